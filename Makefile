@@ -1,0 +1,204 @@
+# opcrew: a crew of Kubernetes operators in one Go binary. `make` lists the targets.
+
+SHELL := /bin/bash -o pipefail
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Image of the operator. A registry may stand before the name.
+IMG ?= opcrew/opcrew:dev
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+NODES ?= 3
+
+BIN := $(CURDIR)/bin
+LOCAL := $(BIN)/localcluster
+LOCAL_KUBECONFIG := $(BIN)/kubeconfig
+KUBECONFIG ?= $(if $(wildcard $(LOCAL_KUBECONFIG)),$(LOCAL_KUBECONFIG),$(HOME)/.kube/config)
+export KUBECONFIG
+KUBECTL := $(BIN)/kubectl
+
+# The layers and their kinds; the roles of each are generated from the markers in these packages.
+LAYERS := machines applications data
+KINDS_machines := nodepool
+KINDS_applications :=
+KINDS_data :=
+
+# Versions of what is built from other modules. Kubernetes' own is in hack/localcluster/go.mod.
+CONTROLLER_GEN_VERSION := v0.23.0
+KWOK_VERSION := v0.8.0
+GOLANGCI_LINT_VERSION := v2.15.0
+KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' hack/localcluster/go.mod)
+KUBE_LDFLAGS := -s -w \
+	-X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION) \
+	-X k8s.io/component-base/version.gitMajor=$(word 1,$(subst ., ,$(KUBERNETES_VERSION:v%=%))) \
+	-X k8s.io/component-base/version.gitMinor=$(word 2,$(subst ., ,$(KUBERNETES_VERSION:v%=%))) \
+	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBERNETES_VERSION)
+
+# Debian packages that the local cluster's nodes are made of, and a file that each one brings.
+PACKAGES := containerd runc containernetworking-plugins nftables iptables conntrack iproute2 procps
+
+##@ Start here
+
+.PHONY: help
+help: ## List the targets.
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z_0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: up
+up: need-root need-go packages kube $(BIN)/pause local addons ## A local cluster with the operator and the samples in it (root; about 15 minutes the first time).
+	@$(LOCAL) up --nodes $(NODES) --kubeconfig-out $(LOCAL_KUBECONFIG)
+	@$(MAKE) local-deploy samples table KUBECONFIG=$(LOCAL_KUBECONFIG)
+
+.PHONY: down
+down: need-root local ## Remove the local cluster and all that it made on this machine.
+	@$(LOCAL) down
+
+.PHONY: test
+test: need-go kube $(BIN)/kwok ## All tests that need no root: unit tests, and integration tests on a real API server.
+	go test -p 2 -timeout 15m ./...
+	cd hack/localcluster && go test ./...
+
+##@ Development
+
+.PHONY: build
+build: generate ## Build the operator: bin/opcrew.
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew ./cmd/opcrew
+
+.PHONY: generate
+generate: $(BIN)/controller-gen ## Generate DeepCopy methods.
+	@$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
+
+.PHONY: manifests
+manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
+	@$(BIN)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+	@$(foreach layer,$(LAYERS),$(BIN)/controller-gen rbac:roleName=opcrew paths=./internal/kit \
+		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
+
+.PHONY: run
+run: build $(KUBECTL) ## Run all kinds in one process against the current cluster (make install first).
+	$(BIN)/opcrew --metrics-bind-address=0 --health-probe-bind-address=0
+
+.PHONY: e2e
+e2e: need-root ## Scenarios on the local cluster (make up first): real nodes, pods and faults.
+	go test -tags e2e -count 1 -timeout 60m -v ./test/e2e/...
+
+.PHONY: e2e-smoke
+e2e-smoke: need-root ## The short scenario of each kind on the local cluster (make up first).
+	go test -tags e2e -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## Run the linters.
+	$(BIN)/golangci-lint run ./...
+	cd hack/localcluster && $(BIN)/golangci-lint run --config ../../.golangci.yml ./...
+
+.PHONY: verify
+verify: generate manifests build-installer lint ## Check that generated files are committed, and lint and vet.
+	go vet -tags e2e ./...
+	cd hack/localcluster && go vet ./...
+	@dirty="$$(git status --porcelain -- api config dist)"; if [ -n "$$dirty" ]; then \
+		echo "generated files differ from what is committed; commit what make generate manifests build-installer made:"; \
+		echo "$$dirty"; git --no-pager diff --stat -- api config dist; exit 1; fi
+
+##@ Image and installation
+
+.PHONY: docker-build
+docker-build: build local ## Make the image IMG (without a daemon) and save it as bin/opcrew.tar.
+	@$(LOCAL) image build --tag $(IMG) --binary $(BIN)/opcrew=/opcrew --entrypoint /opcrew --user 65532:65532 \
+		--ca-certificates --output $(BIN)/opcrew.tar
+	@echo "image $(IMG) is in bin/opcrew.tar"
+
+.PHONY: docker-push
+docker-push: local ## Push bin/opcrew.tar to the registry in IMG; without one, load it into the local cluster.
+	@$(LOCAL) image push --tag $(IMG) $(BIN)/opcrew.tar
+
+.PHONY: install
+install: manifests $(KUBECTL) ## Install the CRDs into the current cluster.
+	$(KUBECTL) apply --server-side -k config/crd
+
+.PHONY: uninstall
+uninstall: $(KUBECTL) ## Delete the CRDs and all objects of their kinds; the operator must be running to clean up after them.
+	$(KUBECTL) delete --ignore-not-found -k config/crd
+
+.PHONY: deploy
+deploy: manifests $(KUBECTL) ## Deploy the operator (IMG) into the current cluster.
+	@$(KUBECTL) kustomize config/default | sed 's|image: opcrew/opcrew:dev|image: $(IMG)|' | $(KUBECTL) apply --server-side -f - >/dev/null
+	@for layer in $(LAYERS); do $(KUBECTL) -n opcrew-system rollout status deployment/opcrew-$$layer --timeout 180s || exit 1; done
+
+.PHONY: undeploy
+undeploy: uninstall ## Remove the operator and, before it, all objects of its kinds.
+	$(KUBECTL) delete --ignore-not-found -k config/default
+
+.PHONY: build-installer
+build-installer: manifests $(KUBECTL) ## Write dist/install.yaml, which installs everything.
+	@mkdir -p dist
+	@$(KUBECTL) kustomize config/default | sed 's|image: opcrew/opcrew:dev|image: $(IMG)|' > dist/install.yaml
+
+##@ Local cluster
+
+.PHONY: local-deploy
+local-deploy: build local
+	@tag=opcrew/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
+		$(MAKE) docker-build docker-push deploy IMG=$$tag
+
+.PHONY: samples
+samples: $(KUBECTL) ## Apply the samples to the local cluster: node2 and node3 get a pool each, and a pod in it.
+	@$(KUBECTL) label node node2 node-role.kubernetes.io/test= --overwrite >/dev/null
+	@$(KUBECTL) label node node3 node-role.kubernetes.io/master= --overwrite >/dev/null
+	@$(KUBECTL) apply --server-side -f config/samples/nodepools.yaml >/dev/null
+	@$(KUBECTL) wait --for=condition=Ready nodepools --all --timeout 60s >/dev/null
+	@$(KUBECTL) apply --server-side -f config/samples/pods.yaml >/dev/null
+	@$(KUBECTL) wait --for=condition=Ready pods -l app.kubernetes.io/part-of=opcrew-samples --timeout 120s >/dev/null
+
+.PHONY: table
+table: $(KUBECTL) ## Show what the samples became, and what to try next.
+	@echo; $(KUBECTL) get nodes; echo; $(KUBECTL) get nodepools,runtimeclasses; echo
+	@$(KUBECTL) get pods -l app.kubernetes.io/part-of=opcrew-samples -o wide; echo
+	@$(KUBECTL) -n opcrew-system get deployments; echo
+	@sed 's|@KUBECONFIG@|$(LOCAL_KUBECONFIG)|' config/samples/next.txt
+
+# Parts.
+.PHONY: need-root need-go packages kube local addons
+need-root:
+	@[ "$$(uname -s)" = Linux ] || { echo "this needs Linux: the local cluster's nodes are made of its namespaces"; exit 1; }
+	@[ "$$(id -u)" = 0 ] || { echo "this needs root: the local cluster's nodes are made of namespaces; run it with sudo"; exit 1; }
+
+need-go:
+	@command -v go >/dev/null || { echo "go is missing: install Go $$(sed -n 's/^go //p' go.mod) or newer"; exit 1; }
+
+packages:
+	@missing="$$(for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || echo -n "$$p "; done)"; \
+	if [ -n "$$missing" ]; then echo "installing $$missing"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
+
+kube: $(BIN)/kube $(KUBECTL)
+
+$(BIN)/kube: hack/localcluster/go.mod $(wildcard hack/localcluster/cmd/kube/*.go)
+	@echo "building Kubernetes $(KUBERNETES_VERSION) (about 5 minutes, once)"
+	@cd hack/localcluster && CGO_ENABLED=0 go build -trimpath -ldflags "$(KUBE_LDFLAGS)" -o $@ ./cmd/kube
+
+$(KUBECTL): $(BIN)/kube
+	@ln -sf kube $@
+
+local:
+	@cd hack/localcluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(LOCAL) .
+
+$(BIN)/pause: hack/localcluster/cmd/pause/main.go
+	@cd hack/localcluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $@ ./cmd/pause
+
+addons: local
+	@$(LOCAL) addons build --dir $(BIN)
+
+# Tools are installed under their version and linked, so that a new version is a new file.
+define tool
+$(BIN)/$(1): $(BIN)/$(1)-$(3)
+	@ln -sf $(1)-$(3) $$@
+$(BIN)/$(1)-$(3):
+	@echo "building $(1) $(3)"
+	@mkdir -p $(BIN)/tmp && GOFLAGS= GOBIN=$(BIN)/tmp CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" $(2)@$(3) 2>$(BIN)/tmp/$(1).log || \
+		{ cat $(BIN)/tmp/$(1).log; exit 1; }
+	@mv $(BIN)/tmp/$(1) $$@
+endef
+$(eval $(call tool,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,$(CONTROLLER_GEN_VERSION)))
+$(eval $(call tool,kwok,sigs.k8s.io/kwok/cmd/kwok,$(KWOK_VERSION)))
+$(eval $(call tool,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION)))
+
+# `make bin/kube` and the like, as messages name them.
+bin/%: $(BIN)/% ;

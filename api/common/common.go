@@ -1,0 +1,54 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package common holds what the APIs of all kinds share: the annotations and
+// labels under opcrew.io that users and other tools see, and the reasons that
+// conditions of every kind can have.
+package common
+
+// Name is the operator's name: its field manager, and the value of the label
+// app.kubernetes.io/managed-by on all that it makes.
+const Name = "opcrew"
+
+// Annotations that a user sets on an object of any kind.
+const (
+	// PausedAnnotation set to "true" makes the operator look and report, but change nothing.
+	PausedAnnotation = "opcrew.io/paused"
+	// DryRunAnnotation set to "true" makes the kinds that can do so show what a change of the
+	// spec would do, instead of doing it.
+	DryRunAnnotation = "opcrew.io/dry-run"
+)
+
+// Labels and annotations that the operator sets on what it makes.
+const (
+	// ManagedByLabel is the recommended label that tells who made an object.
+	ManagedByLabel = "app.kubernetes.io/managed-by"
+	// OwnerLabel carries the UID of the object for which a child was made. It recognises a
+	// child whose owner reference somebody took away, or that cannot have one.
+	OwnerLabel = "opcrew.io/owner"
+	// AppliedAnnotation carries a hash of all that the operator declares of an object.
+	AppliedAnnotation = "opcrew.io/applied"
+)
+
+// Reasons that conditions of every kind can have.
+const (
+	// ReasonPending: the operator has not looked at the object yet.
+	ReasonPending = "Pending"
+	// ReasonPaused: changes are held back by PausedAnnotation.
+	ReasonPaused = "Paused"
+	// ReasonReadFailed: something could not be read, so nothing is known of it.
+	ReasonReadFailed = "ReadFailed"
+	// ReasonNameTaken: an object of a child's name is there and belongs to somebody else.
+	ReasonNameTaken = "NameTaken"
+	// ReasonContested: somebody keeps changing back what the operator declares.
+	ReasonContested = "Contested"
+	// ReasonRefused: the API server refused a write; the message carries its words.
+	ReasonRefused = "Refused"
+	// ReasonApplying: children are being put in place.
+	ReasonApplying = "Applying"
+	// ReasonDeleting: the object is going away and is being cleaned up after.
+	ReasonDeleting = "Deleting"
+)
+
+// ConditionPaused is True while the object is annotated with PausedAnnotation; else it is absent.
+const ConditionPaused = "Paused"

@@ -1,0 +1,45 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/kinds/nodepool"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// kinds is the one list of all kinds. A new kind is a package and a line here.
+func kinds() []kit.Kind {
+	return []kit.Kind{
+		nodepool.Kind(),
+	}
+}
+
+// choose narrows the list to a layer and to names; empty means all.
+func choose(all []kit.Kind, layer, list string) ([]kit.Kind, error) {
+	layers := []kit.Layer{kit.Machines, kit.Applications, kit.Data}
+	if layer != "" && !slices.Contains(layers, kit.Layer(layer)) {
+		return nil, fmt.Errorf("--layer=%s: there is no such layer; use one of %v", layer, layers)
+	}
+	wanted := split(list)
+	for _, name := range wanted {
+		if !slices.Contains(names(all), name) {
+			return nil, fmt.Errorf("--kinds: there is no kind %q; use some of %s", name, strings.Join(names(all), ", "))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(k kit.Kind) bool {
+		return layer != "" && k.Layer != kit.Layer(layer) || len(wanted) > 0 && !slices.Contains(wanted, k.Name)
+	}), nil
+}
+
+func names(list []kit.Kind) []string {
+	out := make([]string, len(list))
+	for i, kind := range list {
+		out[i] = kind.Name
+	}
+	return out
+}

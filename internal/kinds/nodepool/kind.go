@@ -1,0 +1,120 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nodepool is the kind NodePool: sets of nodes that share labels, taints and
+// annotations, and a RuntimeClass that brings pods to them.
+//
+// Two reconcilers share the work. One is keyed by a Node (node.go) and is the only
+// writer of Nodes; the other is keyed by a NodePool (plan.go, status.go) and writes
+// its RuntimeClass and status. Both rest on the same pure function, desire.
+package nodepool
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/status,verbs=patch
+// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=nodepools.nodes.lailin.xyz,verbs=get
+// +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
+
+// nodeWorkers is how many nodes are changed at a time.
+const nodeWorkers = 8
+
+// Kind is NodePool's entry in the list of kinds.
+func Kind() kit.Kind {
+	return kit.Kind{
+		Name:        "nodepool",
+		Layer:       kit.Machines,
+		CRDs:        []string{"nodepools.nodes.lailin.xyz"},
+		AddToScheme: nodesv1.AddToScheme,
+		Cache: func() map[client.Object]cache.ByObject {
+			return map[client.Object]cache.ByObject{
+				&nodesv1.NodePool{}: {},
+				&corev1.Node{}:      {Transform: kit.TrimNode},
+				// All of them, not only ours: they are few, and a pool whose name is taken
+				// must see the other one go.
+				&nodev1.RuntimeClass{}: {},
+			}
+		},
+		Setup: setup,
+	}
+}
+
+func setup(mgr ctrl.Manager, tools *kit.Tools) error {
+	refusals := newRefusals()
+	gauges, err := newGauges(tools.Registry)
+	if err != nil {
+		return err
+	}
+	if err := setupNodes(mgr, tools, refusals); err != nil {
+		return fmt.Errorf("controller of nodes: %w", err)
+	}
+	if err := setupPools(mgr, tools, refusals, gauges); err != nil {
+		return fmt.Errorf("controller of pools: %w", err)
+	}
+	return nil
+}
+
+func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals) error {
+	loop := &kit.Loop[*corev1.Node, nodeFacts]{
+		Tools: tools,
+		New:   func() *corev1.Node { return &corev1.Node{} },
+		Kind:  &nodeReconciler{tools},
+		After: func(node *corev1.Node, facts nodeFacts, done kit.Outcome) {
+			refusals.set(node.Name, whyNot(done), concerned(node, facts.pools))
+		},
+		Forget: func(key client.ObjectKey) { refusals.set(key.Name, "", nil) },
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("nodepool-node").
+		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
+		Watches(&nodesv1.NodePool{}, nodesOfPool(mgr.GetClient())).
+		WithOptions(kit.ControllerOptions(nodeWorkers)).
+		Complete(loop)
+}
+
+func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *gauges) error {
+	loop := &kit.Loop[*nodesv1.NodePool, facts]{
+		Tools:  tools,
+		New:    func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
+		Kind:   &poolReconciler{tools, refusals},
+		After:  func(pool *nodesv1.NodePool, f facts, _ kit.Outcome) { gauges.observe(pool.Name, f) },
+		Forget: func(key client.ObjectKey) { gauges.forget(key.Name) },
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("nodepool").
+		For(&nodesv1.NodePool{}).
+		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(sameName)).
+		Watches(&corev1.Node{}, poolsOfNode(mgr.GetClient()), builder.WithPredicates(nodeChanged())).
+		Watches(&nodesv1.NodePool{}, otherPools(mgr.GetClient())).
+		WatchesRawSource(source.Channel(refusals.wake, &handler.TypedEnqueueRequestForObject[*nodesv1.NodePool]{})).
+		WithOptions(kit.ControllerOptions(1)).
+		Complete(loop)
+}
+
+// whyNot gives the words of a node's patch that was not taken.
+func whyNot(done kit.Outcome) string {
+	switch {
+	case done.Err != nil:
+		return done.Err.Error()
+	case done.Contested != "":
+		return done.Contested
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// gauges are the metrics of each pool.
+type gauges struct {
+	nodes     *prometheus.GaugeVec
+	conflicts *prometheus.GaugeVec
+}
+
+func newGauges(registry prometheus.Registerer) (*gauges, error) {
+	g := &gauges{
+		nodes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "opcrew_nodepool_nodes",
+			Help: "Nodes of a pool by state: total, ready, cordoned, updated.",
+		}, []string{"pool", "state"}),
+		conflicts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "opcrew_nodepool_conflicts",
+			Help: "Labels, annotations and taints that a pool wants and somebody else holds otherwise.",
+		}, []string{"pool"}),
+	}
+	for _, c := range []prometheus.Collector{g.nodes, g.conflicts} {
+		if err := registry.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	return g, nil
+}
+
+func (g *gauges) observe(pool string, f facts) {
+	status := &nodesv1.NodePoolStatus{}
+	count(status, f)
+	g.nodes.WithLabelValues(pool, "total").Set(float64(status.NodeCount))
+	g.nodes.WithLabelValues(pool, "ready").Set(float64(status.ReadyNodes))
+	g.nodes.WithLabelValues(pool, "cordoned").Set(float64(status.CordonedNodes))
+	g.nodes.WithLabelValues(pool, "updated").Set(float64(status.UpdatedNodes))
+	g.conflicts.WithLabelValues(pool).Set(float64(len(conflictsOf(pool, f))))
+}
+
+func (g *gauges) forget(pool string) {
+	g.nodes.DeletePartialMatch(prometheus.Labels{"pool": pool})
+	g.conflicts.DeletePartialMatch(prometheus.Labels{"pool": pool})
+}
+
+// Tell makes one event of a change of the number of nodes; who joined and left is told
+// by events of the nodes.
+func (r *poolReconciler) Tell(before, after *nodesv1.NodePool) []kit.Event {
+	old, now := before.Status.NodeCount, after.Status.NodeCount
+	if old == now {
+		return nil
+	}
+	return []kit.Event{{
+		Reason: "NodesChanged", Action: "Count",
+		Note: fmt.Sprintf("%s in the pool now, %d before", plural(int(now), "node"), old),
+	}}
+}
+
+func sortedNames(names map[string]bool) []string { return slices.Sorted(maps.Keys(names)) }

@@ -1,0 +1,167 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// pageSize is how many objects a live list reads at once.
+const pageSize = 500
+
+// poolReconciler is keyed by a NodePool: its RuntimeClass, its status, its finalizer.
+// It never writes a Node.
+type poolReconciler struct {
+	*kit.Tools
+	refusals *refusals
+}
+
+// facts are all that is read about a pool.
+type facts struct {
+	pools    []*nodesv1.NodePool
+	nodes    []*member
+	class    *nodev1.RuntimeClass // nil: there is none
+	refusals map[string]string    // by node: why its patch was not taken
+	// held counts nodes that the API server, not the cache, shows to carry something of
+	// the pool. It is read only when a pool that is going away seems to hold nothing.
+	held int
+	// preview is what every node that would change shall carry without the dry run.
+	preview []*member
+	pods    []corev1.Pod // only where a preview needs them
+}
+
+// member is a node that a pool is concerned with, and what it shall carry.
+type member struct {
+	node    *corev1.Node
+	desired desired
+	belongs bool // false: it only still carries something of the pool
+}
+
+// Observe reads the pools, the nodes that the pool is concerned with, and its class.
+func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (facts, error) {
+	f := facts{refusals: r.refusals.snapshot()}
+	var err error
+	if f.pools, err = listPools(ctx, r.Client); err != nil {
+		return f, err
+	}
+	if f.nodes, err = r.members(ctx, pool, f.pools); err != nil {
+		return f, err
+	}
+	if f.class, err = r.runtimeClass(ctx, pool.Name); err != nil {
+		return f, err
+	}
+	if pool.DeletionTimestamp != nil && len(f.nodes) == 0 {
+		if f.held, err = r.heldLive(ctx, pool.Name); err != nil {
+			return f, err
+		}
+	}
+	if !dryRun(pool) || pool.DeletionTimestamp != nil {
+		return f, nil
+	}
+	if f.preview, err = r.members(ctx, pool, thaw(pool, f.pools)); err != nil {
+		return f, err
+	}
+	if evicts(pool) {
+		f.pods, err = r.livePods(ctx)
+	}
+	return f, err
+}
+
+func (r *poolReconciler) members(ctx context.Context, pool *nodesv1.NodePool, pools []*nodesv1.NodePool) ([]*member, error) {
+	nodes := &corev1.NodeList{}
+	if err := r.Client.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	var members []*member
+	for i := range nodes.Items {
+		node := &nodes.Items[i]
+		held := ledgerOf(node)
+		d := desire(node, pools)
+		belongs := slices.Contains(d.pools, pool.Name)
+		if belongs || held.mentions(pool.Name) {
+			members = append(members, &member{node, d, belongs})
+		}
+	}
+	return members, nil
+}
+
+func (r *poolReconciler) runtimeClass(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
+	class := &nodev1.RuntimeClass{}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, class)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read RuntimeClass %s: %w", name, err)
+	}
+	return class, nil
+}
+
+// heldLive counts, past the cache, the nodes whose ledger mentions the pool: letting go
+// of a pool on an old view would leave its labels behind for ever.
+func (r *poolReconciler) heldLive(ctx context.Context, pool string) (int, error) {
+	count := 0
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+	for {
+		if err := r.Live.List(ctx, list, client.Limit(pageSize), client.Continue(list.Continue)); err != nil {
+			return 0, fmt.Errorf("list nodes at the API server: %w", err)
+		}
+		for i := range list.Items {
+			node := &corev1.Node{ObjectMeta: list.Items[i].ObjectMeta}
+			if ledgerOf(node).mentions(pool) {
+				count++
+			}
+		}
+		if list.Continue == "" {
+			return count, nil
+		}
+	}
+}
+
+// livePods reads all pods, page by page, and keeps what a preview looks at. Pods are
+// not cached: only a dry run of a NoExecute taint ever asks for them.
+func (r *poolReconciler) livePods(ctx context.Context) ([]corev1.Pod, error) {
+	var pods []corev1.Pod
+	list := &corev1.PodList{}
+	for {
+		if err := r.Live.List(ctx, list, client.Limit(pageSize), client.Continue(list.Continue)); err != nil {
+			return nil, fmt.Errorf("list pods: %w", err)
+		}
+		for i := range list.Items {
+			pod := &list.Items[i]
+			pods = append(pods, corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+				Spec:       corev1.PodSpec{NodeName: pod.Spec.NodeName, Tolerations: pod.Spec.Tolerations},
+				Status:     corev1.PodStatus{Phase: pod.Status.Phase},
+			})
+		}
+		if list.Continue == "" {
+			return pods, nil
+		}
+	}
+}
+
+func listPools(ctx context.Context, reader client.Reader) ([]*nodesv1.NodePool, error) {
+	list := &nodesv1.NodePoolList{}
+	if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list NodePools: %w", err)
+	}
+	pools := make([]*nodesv1.NodePool, len(list.Items))
+	for i := range list.Items {
+		pools[i] = &list.Items[i]
+	}
+	return pools, nil
+}

@@ -1,0 +1,123 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+// Bounds of a preview, so that a status stays small at any number of nodes.
+const (
+	maxChanges   = 32
+	maxEvictions = 16
+	maxExamples  = 3
+)
+
+// thaw gives the pools as they would be if this one's dry run ended.
+func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
+	out := slices.Clone(pools)
+	for i, p := range out {
+		if p.Name == pool.Name {
+			out[i] = p.DeepCopy()
+			delete(out[i].Annotations, common.DryRunAnnotation)
+		}
+	}
+	return out
+}
+
+// evicts tells whether the pool has a taint that evicts pods.
+func evicts(pool *nodesv1.NodePool) bool {
+	return slices.ContainsFunc(pool.Spec.Taints, func(t nodesv1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoExecute
+	})
+}
+
+// preview tells what would change if the pool's dry run ended. classChanges says that
+// its RuntimeClass would change too.
+func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Preview {
+	out := &nodesv1.Preview{}
+	if classChanges {
+		out.Changes = append(out.Changes, "apply RuntimeClass "+pool.Name)
+	}
+	var lines []string // in order of first appearance
+	nodes := map[string][]string{}
+	for _, m := range f.preview {
+		todo := changes(m.node, m.desired)
+		if len(todo) > 0 {
+			out.NodeCount++
+		}
+		for _, c := range todo {
+			line := c.String()
+			if nodes[line] == nil {
+				lines = append(lines, line)
+			}
+			nodes[line] = append(nodes[line], m.node.Name)
+		}
+		gone := evictions(m, todo, f.pods)
+		out.EvictionCount += int32(len(gone))
+		out.Evictions = append(out.Evictions, gone[:min(len(gone), maxEvictions-len(out.Evictions))]...)
+	}
+	slices.Sort(lines)
+	for _, line := range lines {
+		out.Changes = append(out.Changes, line+" on "+countNodes(nodes[line]))
+	}
+	if len(out.Changes) > maxChanges {
+		more := len(out.Changes) - maxChanges + 1
+		out.Changes = append(out.Changes[:maxChanges-1], fmt.Sprintf("and %d more changes", more))
+	}
+	return out
+}
+
+// evictions lists the pods on a node that the new NoExecute taints among its changes
+// would evict at once or after the pod's tolerationSeconds.
+func evictions(m *member, todo []change, pods []corev1.Pod) []string {
+	var taints []corev1.Taint
+	for _, c := range todo {
+		if c.item.kind != nodesv1.ConflictTaint || !c.wanted {
+			continue
+		}
+		if t := c.item.taint(c.new); t.Effect == corev1.TaintEffectNoExecute {
+			taints = append(taints, t)
+		}
+	}
+	var out []string
+	for i := range pods {
+		if pods[i].Spec.NodeName == m.node.Name && evicted(&pods[i], taints) {
+			out = append(out, fmt.Sprintf("%s/%s on %s", pods[i].Namespace, pods[i].Name, m.node.Name))
+		}
+	}
+	return out
+}
+
+func evicted(pod *corev1.Pod, taints []corev1.Taint) bool {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return false
+	}
+	return slices.ContainsFunc(taints, func(taint corev1.Taint) bool {
+		return !slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
+			return t.TolerationSeconds == nil && t.ToleratesTaint(logr.Discard(), &taint, false)
+		})
+	})
+}
+
+// countNodes gives a number of nodes with the first of their names.
+func countNodes(names []string) string {
+	names = slices.Sorted(slices.Values(names))
+	if len(names) == 1 {
+		return "1 node (" + names[0] + ")"
+	}
+	shown := strings.Join(names[:min(len(names), maxExamples)], ", ")
+	if len(names) > maxExamples {
+		shown += ", ..."
+	}
+	return fmt.Sprintf("%d nodes (%s)", len(names), shown)
+}

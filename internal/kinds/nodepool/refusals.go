@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"maps"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+// refusals carries what the nodeReconciler was refused to the pools that wanted it:
+// pools are the objects that users look at, and only their reconciler writes them.
+// It lives in memory, since a new process finds out again by its first try.
+type refusals struct {
+	mu     sync.Mutex
+	byNode map[string]string
+	wake   chan event.TypedGenericEvent[*nodesv1.NodePool]
+}
+
+func newRefusals() *refusals {
+	return &refusals{
+		byNode: map[string]string{},
+		wake:   make(chan event.TypedGenericEvent[*nodesv1.NodePool], 1024),
+	}
+}
+
+// set records why a node could not be changed, or with an empty text that it could,
+// and wakes the pools concerned when that is news.
+func (r *refusals) set(node, why string, pools []string) {
+	r.mu.Lock()
+	old := r.byNode[node]
+	if why == "" {
+		delete(r.byNode, node)
+	} else {
+		r.byNode[node] = why
+	}
+	r.mu.Unlock()
+	if old == why {
+		return
+	}
+	for _, name := range pools {
+		pool := &nodesv1.NodePool{}
+		pool.Name = name
+		r.wake <- event.TypedGenericEvent[*nodesv1.NodePool]{Object: pool}
+	}
+}
+
+func (r *refusals) snapshot() map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.byNode)
+}

@@ -1,0 +1,157 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+// gatherTime passes between an event of a node and the look at its pools, so that many
+// nodes that change together are counted together.
+const gatherTime = 100 * time.Millisecond
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// nodeChanged lets through the events of nodes that can matter to a pool. Heartbeats
+// do not: at 5000 nodes there are 17 of them a second.
+func nodeChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*corev1.Node)
+		after, ok2 := e.ObjectNew.(*corev1.Node)
+		if !ok || !ok2 {
+			return true
+		}
+		return !maps.Equal(before.Labels, after.Labels) ||
+			!maps.Equal(before.Annotations, after.Annotations) ||
+			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+			before.Spec.Unschedulable != after.Spec.Unschedulable ||
+			nodeReady(before) != nodeReady(after) ||
+			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
+			!equality.Semantic.DeepEqual(before.Status.Allocatable, after.Status.Allocatable) ||
+			!equality.Semantic.DeepEqual(before.Status.RuntimeHandlers, after.Status.RuntimeHandlers)
+	}}
+}
+
+// concerned lists the pools that have, or had, to do with a node.
+func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
+	held := ledgerOf(node)
+	names := map[string]bool{}
+	for _, name := range held.allPools() {
+		names[name] = true
+	}
+	for _, pool := range pools {
+		if belongs(pool, node, held) {
+			names[pool.Name] = true
+		}
+	}
+	return sortedNames(names)
+}
+
+// poolsOfNode wakes the pools that a node belongs or belonged to.
+func poolsOfNode(reader client.Reader) handler.EventHandler {
+	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
+		pools, err := listPools(ctx, reader)
+		if err != nil {
+			log.FromContext(ctx).Error(err, "Failed to find the pools of a node")
+			return
+		}
+		for _, object := range nodes {
+			for _, name := range concerned(object.(*corev1.Node), pools) {
+				q.AddAfter(request(name), gatherTime)
+			}
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { wake(ctx, q, e.ObjectOld, e.ObjectNew) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, q, e.Object) },
+	}
+}
+
+// nodesOfPool wakes the nodes that belong to a pool, before or after its change, or
+// still carry something of it.
+func nodesOfPool(reader client.Reader) handler.EventHandler {
+	wake := func(ctx context.Context, q queue, pools ...client.Object) {
+		nodes := &corev1.NodeList{}
+		if err := reader.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+			log.FromContext(ctx).Error(err, "Failed to find the nodes of a pool")
+			return
+		}
+		for i := range nodes.Items {
+			held := ledgerOf(&nodes.Items[i])
+			for _, object := range pools {
+				pool := object.(*nodesv1.NodePool)
+				if held.mentions(pool.Name) || belongs(pool, &nodes.Items[i], held) {
+					q.Add(request(nodes.Items[i].Name))
+					break
+				}
+			}
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			if wishesChanged(e.ObjectOld, e.ObjectNew) {
+				wake(ctx, q, e.ObjectOld, e.ObjectNew)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, q, e.Object) },
+	}
+}
+
+// otherPools wakes the pools that may share nodes with one whose wishes changed.
+func otherPools(reader client.Reader) handler.EventHandler {
+	wake := func(ctx context.Context, q queue, changed client.Object) {
+		pools, err := listPools(ctx, reader)
+		if err != nil {
+			log.FromContext(ctx).Error(err, "Failed to find other pools")
+			return
+		}
+		for _, pool := range pools {
+			if pool.Name != changed.GetName() {
+				q.AddAfter(request(pool.Name), gatherTime)
+			}
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			if wishesChanged(e.ObjectOld, e.ObjectNew) {
+				wake(ctx, q, e.ObjectNew)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, q, e.Object) },
+	}
+}
+
+// wishesChanged tells changes of what a pool wants from those of its status.
+func wishesChanged(before, after client.Object) bool {
+	return before.GetGeneration() != after.GetGeneration() ||
+		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
+		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
+}
+
+// sameName wakes the pool that has the name of a RuntimeClass.
+func sameName(_ context.Context, class client.Object) []reconcile.Request {
+	return []reconcile.Request{request(class.GetName())}
+}
+
+func request(name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}
+}

@@ -1,0 +1,161 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// act is the only place that writes, status apart. While the object is paused it
+// counts what it would have written.
+func (l *Loop[O, F]) act(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan) Outcome {
+	done := Outcome{Paused: paused(object), held: plan.Hold || paused(object)}
+	if plan.Finalizer != "" && !l.hold(ctx, gvk, object, plan.Finalizer, &done) {
+		return done
+	}
+	l.children(ctx, object, plan, &done)
+	for _, patch := range plan.Patches {
+		l.patch(ctx, patch, &done)
+	}
+	if plan.Step != nil && done.Err == nil && !done.held {
+		if err := plan.Step.Do(ctx); err != nil {
+			done.fail(fmt.Errorf("%s: %w", plan.Step.Name, err))
+		}
+	}
+	if plan.Release != "" && done.Err == nil {
+		l.release(ctx, gvk, object, plan.Release, &done)
+	}
+	if done.Err == nil && !done.retry && !done.held {
+		l.tell(object, plan.Events)
+	}
+	return done
+}
+
+// hold puts the finalizer on before anything is done that it stands for.
+func (l *Loop[O, F]) hold(ctx context.Context, gvk schema.GroupVersionKind, object O, finalizer string, done *Outcome) bool {
+	if controllerutil.ContainsFinalizer(object, finalizer) {
+		return true
+	}
+	return l.metadata(ctx, gvk, object, done, func() { controllerutil.AddFinalizer(object, finalizer) })
+}
+
+func (l *Loop[O, F]) release(ctx context.Context, gvk schema.GroupVersionKind, object O, finalizer string, done *Outcome) {
+	if controllerutil.ContainsFinalizer(object, finalizer) {
+		l.metadata(ctx, gvk, object, done, func() { controllerutil.RemoveFinalizer(object, finalizer) })
+	}
+}
+
+// metadata changes the object's own metadata. Finalizers are one list, hence the
+// lock: without it a patch would undo what another controller added meanwhile.
+func (l *Loop[O, F]) metadata(ctx context.Context, gvk schema.GroupVersionKind, object O, done *Outcome, change func()) bool {
+	if done.held {
+		done.Held++
+		return false
+	}
+	before := object.DeepCopyObject().(client.Object)
+	change()
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	err := l.Client.Patch(ctx, object, patch, client.FieldOwner(common.Name))
+	if err != nil {
+		l.failed(done, fmt.Errorf("finalizer of %s: %w", client.ObjectKeyFromObject(object), err))
+		return false
+	}
+	l.Writes().Record(gvk, object)
+	return true
+}
+
+func (l *Loop[O, F]) children(ctx context.Context, object O, plan Plan, done *Outcome) {
+	for _, child := range plan.Children {
+		result, err := l.Children.Ensure(ctx, object, child, done.held)
+		done.Results = append(done.Results, result)
+		done.lookAgain(result.Again)
+		if err != nil {
+			l.failed(done, err)
+		}
+	}
+	if len(plan.Prune) > 0 && done.Err == nil {
+		results, err := l.Children.Prune(ctx, object, plan.Children, plan.Prune, done.held)
+		done.Results = append(done.Results, results...)
+		if err != nil {
+			l.failed(done, err)
+		}
+	}
+	for _, result := range done.Results {
+		l.count(result, done)
+	}
+}
+
+func (l *Loop[O, F]) patch(ctx context.Context, patch Patch, done *Outcome) {
+	if done.held {
+		done.Held++
+		return
+	}
+	if wait := l.Children.Contests.Enter(patch.Object.GetUID(), patch.Intent); wait > 0 {
+		done.lookAgain(wait)
+		done.Contested = fmt.Sprintf("%s is changed back again and again by %q; it is left alone for %s",
+			patch.Object.GetName(), l.rival(ctx, patch), wait.Round(time.Second))
+		return
+	}
+	object := patch.Object.DeepCopyObject().(client.Object)
+	err := l.Client.Patch(ctx, object, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name))
+	if err != nil {
+		l.failed(done, fmt.Errorf("patch %s: %w", patch.Object.GetName(), err))
+		return
+	}
+	gvk, err := l.Client.GroupVersionKindFor(object)
+	if err != nil {
+		done.fail(err)
+		return
+	}
+	l.Writes().Record(gvk, object)
+	l.Metrics.wrote(gvk.Kind, "Patched")
+}
+
+// rival names who else writes the fields of a patch.
+func (l *Loop[O, F]) rival(ctx context.Context, patch Patch) string {
+	current := patch.Object.DeepCopyObject().(client.Object)
+	if err := l.Live.Get(ctx, client.ObjectKeyFromObject(current), current); err != nil {
+		return "somebody"
+	}
+	return ensure.OtherManager(current.GetManagedFields(), patch.Fields)
+}
+
+// failed sorts a failed write: what passes by itself is tried again without a word,
+// the rest is an error that the user hears of.
+func (l *Loop[O, F]) failed(done *Outcome, err error) {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || TestFailed(err) {
+		done.retry = true
+		return
+	}
+	done.fail(err)
+}
+
+// TestFailed tells whether a test operation of a JSON patch failed: the API server
+// answers 422 for it, where 409 is meant.
+func TestFailed(err error) bool {
+	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "the server rejected our request due to an error in our request") ||
+		apierrors.ReasonForError(err) == "Invalid" && strings.Contains(err.Error(), "testing ")
+}
+
+func (l *Loop[O, F]) tell(object client.Object, events []Event) {
+	for _, event := range events {
+		kind := corev1.EventTypeNormal
+		if event.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		l.Events.Eventf(object, event.Related, kind, event.Reason, event.Action, "%s", event.Note)
+	}
+}

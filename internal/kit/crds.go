@@ -1,0 +1,134 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// crdInterval passes between two looks for the CRD of a kind that is not served. It
+// is the only poll of the API, and ends when every kind is served.
+const crdInterval = 30 * time.Second
+
+// partOfLabel marks the CRDs that this project installs.
+const partOfLabel = "app.kubernetes.io/part-of"
+
+// ErrRestart ends the manager so that it starts again with all of its kinds.
+var ErrRestart = errors.New("a CRD that was missing is there now; starting again to serve its kind")
+
+var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+
+// unserved is a kind that is not served, and why.
+type unserved struct {
+	Kind
+	why string
+}
+
+// sortKinds tells the kinds that can be served from those whose CRD is missing or was
+// installed by somebody else: two operators on one CRD would fight over every object.
+func sortKinds(cfg *rest.Config, kinds []Kind) (served []Kind, missing []unserved, err error) {
+	reader, err := client.New(cfg, client.Options{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("connect: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), crdInterval)
+	defer cancel()
+	for _, kind := range kinds {
+		why, err := whyUnserved(ctx, reader, kind)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case why == "":
+			served = append(served, kind)
+		default:
+			missing = append(missing, unserved{kind, why})
+		}
+	}
+	return served, missing, nil
+}
+
+func whyUnserved(ctx context.Context, reader client.Reader, kind Kind) (string, error) {
+	var why []string
+	for _, name := range kind.CRDs {
+		crd := &metav1.PartialObjectMetadata{}
+		crd.SetGroupVersionKind(crdKind)
+		err := reader.Get(ctx, client.ObjectKey{Name: name}, crd)
+		switch {
+		case apierrors.IsNotFound(err):
+			why = append(why, fmt.Sprintf("CRD %s is not installed", name))
+		case err != nil:
+			return "", fmt.Errorf("read CRD %s: %w", name, err)
+		case crd.Labels[partOfLabel] != "opcrew":
+			why = append(why, fmt.Sprintf("CRD %s was installed by somebody else (label %s is %q, want opcrew)",
+				name, partOfLabel, crd.Labels[partOfLabel]))
+		}
+	}
+	return strings.Join(why, "; "), nil
+}
+
+func reportServed(registry metrics.RegistererGatherer, served []Kind, missing []unserved) error {
+	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "opcrew_kind_served",
+		Help: "1 for a kind that is served, 0 for one whose CRD is missing or somebody else's.",
+	}, []string{"kind"})
+	if err := registry.Register(gauge); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	for _, kind := range served {
+		gauge.WithLabelValues(kind.Name).Set(1)
+	}
+	for _, kind := range missing {
+		gauge.WithLabelValues(kind.Name).Set(0)
+	}
+	return nil
+}
+
+// crdWatch ends the manager when a kind that is not served could be. Informers
+// cannot be added for a kind whose setup was left out, so the process starts again.
+type crdWatch struct {
+	reader  client.Reader
+	missing []unserved
+	clock   clock.WithTicker
+}
+
+// Start implements manager.Runnable.
+func (w *crdWatch) Start(ctx context.Context) error {
+	if len(w.missing) == 0 {
+		return nil
+	}
+	for _, kind := range w.missing {
+		log.FromContext(ctx).Error(nil, "Kind is not served", "kind", kind.Name, "why", kind.why)
+	}
+	ticker := w.clock.NewTicker(crdInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+		for _, kind := range w.missing {
+			if why, err := whyUnserved(ctx, w.reader, kind.Kind); err == nil && why == "" {
+				return ErrRestart
+			}
+		}
+	}
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby says so too.
+func (w *crdWatch) NeedLeaderElection() bool { return false }

@@ -1,0 +1,201 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Action tells what was done about one child.
+type Action string
+
+// What can be done about a child. Held is what would have been done while nothing
+// may be changed; Taken and Contested are what must not be done.
+const (
+	Unchanged Action = "Unchanged"
+	Created   Action = "Created"
+	Applied   Action = "Applied"
+	Repaired  Action = "Repaired"
+	Replaced  Action = "Replaced"
+	Pruned    Action = "Pruned"
+	Held      Action = "Held"
+	Waiting   Action = "Waiting"
+	Taken     Action = "Taken"
+	Contested Action = "Contested"
+)
+
+// Result is what became of one child.
+type Result struct {
+	Ref     Ref
+	Action  Action
+	Message string        // for Taken and Contested: who is in the way, and what next
+	Again   time.Duration // when to look again, 0: when something changes
+}
+
+// Applier puts children in place. Its reads come from the cache, except where a
+// mistake would overwrite somebody else's object.
+type Applier struct {
+	client   client.Client
+	live     client.Reader
+	scheme   *runtime.Scheme
+	compare  *comparer
+	Writes   *Writes
+	Contests *Contests
+}
+
+// NewApplier returns an Applier that writes with c and reads past the cache with live.
+func NewApplier(c client.Client, live client.Reader, clock clock.PassiveClock) *Applier {
+	return &Applier{
+		client:   c,
+		live:     live,
+		scheme:   c.Scheme(),
+		compare:  newComparer(c.Scheme()),
+		Writes:   NewWrites(),
+		Contests: NewContests(clock),
+	}
+}
+
+// Ensure puts one child of owner in place. With hold it only tells whether something
+// would change. Errors are those of the API server, with the child's name.
+func (a *Applier) Ensure(ctx context.Context, owner client.Object, child Child, hold bool) (Result, error) {
+	in, err := declare(a.scheme, owner, child)
+	if err != nil {
+		return Result{}, err
+	}
+	found, err := a.find(ctx, owner, in)
+	if err != nil {
+		return Result{Ref: in.Ref}, err
+	}
+	switch {
+	case found.waiting:
+		return Result{Ref: in.Ref, Action: Waiting}, nil
+	case found.stranger != "":
+		return Result{Ref: in.Ref, Action: Taken, Message: found.stranger}, nil
+	case found.object == nil:
+		return a.create(ctx, in, found.stripped, hold)
+	}
+	return a.update(ctx, in, found.object, hold)
+}
+
+// create applies a child that the cache does not have. stripped says that it is
+// there all the same, without the label by which the cache selects.
+func (a *Applier) create(ctx context.Context, in *intent, stripped, hold bool) (Result, error) {
+	if hold {
+		return Result{Ref: in.Ref, Action: Held}, nil
+	}
+	if err := in.restore(); err != nil {
+		return Result{Ref: in.Ref}, err
+	}
+	action := Created
+	if stripped {
+		action = Repaired
+	}
+	return Result{Ref: in.Ref, Action: action}, a.apply(ctx, in)
+}
+
+// update brings a child that is there to what is declared, if it is not so already.
+func (a *Applier) update(ctx context.Context, in *intent, live client.Object, hold bool) (Result, error) {
+	drift, err := a.compare.drift(in, live)
+	if err != nil {
+		return Result{Ref: in.Ref}, err
+	}
+	intentChanged := live.GetAnnotations()[common.AppliedAnnotation] != in.hash()
+	switch {
+	case drift == nil && !intentChanged:
+		a.Contests.Settle(live.GetUID())
+		return Result{Ref: in.Ref, Action: Unchanged}, nil
+	case hold:
+		return Result{Ref: in.Ref, Action: Held}, nil
+	case in.mustReplace(live):
+		return Result{Ref: in.Ref, Action: Replaced}, a.delete(ctx, in, live)
+	}
+	if wait := a.Contests.Enter(live.GetUID(), in.hash()); wait > 0 {
+		return a.contested(ctx, in, drift, wait)
+	}
+	action := Repaired
+	if intentChanged {
+		action = Applied
+	}
+	if err := in.carry(live); err != nil {
+		return Result{Ref: in.Ref}, err
+	}
+	return Result{Ref: in.Ref, Action: action}, a.apply(ctx, in)
+}
+
+func (a *Applier) apply(ctx context.Context, in *intent) error {
+	ac := client.ApplyConfigurationFromUnstructured(in.object)
+	if err := a.client.Apply(ctx, ac, client.FieldOwner(common.Name), client.ForceOwnership); err != nil {
+		return fmt.Errorf("apply %s: %w", in.Ref, err)
+	}
+	a.Writes.Record(in.GroupVersionKind, in.object)
+	return nil
+}
+
+// delete removes exactly the object that was looked at: not a later one of the same
+// name, and not one that has changed since.
+func (a *Applier) delete(ctx context.Context, in *intent, live client.Object) error {
+	uid, version := live.GetUID(), live.GetResourceVersion()
+	err := a.client.Delete(ctx, live, client.Preconditions{UID: &uid, ResourceVersion: &version})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("replace %s: %w", in.Ref, err)
+	}
+	a.Writes.Forget(in.GroupVersionKind, in.ObjectKey)
+	return nil
+}
+
+// mustReplace tells whether a field differs that the API server does not let change.
+func (in *intent) mustReplace(live client.Object) bool {
+	if len(in.child.ReplaceOn) == 0 {
+		return false
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return false
+	}
+	for _, path := range in.child.ReplaceOn {
+		if nested(in.object.Object, path) != nested(content, path) {
+			return true
+		}
+	}
+	return false
+}
+
+func nested(content map[string]any, path string) string {
+	value, _, _ := unstructured.NestedFieldNoCopy(content, split(path)...)
+	return fmt.Sprint(value)
+}
+
+// contested reports who keeps changing the child back.
+func (a *Applier) contested(ctx context.Context, in *intent, drift *fieldpath.Set, wait time.Duration) (Result, error) {
+	current := &metav1.PartialObjectMetadata{}
+	current.SetGroupVersionKind(in.GroupVersionKind)
+	if err := a.live.Get(ctx, in.ObjectKey, current); err != nil {
+		return Result{Ref: in.Ref}, fmt.Errorf("who changes %s: %w", in.Ref, err)
+	}
+	manager := OtherManager(current.GetManagedFields(), drift)
+	return Result{
+		Ref: in.Ref, Action: Contested, Again: wait,
+		Message: fmt.Sprintf("%s is changed back again and again by %q; it is left alone for %s", in.Ref, manager, wait.Round(time.Second)),
+	}, nil
+}
+
+// Refused tells whether an error is the API server's refusal of what was asked (a
+// quota, an admission rule, a missing right, an invalid value), as opposed to a
+// conflict or a server in trouble, which pass.
+func Refused(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
+		apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsMethodNotSupported(err)
+}

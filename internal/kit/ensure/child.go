@@ -1,0 +1,182 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ensure puts declared children in place and takes away what is no
+// longer declared. It is the only code that writes children: always by
+// server-side apply under the one field manager, only when something differs,
+// and never over an object that belongs to somebody else.
+//
+// What children a kind has is decided in the kind's own package.
+package ensure
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Child is one object that shall exist, declared whole.
+type Child struct {
+	// Object is all that the operator wants of the child: an apply configuration with a
+	// deterministic name. Owner reference, labels and hash are added here.
+	Object runtime.ApplyConfiguration
+	// Carry lists dotted paths, such as spec.replicas, whose live value belongs to somebody
+	// else (an autoscaler). The live value is applied again, so that it is never reset,
+	// and neither hashed nor compared, so that a change of it costs no write.
+	Carry []string
+	// ReplaceOn lists dotted paths that the API server does not let change. When one
+	// differs, the child is deleted, and made anew when it is gone.
+	ReplaceOn []string
+}
+
+// Ref names a child in messages: its kind and name.
+type Ref struct {
+	schema.GroupVersionKind
+	client.ObjectKey
+}
+
+// String gives the reference as users read it, such as RuntimeClass gold or Service shop/web.
+func (r Ref) String() string {
+	return r.Kind + " " + strings.TrimPrefix(r.ObjectKey.String(), "/")
+}
+
+// intent is a child with all that the operator declares of it.
+type intent struct {
+	Ref
+	object *unstructured.Unstructured
+	child  Child
+}
+
+// declare completes a child for its owner. It is pure.
+func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent, error) {
+	object, err := toUnstructured(child.Object)
+	if err != nil {
+		return nil, err
+	}
+	gvk, err := apiutil.GVKForObject(owner, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("kind of the owner of %s: %w", object.GetName(), err)
+	}
+	in := &intent{
+		Ref:    Ref{object.GroupVersionKind(), client.ObjectKeyFromObject(object)},
+		object: object,
+		child:  child,
+	}
+	if in.Kind == "" || in.Name == "" {
+		return nil, fmt.Errorf("a child needs apiVersion, kind and metadata.name, got %q %q", in.GroupVersionKind, in.Name)
+	}
+	setLabel(object, common.ManagedByLabel, common.Name)
+	setLabel(object, common.OwnerLabel, string(owner.GetUID()))
+	own(object, owner, gvk)
+	for _, path := range child.Carry {
+		unstructured.RemoveNestedField(object.Object, split(path)...)
+	}
+	return in, in.sign()
+}
+
+// own makes owner the controller of object, unless they live in different
+// namespaces: the garbage collector deletes a child whose owner it cannot find there.
+func own(object *unstructured.Unstructured, owner client.Object, gvk schema.GroupVersionKind) {
+	if owner.GetNamespace() != "" && owner.GetNamespace() != object.GetNamespace() {
+		return
+	}
+	apiVersion, kind := gvk.ToAPIVersionAndKind()
+	object.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
+		"apiVersion": apiVersion, "kind": kind, "name": owner.GetName(), "uid": string(owner.GetUID()),
+		"controller": true, "blockOwnerDeletion": true,
+	}}
+}
+
+// sign writes the hash of all that is declared into the declaration.
+func (in *intent) sign() error {
+	raw, err := json.Marshal(in.object.Object)
+	if err != nil {
+		return fmt.Errorf("hash of %s: %w", in.Ref, err)
+	}
+	sum := sha256.Sum256(raw)
+	annotations := in.object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[common.AppliedAnnotation] = hex.EncodeToString(sum[:8])
+	in.object.SetAnnotations(annotations)
+	return nil
+}
+
+func (in *intent) hash() string {
+	return in.object.GetAnnotations()[common.AppliedAnnotation]
+}
+
+// carry copies the live values that belong to somebody else into the declaration,
+// with the version they were read at, so that a newer value is never overwritten.
+func (in *intent) carry(live client.Object) error {
+	if len(in.child.Carry) == 0 {
+		return nil
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return fmt.Errorf("values to keep of %s: %w", in.Ref, err)
+	}
+	for _, path := range in.child.Carry {
+		fields := split(path)
+		value, found, err := unstructured.NestedFieldCopy(content, fields...)
+		if err != nil || !found {
+			continue
+		}
+		if err := unstructured.SetNestedField(in.object.Object, value, fields...); err != nil {
+			return fmt.Errorf("value of %s to keep of %s: %w", path, in.Ref, err)
+		}
+	}
+	in.object.SetResourceVersion(live.GetResourceVersion())
+	return nil
+}
+
+// restore puts the declared values of carried paths back in, for a child that is not there yet.
+func (in *intent) restore() error {
+	declared, err := toUnstructured(in.child.Object)
+	if err != nil {
+		return err
+	}
+	for _, path := range in.child.Carry {
+		fields := split(path)
+		value, found, _ := unstructured.NestedFieldCopy(declared.Object, fields...)
+		if !found {
+			continue
+		}
+		if err := unstructured.SetNestedField(in.object.Object, value, fields...); err != nil {
+			return fmt.Errorf("first value of %s of %s: %w", path, in.Ref, err)
+		}
+	}
+	return nil
+}
+
+func setLabel(object *unstructured.Unstructured, key, value string) {
+	labels := object.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[key] = value
+	object.SetLabels(labels)
+}
+
+func toUnstructured(ac runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
+	raw, err := json.Marshal(ac)
+	if err != nil {
+		return nil, fmt.Errorf("encode a declared child: %w", err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(raw, &object.Object); err != nil {
+		return nil, fmt.Errorf("decode a declared child: %w", err)
+	}
+	return object, nil
+}

@@ -1,0 +1,103 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// comparer finds where a live object differs from what is declared of it. It reads
+// both by the schema that the API server merges by, so that list items are matched by
+// their keys, quantities by their value, and defaulted or foreign fields do not count.
+type comparer struct {
+	scheme   *runtime.Scheme
+	builtin  managedfields.TypeConverter
+	schemata managedfields.TypeConverter
+}
+
+func newComparer(scheme *runtime.Scheme) *comparer {
+	return &comparer{
+		scheme:   scheme,
+		builtin:  applyconfigurations.NewTypeConverter(clientgoscheme.Scheme),
+		schemata: managedfields.NewDeducedTypeConverter(),
+	}
+}
+
+// drift returns the declared paths whose live value is another, or nil.
+func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error) {
+	declared, err := c.typed(in.object)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := declared.ToFieldSet()
+	if err != nil {
+		return nil, fmt.Errorf("declared fields of %s: %w", in.Ref, err)
+	}
+	wanted, err := c.normalised(in)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.live(in, live)
+	if err != nil {
+		return nil, err
+	}
+	diff, err := wanted.ExtractItems(paths).Compare(found.ExtractItems(paths))
+	if err != nil {
+		return nil, fmt.Errorf("compare %s: %w", in.Ref, err)
+	}
+	changed := diff.Removed.Union(diff.Modified).Union(diff.Added)
+	if changed.Empty() {
+		return nil, nil
+	}
+	return changed, nil
+}
+
+// normalised gives the declaration in the form in which the API server would return
+// it: quantities canonical, zero values of omitted fields left out.
+func (c *comparer) normalised(in *intent) (*typed.TypedValue, error) {
+	object, err := c.scheme.New(in.GroupVersionKind)
+	if runtime.IsNotRegisteredError(err) {
+		return c.typed(in.object)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("type of %s: %w", in.Ref, err)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.object.Object, object); err != nil {
+		return nil, fmt.Errorf("%s does not fit its type: %w", in.Ref, err)
+	}
+	return c.live(in, object)
+}
+
+func (c *comparer) live(in *intent, object runtime.Object) (*typed.TypedValue, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", in.Ref, err)
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(in.GroupVersionKind)
+	return c.typed(u)
+}
+
+// typed reads an object by its schema; kinds outside Kubernetes' own have none here
+// and are compared with every list as one value.
+func (c *comparer) typed(u *unstructured.Unstructured) (*typed.TypedValue, error) {
+	converter := c.schemata
+	if clientgoscheme.Scheme.Recognizes(u.GroupVersionKind()) {
+		converter = c.builtin
+	}
+	value, err := converter.ObjectToTyped(u, typed.AllowDuplicates)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s by its schema: %w", u.GetKind(), u.GetName(), err)
+	}
+	return value, nil
+}

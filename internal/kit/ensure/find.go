@@ -1,0 +1,120 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// found is what is known of a child before it is written.
+type found struct {
+	object   client.Object // as the cache has it, if it is ours
+	stripped bool          // ours and there, but without the label that the cache selects by
+	waiting  bool          // the cache is behind: its event comes
+	stranger string        // somebody else's object of that name, in words
+}
+
+// find looks a child up in the cache and, when the cache has none, at the API server:
+// a forced apply over an object that the cache cannot see would take it from its owner.
+func (a *Applier) find(ctx context.Context, owner client.Object, in *intent) (found, error) {
+	object, err := a.cached(ctx, in)
+	if err != nil {
+		return found{}, err
+	}
+	if object == nil {
+		return a.findLive(ctx, owner, in)
+	}
+	switch {
+	case a.Writes.Behind(in.GroupVersionKind, object):
+		return found{waiting: true}, nil
+	case object.GetDeletionTimestamp() != nil && ours(owner, object):
+		return found{waiting: true}, nil
+	case !ours(owner, object):
+		return found{stranger: stranger(in.Ref, object)}, nil
+	}
+	return found{object: object}, nil
+}
+
+func (a *Applier) cached(ctx context.Context, in *intent) (client.Object, error) {
+	object, err := newObject(a.scheme, in)
+	if err != nil {
+		return nil, err
+	}
+	err = a.client.Get(ctx, in.ObjectKey, object)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", in.Ref, err)
+	}
+	return object, nil
+}
+
+func (a *Applier) findLive(ctx context.Context, owner client.Object, in *intent) (found, error) {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(in.GroupVersionKind)
+	err := a.live.Get(ctx, in.ObjectKey, object)
+	if apierrors.IsNotFound(err) {
+		a.Writes.Forget(in.GroupVersionKind, in.ObjectKey)
+		return found{}, nil
+	}
+	if err != nil {
+		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
+	}
+	if !ours(owner, object) {
+		return found{stranger: stranger(in.Ref, object)}, nil
+	}
+	if object.GetDeletionTimestamp() != nil || object.GetLabels()[common.ManagedByLabel] == common.Name {
+		return found{waiting: true}, nil
+	}
+	return found{stripped: true}, nil
+}
+
+// ours tells whether object was made for owner: by its controller reference, or by
+// its owner label where somebody took the reference away.
+func ours(owner, object client.Object) bool {
+	if controller := metav1.GetControllerOf(object); controller != nil {
+		return controller.UID == owner.GetUID()
+	}
+	return object.GetLabels()[common.OwnerLabel] == string(owner.GetUID())
+}
+
+func stranger(ref Ref, object client.Object) string {
+	who := "nobody that it names"
+	if controller := metav1.GetControllerOf(object); controller != nil {
+		who = controller.Kind + " " + controller.Name
+	} else if manager := object.GetLabels()[common.ManagedByLabel]; manager != "" {
+		who = manager
+	}
+	return fmt.Sprintf("%s is there already and belongs to %s; it is left alone: delete or rename it, or rename this object", ref, who)
+}
+
+func newObject(scheme *runtime.Scheme, in *intent) (client.Object, error) {
+	if !scheme.Recognizes(in.GroupVersionKind) {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(in.GroupVersionKind)
+		return u, nil
+	}
+	object, err := scheme.New(in.GroupVersionKind)
+	if err != nil {
+		return nil, fmt.Errorf("type of %s: %w", in.Ref, err)
+	}
+	typed, ok := object.(client.Object)
+	if !ok {
+		return nil, fmt.Errorf("type of %s: %T is not an object", in.Ref, object)
+	}
+	return typed, nil
+}
+
+func split(path string) []string { return strings.Split(path, ".") }

@@ -1,0 +1,73 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// Prune deletes the children of owner, among the kinds of the given empty lists, that
+// are not declared. Callers name a kind here only when what replaces the old children
+// is ready. With hold it only tells what would go.
+func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, hold bool) ([]Result, error) {
+	keep := map[Ref]bool{}
+	for _, child := range declared {
+		in, err := declare(a.scheme, owner, child)
+		if err != nil {
+			return nil, err
+		}
+		keep[in.Ref] = true
+	}
+	var results []Result
+	for _, kind := range kinds {
+		pruned, err := a.pruneKind(ctx, owner, keep, kind, hold)
+		results = append(results, pruned...)
+		if err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+func (a *Applier) pruneKind(ctx context.Context, owner client.Object, keep map[Ref]bool, kind client.ObjectList, hold bool) ([]Result, error) {
+	list := kind.DeepCopyObject().(client.ObjectList)
+	if err := a.client.List(ctx, list, client.InNamespace(owner.GetNamespace())); err != nil {
+		return nil, fmt.Errorf("list children to prune: %w", err)
+	}
+	var results []Result
+	err := meta.EachListItem(list, func(item runtime.Object) error {
+		object := item.(client.Object)
+		gvk, err := apiutil.GVKForObject(object, a.scheme)
+		if err != nil {
+			return fmt.Errorf("kind of a child to prune: %w", err)
+		}
+		ref := Ref{gvk, client.ObjectKeyFromObject(object)}
+		if keep[ref] || !ours(owner, object) || object.GetDeletionTimestamp() != nil {
+			return nil
+		}
+		result, err := a.prune(ctx, ref, object, hold)
+		results = append(results, result)
+		return err
+	})
+	return results, err
+}
+
+func (a *Applier) prune(ctx context.Context, ref Ref, object client.Object, hold bool) (Result, error) {
+	if hold {
+		return Result{Ref: ref, Action: Held}, nil
+	}
+	uid := object.GetUID()
+	err := a.client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy("Background"))
+	if client.IgnoreNotFound(err) != nil {
+		return Result{Ref: ref}, fmt.Errorf("prune %s: %w", ref, err)
+	}
+	a.Writes.Forget(ref.GroupVersionKind, ref.ObjectKey)
+	return Result{Ref: ref, Action: Pruned}, nil
+}

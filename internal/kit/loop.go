@@ -1,0 +1,104 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Waits of the loop.
+const (
+	// retryWait passes before a conflict is tried again, if no event comes first.
+	retryWait = 200 * time.Millisecond
+	// behindWait passes before an object is looked at again whose event, after a
+	// write of ours, has not come. It is only a net: the event wakes the loop.
+	behindWait = 5 * time.Second
+)
+
+// Loop carries out the reconcile of one sort of key: observe, plan, act, report. It
+// is the same for every kind; what differs is in Kind.
+type Loop[O client.Object, F any] struct {
+	*Tools
+	// New returns an empty object.
+	New func() O
+	// Kind is the part that differs.
+	Kind Reconciler[O, F]
+	// After, if set, is called when a plan was carried out, with what became of it.
+	After func(O, F, Outcome)
+	// Forget, if set, is called when the object is gone, with its key.
+	Forget func(client.ObjectKey)
+
+	status statusGate
+}
+
+// Reconcile brings one object nearer to what it declares.
+func (l *Loop[O, F]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	object, gvk, err := l.get(ctx, req.NamespacedName)
+	if apierrors.IsNotFound(err) {
+		l.gone(gvk, req.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("read %s: %w", req, err)
+	}
+	if l.Writes().Behind(gvk, object) {
+		return ctrl.Result{RequeueAfter: behindWait}, nil
+	}
+	facts, err := l.Kind.Observe(ctx, object)
+	if err != nil {
+		return l.reportUnread(ctx, gvk, object, err)
+	}
+	plan := l.Kind.Plan(object, facts, l.Clock.Now())
+	done := l.act(ctx, gvk, object, plan)
+	if l.After != nil {
+		l.After(object, facts, done)
+	}
+	return l.report(ctx, gvk, object, facts, plan, done)
+}
+
+func (l *Loop[O, F]) get(ctx context.Context, key client.ObjectKey) (O, schema.GroupVersionKind, error) {
+	object := l.New()
+	gvk, err := apiutil.GVKForObject(object, l.Client.Scheme())
+	if err != nil {
+		return object, gvk, err
+	}
+	return object, gvk, l.Client.Get(ctx, key, object)
+}
+
+// gone drops all that is remembered of an object.
+func (l *Loop[O, F]) gone(gvk schema.GroupVersionKind, key client.ObjectKey) {
+	l.Writes().Forget(gvk, key)
+	l.status.forget(key)
+	l.Metrics.forget(gvk, key)
+	if l.Forget != nil {
+		l.Forget(key)
+	}
+}
+
+// result turns an outcome into what the queue does next: an error backs off by
+// itself, everything else waits for an event or for the time asked for.
+func (l *Loop[O, F]) result(plan Plan, done Outcome) (ctrl.Result, error) {
+	done.lookAgain(plan.Again)
+	if done.Err != nil {
+		return ctrl.Result{}, done.Err
+	}
+	if done.retry {
+		done.lookAgain(retryWait)
+	}
+	return ctrl.Result{RequeueAfter: done.again}, nil
+}
+
+func paused(object client.Object) bool {
+	return object.GetAnnotations()[common.PausedAnnotation] == "true"
+}

@@ -1,0 +1,156 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Options are those of one process of the operator.
+type Options struct {
+	// Kinds that this process serves.
+	Kinds []Kind
+	// Namespaces limits namespaced kinds to some namespaces; empty means all.
+	Namespaces []string
+	// LeaderElectionID, with LeaderElectionNamespace, elects one active process by a
+	// Lease of that name; empty: this is the only process.
+	LeaderElectionID        string
+	LeaderElectionNamespace string
+	// MetricsAddress serves metrics over TLS to those who may read them; "0": none.
+	MetricsAddress string
+	// ProbeAddress serves /healthz and /readyz; "0": none.
+	ProbeAddress string
+	// Registry takes the metrics; tests that run several processes give each its own.
+	Registry metrics.RegistererGatherer
+	// Clock is the time that decisions rest on.
+	Clock clock.WithTicker
+	// ShutdownTimeout is how long running reconciles may take at the end.
+	ShutdownTimeout time.Duration
+}
+
+// NewManager returns a manager that serves the kinds. A kind whose CRD is missing or
+// belongs to somebody else is left out, and the manager ends once that has changed.
+func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
+	scheme, err := newScheme(opts.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	served, missing, err := sortKinds(cfg, opts.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(cfg, managerOptions(scheme, served, opts))
+	if err != nil {
+		return nil, fmt.Errorf("create the manager: %w", err)
+	}
+	tools, err := NewTools(mgr, opts.Registry, opts.Clock)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range served {
+		if err := kind.Setup(mgr, tools); err != nil {
+			return nil, fmt.Errorf("set up kind %s: %w", kind.Name, err)
+		}
+	}
+	if err := reportServed(opts.Registry, served, missing); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
+}
+
+func newScheme(kinds []Kind) (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	for _, kind := range kinds {
+		if err := kind.AddToScheme(scheme); err != nil {
+			return nil, fmt.Errorf("register the types of kind %s: %w", kind.Name, err)
+		}
+	}
+	return scheme, nil
+}
+
+func managerOptions(scheme *runtime.Scheme, kinds []Kind, opts Options) ctrl.Options {
+	return ctrl.Options{
+		Scheme: scheme,
+		Cache:  cacheOptions(kinds, opts.Namespaces),
+		Client: client.Options{FieldOwner: common.Name},
+		Metrics: metricsserver.Options{
+			BindAddress:    opts.MetricsAddress,
+			SecureServing:  true,
+			FilterProvider: filters.WithAuthenticationAndAuthorization,
+		},
+		HealthProbeBindAddress:  opts.ProbeAddress,
+		LeaderElection:          opts.LeaderElectionID != "",
+		LeaderElectionID:        opts.LeaderElectionID,
+		LeaderElectionNamespace: opts.LeaderElectionNamespace,
+		// Safe because the process ends as soon as the manager has stopped.
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       &opts.ShutdownTimeout,
+		// Several managers in one process (tests, fault harness) use the same names.
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	}
+}
+
+// cacheOptions make the cache hold only what the kinds declare: an accidental read of
+// anything else is an error, not a silent informer on the whole cluster.
+func cacheOptions(kinds []Kind, namespaces []string) cache.Options {
+	opts := cache.Options{
+		ByObject:                    map[client.Object]cache.ByObject{},
+		DefaultTransform:            cache.TransformStripManagedFields(),
+		ReaderFailOnMissingInformer: true,
+	}
+	for _, kind := range kinds {
+		maps.Copy(opts.ByObject, kind.Cache())
+	}
+	for _, namespace := range namespaces {
+		if opts.DefaultNamespaces == nil {
+			opts.DefaultNamespaces = map[string]cache.Config{}
+		}
+		opts.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	return opts
+}
+
+// Ours limits the cache of a type to the objects that the operator made.
+func Ours() cache.ByObject {
+	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{common.ManagedByLabel: common.Name})}
+}
+
+// TrimNode is a cache transform that drops what is large in a Node and nobody reads:
+// the list of images, the volumes, and who else wrote which field.
+func TrimNode(object any) (any, error) {
+	node, ok := object.(*corev1.Node)
+	if !ok {
+		return object, nil
+	}
+	node.ManagedFields = slices.DeleteFunc(node.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager != common.Name || e.Subresource != ""
+	})
+	node.Status.Images = nil
+	node.Status.VolumesAttached = nil
+	node.Status.VolumesInUse = nil
+	return node, nil
+}

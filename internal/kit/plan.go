@@ -1,0 +1,145 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kit is what every kind shares: the reconcile loop (observe, plan, act,
+// report), its events, metrics and status writes, the options of the cache, and the
+// list entry by which a kind is registered.
+//
+// How children are put in place is in kit/ensure, the arithmetic of conditions in
+// kit/condition. Nothing here knows any kind.
+package kit
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// Reconciler is what a kind supplies for one sort of key: O is the object by which
+// it is keyed, F the facts that are read about it.
+type Reconciler[O client.Object, F any] interface {
+	// Observe reads into one struct of facts, and decides nothing.
+	Observe(ctx context.Context, object O) (F, error)
+	// Plan is pure: from the object, the facts and the time to what shall be.
+	Plan(object O, facts F, now time.Time) Plan
+}
+
+// Reporter is a Reconciler whose object has a status of ours.
+type Reporter[O client.Object, F any] interface {
+	// Report is pure: it fills the object's status from the facts and from what was
+	// done. It is also called after a failure.
+	Report(object O, facts F, done Outcome, now time.Time)
+}
+
+// Conditioned is an object whose status has conditions and an observed generation.
+type Conditioned interface {
+	client.Object
+	StatusConditions() *[]metav1.Condition
+	StatusObservedGeneration() *int64
+}
+
+// Teller is a Reconciler that tells users of transitions beside those of Ready.
+type Teller[O client.Object] interface {
+	// Tell is pure: the events for what the status was and what it is now.
+	Tell(before, after O) []Event
+}
+
+// Plan is what shall be. The zero Plan changes nothing and waits for the next event.
+type Plan struct {
+	// Hold carries out nothing and counts what would change, as a pause does.
+	Hold bool
+	// Finalizer is held on the object before anything else is done.
+	Finalizer string
+	// Release removes a finalizer: all that it stood for is done.
+	Release string
+	// Children shall exist as declared.
+	Children []ensure.Child
+	// Prune lists the kinds, as empty lists, whose undeclared children shall go.
+	Prune []client.ObjectList
+	// Patches change objects of others, in the few fields that are ours.
+	Patches []Patch
+	// Step is at most one guarded action outside of the API; it runs last.
+	Step *Step
+	// Events are told when the rest of the plan was carried out.
+	Events []Event
+	// Again is when to look again without an event; 0 is never.
+	Again time.Duration
+}
+
+// Patch changes an object that belongs to somebody else. Its operations carry tests
+// of what they were decided on, so that a change in between makes it fail.
+type Patch struct {
+	Object client.Object
+	Type   types.PatchType
+	Data   []byte
+	// Intent is a hash of what the patch is for. Patches of one intent that come back
+	// again and again are a contest with somebody else.
+	Intent string
+	// Fields are the paths that the patch writes, to name who else writes them.
+	Fields *fieldpath.Set
+}
+
+// Step is an action outside of the API, such as a call to a store.
+type Step struct {
+	Name string
+	Do   func(ctx context.Context) error
+}
+
+// Event is told to users on a transition.
+type Event struct {
+	Related client.Object // may be nil
+	Warning bool
+	Reason  string
+	Action  string
+	Note    string
+}
+
+// Outcome is what became of a plan.
+type Outcome struct {
+	// Paused: nothing was changed, because the user said so.
+	Paused bool
+	// Held is how many changes were held back.
+	Held int
+	// Results tells what became of each child.
+	Results []ensure.Result
+	// Contested is the wait and the words of a contest over a patched object.
+	Contested string
+	// Err is the first failure; the rest of the plan was tried all the same where it
+	// did not depend on it.
+	Err error
+	// held: nothing may be changed, by a pause or by the plan itself.
+	held bool
+	// again is the shortest wait that any part asked for.
+	again time.Duration
+	// retry: a conflict; the same again soon, quietly.
+	retry bool
+}
+
+// First returns the first result with one of the actions.
+func (o Outcome) First(actions ...ensure.Action) (ensure.Result, bool) {
+	for _, result := range o.Results {
+		if slices.Contains(actions, result.Action) {
+			return result, true
+		}
+	}
+	return ensure.Result{}, false
+}
+
+func (o *Outcome) lookAgain(wait time.Duration) {
+	if wait > 0 && (o.again == 0 || wait < o.again) {
+		o.again = wait
+	}
+}
+
+func (o *Outcome) fail(err error) {
+	if o.Err == nil {
+		o.Err = err
+	}
+}

@@ -1,0 +1,147 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// report computes the status once, from the facts and from what was done, and writes
+// it if it changed.
+func (l *Loop[O, F]) report(ctx context.Context, gvk schema.GroupVersionKind, object O, facts F, plan Plan, done Outcome) (ctrl.Result, error) {
+	reporter, ok := l.Kind.(Reporter[O, F])
+	if !ok {
+		return l.result(plan, done)
+	}
+	before := object.DeepCopyObject().(O)
+	now := l.Clock.Now()
+	reporter.Report(object, facts, done, now)
+	l.reportPause(object, done, now)
+	return l.writeStatus(ctx, gvk, before, object, plan, done)
+}
+
+// reportUnread says that the facts could not be read: nothing is known, which is not
+// the same as what was last known.
+func (l *Loop[O, F]) reportUnread(ctx context.Context, gvk schema.GroupVersionKind, object O, cause error) (ctrl.Result, error) {
+	done := Outcome{Err: fmt.Errorf("observe %s: %w", client.ObjectKeyFromObject(object), cause)}
+	before := object.DeepCopyObject().(O)
+	if set, ok := conditions(object, l.Clock.Now()); ok {
+		set.Unknown("Ready", common.ReasonReadFailed, cause.Error())
+		return l.writeStatus(ctx, gvk, before, object, Plan{}, done)
+	}
+	return l.result(Plan{}, done)
+}
+
+// reportPause keeps a paused object from claiming to be as wanted while changes wait.
+func (l *Loop[O, F]) reportPause(object O, done Outcome, now time.Time) {
+	set, ok := conditions(object, now)
+	if !ok {
+		return
+	}
+	if !done.Paused {
+		set.Remove(common.ConditionPaused)
+		return
+	}
+	message := fmt.Sprintf("Annotation %s: %d changes are held back", common.PausedAnnotation, done.Held)
+	set.True(common.ConditionPaused, common.ReasonPaused, message)
+	if done.Held > 0 {
+		set.False("Ready", common.ReasonPaused, message)
+	}
+}
+
+// writeStatus writes the status if it differs from before, but not sooner after the
+// last write than statusInterval: what happens in between is written as one.
+func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKind, before, object O, plan Plan, done Outcome) (ctrl.Result, error) {
+	if c, ok := any(object).(Conditioned); ok {
+		*c.StatusObservedGeneration() = object.GetGeneration()
+	}
+	l.Metrics.observe(gvk, object)
+	if released(object) || equality.Semantic.DeepEqual(before, object) {
+		return l.result(plan, done)
+	}
+	key := client.ObjectKeyFromObject(object)
+	if wait := l.status.wait(key, l.Clock.Now()); wait > 0 {
+		done.lookAgain(wait)
+		return l.result(plan, done)
+	}
+	written := object.DeepCopyObject().(O)
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	err := l.Client.Status().Patch(ctx, written, patch, client.FieldOwner(common.Name))
+	switch {
+	case apierrors.IsNotFound(err):
+		return l.result(plan, done)
+	case apierrors.IsConflict(err):
+		done.retry = true
+		return l.result(plan, done)
+	case err != nil:
+		done.fail(fmt.Errorf("status of %s: %w", key, err))
+		return l.result(plan, done)
+	}
+	l.Writes().Record(gvk, written)
+	l.status.wrote(key, l.Clock.Now())
+	l.tellTransitions(before, object)
+	if teller, ok := l.Kind.(Teller[O]); ok {
+		l.tell(object, teller.Tell(before, object))
+	}
+	return l.result(plan, done)
+}
+
+// released tells whether the object is gone with its last finalizer: there is nothing
+// left to write a status to.
+func released(object client.Object) bool {
+	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0
+}
+
+// tellTransitions makes an event of every change of Ready.
+func (l *Loop[O, F]) tellTransitions(before, after O) {
+	old, ok := any(before).(Conditioned)
+	if !ok {
+		return
+	}
+	for _, c := range *any(after).(Conditioned).StatusConditions() {
+		if c.Type != "Ready" {
+			continue
+		}
+		was := meta.FindStatusCondition(*old.StatusConditions(), c.Type)
+		if was != nil && was.Status == c.Status && was.Reason == c.Reason {
+			continue
+		}
+		kind := corev1.EventTypeNormal
+		if c.Status == metav1.ConditionFalse && c.Reason != common.ReasonApplying && c.Reason != common.ReasonDeleting {
+			kind = corev1.EventTypeWarning
+		}
+		l.Events.Eventf(after, nil, kind, c.Reason, "Report", "%s", note(c))
+	}
+}
+
+// note is a condition as one line of an event, which holds 1 KiB at most.
+func note(c metav1.Condition) string {
+	text := fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message)
+	if len(text) > 1000 {
+		text = text[:997] + "..."
+	}
+	return text
+}
+
+func conditions(object client.Object, now time.Time) (condition.Set, bool) {
+	c, ok := object.(Conditioned)
+	if !ok {
+		return condition.Set{}, false
+	}
+	return condition.Set{Conditions: c.StatusConditions(), Generation: object.GetGeneration(), Now: now}, true
+}

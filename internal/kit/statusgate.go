@@ -1,0 +1,46 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"sync"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// statusInterval passes between two writes of one object's status. A pool that 500
+// nodes join writes twice a second and not 500 times.
+const statusInterval = 500 * time.Millisecond
+
+// statusGate remembers when each object's status was last written.
+type statusGate struct {
+	mu   sync.Mutex
+	last map[client.ObjectKey]time.Time
+}
+
+func (g *statusGate) wait(key client.ObjectKey, now time.Time) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	last, ok := g.last[key]
+	if !ok {
+		return 0
+	}
+	return max(0, statusInterval-now.Sub(last))
+}
+
+func (g *statusGate) wrote(key client.ObjectKey, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.last == nil {
+		g.last = map[client.ObjectKey]time.Time{}
+	}
+	g.last[key] = now
+}
+
+func (g *statusGate) forget(key client.ObjectKey) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.last, key)
+}
