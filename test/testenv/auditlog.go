@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package testenv
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+var errStopped = errors.New("stopped by the caller")
+
+// eachLine calls use with every complete line from the offset on, its end of line
+// included, until use returns false, which makes it return errStopped.
+func eachLine(file string, offset int64, use func([]byte) bool) error {
+	log, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if _, err := log.Seek(offset, io.SeekStart); err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(log, 1<<16)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil // what stands after the last end of line is still being written
+		}
+		if err != nil {
+			return err
+		}
+		if !use(line) {
+			return errStopped
+		}
+	}
+}
+
+// readCalls reads what stands between two offsets, without our own barriers.
+func readCalls(file string, from, to int64) (Calls, error) {
+	var calls Calls
+	var bad error
+	err := eachLine(file, from, func(line []byte) bool {
+		if from >= to {
+			return false
+		}
+		from += int64(len(line))
+		call, err := parseCall(line)
+		if err != nil {
+			bad = fmt.Errorf("line %q: %w", line, err)
+			return false
+		}
+		if !strings.HasPrefix(call.Name, barrierPrefix) {
+			calls = append(calls, call)
+		}
+		return true
+	})
+	if errors.Is(err, errStopped) {
+		err = bad
+	}
+	return calls, err
+}
+
+// auditEvent is the part of audit.k8s.io/v1 Event that is counted by.
+type auditEvent struct {
+	Verb             string
+	RequestURI       string
+	UserAgent        string
+	User             struct{ Username string }
+	ImpersonatedUser *struct{ Username string }
+	ObjectRef        struct{ APIGroup, Resource, Subresource, Namespace, Name string }
+	ResponseStatus   struct{ Code int }
+	StageTimestamp   time.Time
+}
+
+func parseCall(line []byte) (Call, error) {
+	var e auditEvent
+	if err := json.Unmarshal(line, &e); err != nil {
+		return Call{}, err
+	}
+	call := Call{
+		User: e.User.Username, Agent: e.UserAgent, Verb: e.Verb, URI: e.RequestURI,
+		Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Subresource: e.ObjectRef.Subresource,
+		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
+		Code: e.ResponseStatus.Code, At: e.StageTimestamp,
+	}
+	if e.ImpersonatedUser != nil {
+		call.User = e.ImpersonatedUser.Username
+	}
+	return call, nil
+}

@@ -1,0 +1,72 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package testenv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	modulePath = "github.com/opcrew/opcrew"
+
+	// assetsVar names a directory with binaries called etcd, kube-apiserver and so
+	// on, as kubebuilder's users know it.
+	assetsVar = "KUBEBUILDER_ASSETS"
+)
+
+// binaries tells where the programs are that the environment starts.
+type binaries struct {
+	root string // of the repository
+}
+
+// findBinaries looks for them from the working directory, which go test sets to
+// the directory of the package under test.
+func findBinaries() (binaries, error) {
+	root, err := repositoryRoot()
+	return binaries{root: root}, err
+}
+
+// kube is the file to run as the named component of Kubernetes: a file of that
+// name in KUBEBUILDER_ASSETS, else the project's own multi-call binary, which
+// looks at the name it is called by.
+func (b binaries) kube(component string) (string, error) {
+	if assets := os.Getenv(assetsVar); assets != "" {
+		return executable(filepath.Join(assets, component),
+			fmt.Sprintf("%s is set to %s, which has no %s: unset it to use the project's own build", assetsVar, assets, component))
+	}
+	return executable(filepath.Join(b.root, "bin", "kube"), "bin/kube is missing: run `make test`, or `make bin/kube` to build only that")
+}
+
+func (b binaries) kwok() (string, error) {
+	return executable(filepath.Join(b.root, "bin", "kwok"), "bin/kwok is missing: run `make test`, or `make bin/kwok` to build only that")
+}
+
+func executable(path, advice string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+		return "", errors.New(advice)
+	}
+	return path, nil
+}
+
+// repositoryRoot walks up to the directory of the project's go.mod.
+func repositoryRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository: %w", err)
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(mod), "module "+modulePath+"\n") {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("%s is not inside a clone of %s", start, modulePath)
+		}
+	}
+}

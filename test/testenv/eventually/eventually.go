@@ -1,0 +1,88 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package eventually waits for what a test expects, by polling with backoff, so
+// that a test takes as long as the cluster needs and not as long as somebody once
+// guessed. A failure says what was expected in the words of a user, and what stood
+// in the way at the end.
+package eventually
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+const (
+	firstPause   = 5 * time.Millisecond
+	longestPause = 250 * time.Millisecond
+)
+
+// True fails the test unless check returns nil within timeout. The expectation is
+// what a user would expect to see: "the deployment is available".
+func True(t testing.TB, timeout time.Duration, expectation string, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	tries, last := 0, error(nil)
+	err := poll(ctx, func() bool {
+		tries++
+		last = check()
+		return last == nil
+	})
+	if err != nil {
+		t.Fatalf("expected within %s: %s\nafter %d tries: %v", timeout, expectation, tries, last)
+	}
+}
+
+// Stays fails the test as soon as check returns an error within d.
+func Stays(t testing.TB, d time.Duration, expectation string, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	begin, broken := time.Now(), error(nil)
+	err := poll(ctx, func() bool {
+		broken = check()
+		return broken != nil
+	})
+	if err == nil {
+		t.Fatalf("expected for %s: %s\nbroken after %s: %v", d, expectation, time.Since(begin).Round(time.Millisecond), broken)
+	}
+	if t.Context().Err() != nil {
+		t.Fatalf("expected for %s: %s\ninterrupted after %s", d, expectation, time.Since(begin).Round(time.Millisecond))
+	}
+}
+
+// poll calls done until it returns true or ctx ends, with pauses that grow: what
+// is quick is seen quickly, what is slow is not hampered by being asked. The last
+// call comes after the deadline, so that a check is never judged by an old answer.
+func poll(ctx context.Context, done func() bool) error {
+	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
+		if done() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			if done() {
+				return nil
+			}
+			return fmt.Errorf("gave up: %w", context.Cause(ctx))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Gone turns the answer of a read into a check that the object is not there:
+// notFound is the error's own test, such as apierrors.IsNotFound.
+func Gone(err error, notFound func(error) bool) error {
+	switch {
+	case err == nil:
+		return errors.New("it is still there")
+	case notFound(err):
+		return nil
+	default:
+		return err
+	}
+}

@@ -1,0 +1,51 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package testenv
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// downAnnotation keeps a simulated node from becoming Ready; kwok.yaml reads it.
+const downAnnotation = "testenv.opcrew.io/down"
+
+// SetNodeReady takes a simulated node down, as if its kubelet reported that it is
+// not ready, or brings it back, and waits until the node says so.
+func (e *Env) SetNodeReady(t testing.TB, name string, ready bool) {
+	t.Helper()
+	value, want := `"true"`, corev1.ConditionFalse
+	if ready {
+		value, want = "null", corev1.ConditionTrue
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%s}}}`, downAnnotation, value)
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := e.Client.Patch(t.Context(), node, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		t.Fatalf("marking node %s: %v", name, err)
+	}
+	e.awaitNodes(t, []string{name}, want)
+}
+
+// Heartbeat makes the nodes report their status as kubelets do every few minutes:
+// nothing changes but the time of the heartbeat.
+func (e *Env) Heartbeat(t testing.TB, names ...string) {
+	t.Helper()
+	// Conditions are merged by type, so that the rest of them stays as it is.
+	beat := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":%q}]}}`, time.Now().UTC().Format(time.RFC3339))
+	err := inParallel(t.Context(), names, func(ctx context.Context, name string) error {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		return e.Client.Status().Patch(ctx, node, client.RawPatch(types.StrategicMergePatchType, beat))
+	})
+	if err != nil {
+		t.Fatalf("heartbeat of %d nodes: %v", len(names), err)
+	}
+}

@@ -1,0 +1,59 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package testenv
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// tailLines is how much of each log a failed test shows; the rest stays on disk.
+const tailLines = 15
+
+// Run is for TestMain: it starts one environment for all tests of the package,
+// sets env, runs them, and stops it.
+func Run(m *testing.M, env **Env, opts Options) {
+	started, err := start(context.Background(), opts)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testenv:", err)
+		os.Exit(1)
+	}
+	*env = started
+	code := m.Run()
+	if code != 0 {
+		started.explain()
+	}
+	if err := started.stop(code != 0); err != nil {
+		fmt.Fprintln(os.Stderr, "testenv:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// Start is for a test that needs an environment of its own, with other options
+// than its package's.
+func Start(t testing.TB, opts Options) *Env {
+	t.Helper()
+	env, err := start(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("testenv: %v", err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			env.explain()
+		}
+		if err := env.stop(t.Failed()); err != nil {
+			t.Errorf("testenv: %v", err)
+		}
+	})
+	return env
+}
+
+// explain prints how the processes fare, which is where a timeout's cause often is.
+func (e *Env) explain() {
+	fmt.Fprintf(os.Stderr, "testenv: logs and %s are in %s\n", auditLog, e.dir.path)
+	e.sup.report(os.Stderr, tailLines)
+}

@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package testenv
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const serviceAccountPrefix = "system:serviceaccount:"
+
+// ServiceAccountUser is the name under which a ServiceAccount's requests are
+// authorized and counted.
+func ServiceAccountUser(namespace, name string) string {
+	return serviceAccountPrefix + namespace + ":" + name
+}
+
+// ConfigAs is the admin acting as another user, who need not exist. The server
+// authorizes and counts the requests as that user's; a ServiceAccount has its
+// groups. Use it to prove roles; where speed is compared, use TokenConfig, which
+// the server treats as it does in production.
+func (e *Env) ConfigAs(user string, groups ...string) *rest.Config {
+	config := rest.CopyConfig(e.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
+	return config
+}
+
+// TokenConfig is a ServiceAccount with a token of its own. The account is made,
+// and its namespace too, where they do not exist.
+func (e *Env) TokenConfig(t testing.TB, namespace, name string) *rest.Config {
+	t.Helper()
+	ns := &corev1.Namespace{}
+	ns.Name = namespace
+	account := &corev1.ServiceAccount{}
+	account.Namespace, account.Name = namespace, name
+	for _, obj := range []client.Object{ns, account} {
+		if err := e.Client.Create(t.Context(), obj); client.IgnoreAlreadyExists(err) != nil {
+			t.Fatalf("making %T %s: %v", obj, obj.GetName(), err)
+		}
+	}
+	request := &authenticationv1.TokenRequest{}
+	if err := e.Client.SubResource("token").Create(t.Context(), account, request); err != nil {
+		t.Fatalf("getting a token for %s: %v", ServiceAccountUser(namespace, name), err)
+	}
+	config := rest.CopyConfig(e.Config)
+	config.BearerToken = request.Status.Token
+	return config
+}
+
+// ClientFor makes a client of what ConfigAs or TokenConfig return.
+func (e *Env) ClientFor(t testing.TB, config *rest.Config) client.WithWatch {
+	t.Helper()
+	c, err := client.NewWithWatch(config, client.Options{Scheme: e.opts.Scheme})
+	if err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	return c
+}
+
+// Namespace makes a namespace for one test, named after it, and has it deleted
+// when the test ends. Deletion goes on in the background.
+func (e *Env) Namespace(t testing.TB) string {
+	t.Helper()
+	ns := &corev1.Namespace{}
+	ns.GenerateName = dnsLabel(t.Name(), 40) + "-"
+	if err := e.Client.Create(t.Context(), ns); err != nil {
+		t.Fatalf("making a namespace: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := e.Client.Delete(withoutCancel(t), ns); client.IgnoreNotFound(err) != nil {
+			t.Errorf("deleting namespace %s: %v", ns.Name, err)
+		}
+	})
+	return ns.Name
+}
+
+// dnsLabel turns any text into the beginning of a valid name.
+func dnsLabel(text string, most int) string {
+	clean := func(r rune) rune {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
+			return '-'
+		}
+		return r
+	}
+	label := strings.Map(clean, strings.ToLower(text))
+	return strings.Trim(label[:min(len(label), most)], "-")
+}
+
+// withoutCancel is for cleanups, which run when the test's own context has ended.
+func withoutCancel(t testing.TB) context.Context { return context.WithoutCancel(t.Context()) }

@@ -1,0 +1,76 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package testenv
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	workDirPrefix = "opcrew-testenv-"
+
+	// keepFor is how long the directory of a crashed run can still be read.
+	keepFor = time.Hour
+)
+
+// workDir holds all files of one environment: keys, logs, etcd's data. Its name
+// carries the pid of the test binary, so that a later run can tell whose it was.
+type workDir struct{ path string }
+
+func newWorkDir() (*workDir, error) {
+	sweep(os.TempDir(), time.Now().Add(-keepFor))
+	path, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", workDirPrefix, os.Getpid()))
+	if err != nil {
+		return nil, fmt.Errorf("making the environment's directory: %w", err)
+	}
+	return &workDir{path: path}, nil
+}
+
+// close removes the directory, or when the tests failed only what is big and
+// tells nothing.
+func (d *workDir) close(failed bool) error {
+	path := d.path
+	if failed {
+		path = filepath.Join(d.path, "etcd")
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return fmt.Errorf("removing the environment's files: %w", err)
+	}
+	return nil
+}
+
+// sweep removes directories that were left by test binaries that are gone: one
+// that panicked or was killed cannot clean up.
+func sweep(parent string, before time.Time) {
+	left, err := filepath.Glob(filepath.Join(parent, workDirPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range left {
+		info, err := os.Stat(dir)
+		if err == nil && info.ModTime().Before(before) && !alive(ownerOf(dir)) {
+			_ = os.RemoveAll(dir) // somebody else's directory is not ours to remove, nor to fail for
+		}
+	}
+}
+
+func ownerOf(dir string) int {
+	pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), workDirPrefix), "-")
+	owner, err := strconv.Atoi(pid)
+	if err != nil {
+		return 0
+	}
+	return owner
+}
+
+func alive(pid int) bool {
+	return pid > 0 && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
