@@ -184,7 +184,7 @@ $(BIN)/pause: hack/localcluster/cmd/pause/main.go
 	@cd hack/localcluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $@ ./cmd/pause
 
 addons: local
-	@$(LOCAL) addons build --dir $(BIN)
+	@$(LOCAL) addons build -o $(BIN)
 
 # Tools are installed under their version and linked, so that a new version is a new file.
 define tool

@@ -41,7 +41,9 @@ type Audit struct {
 // Mark is a moment in the log; the zero Mark is its beginning.
 type Mark struct{ offset int64 }
 
-func newAudit(file string, config *rest.Config) (*Audit, error) {
+// OpenAudit reads the audit log of a running server: that of the environment, or in
+// end-to-end tests that of the local cluster.
+func OpenAudit(file string, config *rest.Config) (*Audit, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making the audit log's client: %w", err)

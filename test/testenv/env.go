@@ -117,7 +117,7 @@ func (e *Env) connect(creds *credentials, host string) (err error) {
 	if e.Kubeconfig, err = creds.kubeconfig(host, AdminUser); err != nil {
 		return err
 	}
-	e.Audit, err = newAudit(creds.path(auditLog), e.Config)
+	e.Audit, err = OpenAudit(creds.path(auditLog), e.Config)
 	return err
 }
 

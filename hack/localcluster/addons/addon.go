@@ -1,0 +1,113 @@
+package addons
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
+	"github.com/opcrew/opcrew/hack/localcluster/pki"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// addon is one process and the objects that it needs or serves.
+type addon struct {
+	// name is that of the service, of the manifest, of the folder for its files
+	// and, behind "localcluster:", of its user.
+	name string
+	// prepare writes the files that the process reads and returns what fills in
+	// the manifest, as {{.Key}}; nil for neither.
+	prepare func() (map[string]string, error)
+	// args start the process.
+	args []string
+	// ready tells whether the add-on serves; nil if nothing waits for it.
+	ready func(ctx context.Context) error
+}
+
+// readyTimeout is far above what an add-on takes on a slow machine.
+const readyTimeout = 60 * time.Second
+
+// all lists the add-ons, in the order of their start.
+func all(st *state.State, api *applier) []addon {
+	return []addon{coreDNS(st), metricsServer(st, api), localPath(st), loadBalancer(st)}
+}
+
+// Install applies the manifests, starts the add-ons and waits until they
+// serve. It may be repeated. say gets a line for each that is ready.
+func Install(ctx context.Context, st *state.State, say func(format string, args ...any)) error {
+	api, err := newApplier(st.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	addons := all(st, api)
+	for _, a := range addons {
+		if err := a.start(ctx, st, api); err != nil {
+			return fmt.Errorf("add-on %s: %w", a.name, err)
+		}
+	}
+	for _, a := range addons {
+		if err := a.await(ctx, st); err != nil {
+			return err
+		}
+		say("add-on %s is ready", a.name)
+	}
+	return nil
+}
+
+func (a addon) start(ctx context.Context, st *state.State, api *applier) error {
+	if err := pki.ClientKubeconfig(st, kubeconfig(st, a.name), "localcluster:"+a.name); err != nil {
+		return fmt.Errorf("make its kubeconfig: %w", err)
+	}
+	objects, err := a.objects()
+	if err != nil {
+		return err
+	}
+	if err := api.apply(ctx, objects); err != nil {
+		return err
+	}
+	return machine.Run(st, state.ControlPlaneName, machine.Service{Name: a.name, Args: slices.Clone(a.args)})
+}
+
+// objects are those of the manifest, once the files are written.
+func (a addon) objects() ([]*unstructured.Unstructured, error) {
+	var values map[string]string
+	if a.prepare != nil {
+		var err error
+		if values, err = a.prepare(); err != nil {
+			return nil, fmt.Errorf("write its files: %w", err)
+		}
+	}
+	return render(a.name, values)
+}
+
+// await fails with the end of the process's log, which has the reason.
+func (a addon) await(ctx context.Context, st *state.State) error {
+	if a.ready == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for {
+		err := a.ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("add-on %s does not serve: %w\n%s", a.name, err,
+				machine.LogTail(st, state.ControlPlaneName, a.name, 15))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// file is a path in the add-on's own folder.
+func file(st *state.State, addon, name string) string {
+	return filepath.Join(st.MachineDir(state.ControlPlaneName), "addons", addon, name)
+}
+
+func kubeconfig(st *state.State, addon string) string { return file(st, addon, "kubeconfig") }

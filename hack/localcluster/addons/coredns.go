@@ -1,0 +1,63 @@
+package addons
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// clusterDomain is what names of Services end in.
+const clusterDomain = "cluster.local"
+
+// coreDNS answers for the cluster's own names. The cluster has no way out, so
+// every other name does not exist: a quick no is better than a time-out.
+func coreDNS(st *state.State) addon {
+	const name = "coredns"
+	address := st.ControlPlane.Address
+	return addon{
+		name: name,
+		prepare: func() (map[string]string, error) {
+			values := map[string]string{"DNS": st.Network.DNS.String(), "Server": address.String()}
+			return values, state.WriteFile(file(st, name, "Corefile"), []byte(corefile(address, kubeconfig(st, name))), 0o644)
+		},
+		args:  []string{st.Binary("coredns"), "-conf", file(st, name, "Corefile")},
+		ready: func(ctx context.Context) error { return lookup(ctx, address) },
+	}
+}
+
+// corefile has no cache: answers come from memory anyway, and a pod that has
+// just become ready must be found at once.
+func corefile(address netip.Addr, kubeconfig string) string {
+	return fmt.Sprintf(`%[3]s in-addr.arpa ip6.arpa {
+	bind %[1]s
+	errors
+	kubernetes %[3]s in-addr.arpa ip6.arpa {
+		kubeconfig %[2]s
+		pods insecure
+		ttl 5
+	}
+}
+. {
+	bind %[1]s
+	errors
+	template ANY ANY {
+		rcode NXDOMAIN
+	}
+}
+`, address, kubeconfig, clusterDomain)
+}
+
+// lookup asks for the API server's own Service.
+func lookup(ctx context.Context, server netip.Addr) error {
+	resolver := &net.Resolver{
+		PreferGo: true,
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, netip.AddrPortFrom(server, 53).String())
+		},
+	}
+	_, err := resolver.LookupHost(ctx, "kubernetes.default.svc."+clusterDomain+".")
+	return err
+}

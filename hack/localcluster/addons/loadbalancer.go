@@ -1,0 +1,21 @@
+package addons
+
+import (
+	"github.com/opcrew/opcrew/hack/localcluster/addons/loadbalancer"
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// loadBalancer gives Services addresses that this host has a route for. It is
+// a hidden command of this program itself.
+func loadBalancer(st *state.State) addon {
+	const name = "loadbalancer"
+	return addon{
+		name: name,
+		args: []string{
+			st.Binary(machine.Program), loadbalancer.CommandName,
+			"--kubeconfig", kubeconfig(st, name),
+			"--pool", st.Network.LoadBalancers.String(),
+		},
+	}
+}

@@ -1,0 +1,82 @@
+// Package loadbalancer gives Services of type LoadBalancer an address that
+// this machine reaches: kube-proxy on every node serves it, and the host has a
+// route for the range. It decides who has which address and writes it into the
+// status; moving traffic is not its business.
+package loadbalancer
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// Allocator knows which owner has which address of a range. Owners are keys of
+// Services, namespace/name.
+type Allocator struct {
+	pool   netip.Prefix
+	owners map[netip.Addr]string
+	held   map[string]netip.Addr
+}
+
+// NewAllocator returns an allocator for a range with nothing given out.
+func NewAllocator(pool netip.Prefix) *Allocator {
+	return &Allocator{pool: pool.Masked(), owners: map[netip.Addr]string{}, held: map[string]netip.Addr{}}
+}
+
+// Hold takes over what an owner has from an earlier life of this program. It
+// tells whether that was possible: the address is of the range and free.
+func (a *Allocator) Hold(owner string, address netip.Addr) bool {
+	if current, found := a.owners[address]; found {
+		return current == owner
+	}
+	if !a.usable(address) {
+		return false
+	}
+	a.Release(owner)
+	a.owners[address] = owner
+	a.held[owner] = address
+	return true
+}
+
+// Assign returns the owner's address: the wished one if there is a wish, else
+// the one that it has, else the lowest free one.
+func (a *Allocator) Assign(owner string, wish netip.Addr) (netip.Addr, error) {
+	if wish.IsValid() {
+		if !a.Hold(owner, wish) {
+			return netip.Addr{}, a.refusal(wish)
+		}
+		return wish, nil
+	}
+	if address, found := a.held[owner]; found {
+		return address, nil
+	}
+	for address := a.pool.Addr().Next(); a.usable(address); address = address.Next() {
+		if a.Hold(owner, address) {
+			return address, nil
+		}
+	}
+	return netip.Addr{}, fmt.Errorf("all addresses of %s are in use", a.pool)
+}
+
+// Release frees what an owner has. It is no error to have nothing.
+func (a *Allocator) Release(owner string) {
+	if address, found := a.held[owner]; found {
+		delete(a.owners, address)
+		delete(a.held, owner)
+	}
+}
+
+// Contains tells whether an address is of the range.
+func (a *Allocator) Contains(address netip.Addr) bool { return a.pool.Contains(address) }
+
+// usable leaves out the first and the last address, which name the network and
+// everybody on it.
+func (a *Allocator) usable(address netip.Addr) bool {
+	return a.pool.Contains(address) && a.pool.Contains(address.Next()) && address != a.pool.Addr()
+}
+
+func (a *Allocator) refusal(wish netip.Addr) error {
+	if owner, found := a.owners[wish]; found {
+		return fmt.Errorf("address %s is in use by %s", wish, owner)
+	}
+	return fmt.Errorf("address %s is not of the range %s", wish, a.pool)
+}

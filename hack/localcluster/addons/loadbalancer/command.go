@@ -1,0 +1,52 @@
+package loadbalancer
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// CommandName is how the supervised process is called.
+const CommandName = "run-loadbalancer"
+
+// NewCommand is the hidden command that `up` runs as a service.
+func NewCommand() *cobra.Command {
+	var kubeconfig, pool string
+	command := &cobra.Command{
+		Use:    CommandName,
+		Short:  "Give Services of type LoadBalancer an address",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			prefix, err := netip.ParsePrefix(pool)
+			if err != nil {
+				return fmt.Errorf("read --pool: %w", err)
+			}
+			client, err := connect(kubeconfig)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return Run(ctx, client, prefix)
+		},
+	}
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "how to reach the API server")
+	command.Flags().StringVar(&pool, "pool", "", "range of addresses to give out, as ADDRESS/BITS")
+	return command
+}
+
+func connect(kubeconfig string) (kubernetes.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", kubeconfig, err)
+	}
+	config.UserAgent = "localcluster-loadbalancer"
+	return kubernetes.NewForConfig(config)
+}

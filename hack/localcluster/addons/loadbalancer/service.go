@@ -1,0 +1,37 @@
+package loadbalancer
+
+import (
+	"fmt"
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// wants tells whether a Service is to get an address here. One with a class
+// belongs to another implementation.
+func wants(service *corev1.Service) bool {
+	return service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil
+}
+
+// wished is the address that a Service asks for, or none.
+func wished(service *corev1.Service) (netip.Addr, error) {
+	if service.Spec.LoadBalancerIP == "" {
+		return netip.Addr{}, nil
+	}
+	address, err := netip.ParseAddr(service.Spec.LoadBalancerIP)
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("read spec.loadBalancerIP: %w", err)
+	}
+	return address, nil
+}
+
+// addresses are those of the status. Host names are none of ours.
+func addresses(service *corev1.Service) []netip.Addr {
+	var all []netip.Addr
+	for _, ingress := range service.Status.LoadBalancer.Ingress {
+		if address, err := netip.ParseAddr(ingress.IP); err == nil {
+			all = append(all, address)
+		}
+	}
+	return all
+}

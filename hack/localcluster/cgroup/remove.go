@@ -1,0 +1,120 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Remove kills every process in the tree and removes the tree, until nothing
+// of it is left or ctx ends.
+func Remove(ctx context.Context) error {
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for {
+		left, err := removeOnce(all)
+		if left == 0 && err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("control groups %s cannot be removed, %d processes are left in them: %w", Root, left, errors.Join(err, ctx.Err()))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func removeOnce(all []hierarchy) (left int, err error) {
+	for _, h := range all {
+		groups, walkErr := h.groups()
+		if walkErr != nil {
+			err = errors.Join(err, walkErr)
+			continue
+		}
+		for _, group := range groups {
+			left += killIn(group)
+			rmErr := os.Remove(group)
+			if rmErr != nil && !errors.Is(rmErr, fs.ErrNotExist) {
+				err = errors.Join(err, rmErr)
+			}
+		}
+	}
+	return left, err
+}
+
+// groups are all groups of the tree, the innermost first.
+func (h hierarchy) groups() ([]string, error) {
+	var groups []string
+	err := filepath.WalkDir(filepath.Join(h.path, Root), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a group that went away meanwhile, or no tree at all
+		}
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			groups = append(groups, path)
+		}
+		return nil
+	})
+	slices.Reverse(groups)
+	return groups, err
+}
+
+func killIn(group string) int {
+	thaw(group)
+	count := 0
+	for _, pid := range processes(group) {
+		count++
+		// An error here shows as a process that stays, which the caller reports.
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return count
+}
+
+// thaw lets a paused container die: frozen processes take no signal on version 1.
+func thaw(group string) {
+	state := filepath.Join(group, "freezer.state")
+	if data, err := os.ReadFile(state); err == nil && strings.TrimSpace(string(data)) != "THAWED" {
+		_ = os.WriteFile(state, []byte("THAWED"), 0)
+	}
+}
+
+func processes(group string) []int {
+	data, err := os.ReadFile(filepath.Join(group, "cgroup.procs"))
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for field := range strings.FieldsSeq(string(data)) {
+		if pid, err := strconv.Atoi(field); err == nil && pid > 1 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Exists tells whether any of the tree is there.
+func Exists() bool {
+	all, err := hierarchies()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(all, func(h hierarchy) bool {
+		_, err := os.Stat(filepath.Join(h.path, Root))
+		return err == nil
+	})
+}

@@ -1,0 +1,121 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/hack/localcluster/cgroup"
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
+	"github.com/opcrew/opcrew/hack/localcluster/network"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// clean removes everything of a cluster but the state directory itself, which
+// carries the lock. It asks the kernel what there is and not the record, which
+// a killed `up` or a reboot may have left wrong.
+func clean(ctx context.Context, dir string) error {
+	st, err := state.Load(dir)
+	if err != nil {
+		st = &state.State{} // no record, or a broken one: nothing to learn from it
+	}
+	if err := endRecorded(st); err != nil {
+		return err
+	}
+	if err := cgroup.Remove(ctx); err != nil {
+		return err
+	}
+	if st.StartedFrom != "" {
+		if err := cgroup.RestoreControllers(st.Controllers); err != nil {
+			return err
+		}
+	}
+	if err := unmountBelow(ctx, dir); err != nil {
+		return err
+	}
+	if err := network.RemoveHostLink(ctx); err != nil {
+		return err
+	}
+	return empty(dir)
+}
+
+// endRecorded ends the machines that the record knows. It is the quick way for
+// most processes; control groups find the others.
+func endRecorded(st *state.State) error {
+	for _, m := range st.Machines() {
+		if err := machine.End(m); err != nil {
+			return err
+		}
+	}
+	for _, m := range st.Machines() {
+		m.Init.AwaitReaped(3 * time.Second)
+	}
+	return nil
+}
+
+// unmountBelow ends with none left, or removing files would reach through them.
+func unmountBelow(ctx context.Context, dir string) error {
+	for {
+		points, err := mountsBelow(dir)
+		if err != nil || len(points) == 0 {
+			return err
+		}
+		for _, point := range points {
+			err := unix.Unmount(point, unix.MNT_DETACH)
+			if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+				return fmt.Errorf("unmount %s: %w", point, err)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("unmount what is below %s: %w", dir, err)
+		}
+	}
+}
+
+func mountsBelow(dir string) ([]string, error) {
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	return parseMounts(string(data), dir), nil
+}
+
+// parseMounts returns the mount points below dir, the latest mount first.
+func parseMounts(mountinfo, dir string) []string {
+	const mountPoint = 4
+	var points []string
+	for line := range strings.SplitSeq(mountinfo, "\n") {
+		f := strings.Fields(line)
+		if len(f) > mountPoint && strings.HasPrefix(f[mountPoint], dir+"/") {
+			points = append(points, f[mountPoint])
+		}
+	}
+	slices.Reverse(points)
+	return points
+}
+
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

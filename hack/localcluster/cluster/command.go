@@ -1,0 +1,95 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// Load reads the record of the cluster that runs on this machine.
+func Load() (*state.State, error) { return load(state.DefaultDir) }
+
+// Commands are the subcommands for the cluster and its nodes.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{newUp(), newDown(), newStatus(), newKubeconfig(), newNode()}
+}
+
+func newUp() *cobra.Command {
+	o := Options{Dir: state.DefaultDir}
+	command := &cobra.Command{
+		Use:   "up",
+		Short: "Start the cluster, or bring back what of it is down",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			o.Out = command.OutOrStdout()
+			if o.Binaries == "" {
+				self, err := os.Executable()
+				if err != nil {
+					return err
+				}
+				o.Binaries = filepath.Dir(self)
+			}
+			return Up(command.Context(), o)
+		},
+	}
+	command.Flags().IntVar(&o.Nodes, "nodes", 0, fmt.Sprintf("number of nodes (default %d)", defaultNodes))
+	command.Flags().StringVar(&o.KubeconfigOut, "kubeconfig-out", "", "file to copy the kubeconfig to; `down` removes it")
+	command.Flags().StringVar(&o.Binaries, "binaries", "", "folder with the binaries to run (default: that of this program)")
+	return command
+}
+
+func newDown() *cobra.Command {
+	return &cobra.Command{
+		Use:   "down",
+		Short: "Remove the cluster and everything that it made on this machine",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return Down(command.Context(), state.DefaultDir, command.OutOrStdout())
+		},
+	}
+}
+
+func newStatus() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show the machines and what runs on them; fails if something is not well",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return Status(command.Context(), state.DefaultDir, command.OutOrStdout())
+		},
+	}
+}
+
+func newKubeconfig() *cobra.Command {
+	var content bool
+	command := &cobra.Command{
+		Use:   "kubeconfig",
+		Short: "Print the path of the administrator's kubeconfig",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			st, err := Load()
+			if err != nil {
+				return err
+			}
+			if !content {
+				_, err := fmt.Fprintln(command.OutOrStdout(), st.Kubeconfig())
+				return err
+			}
+			data, err := os.ReadFile(st.Kubeconfig())
+			if err != nil {
+				return err
+			}
+			_, err = command.OutOrStdout().Write(data)
+			return err
+		},
+	}
+	command.Flags().BoolVar(&content, "content", false, "print the file itself")
+	return command
+}

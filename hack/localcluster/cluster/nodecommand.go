@@ -1,0 +1,102 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcrew/opcrew/hack/localcluster/node"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+func newNode() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "node",
+		Short: "Crash and start nodes, cut and heal their links, run commands on them",
+		Args:  cobra.NoArgs,
+	}
+	crash := func(_ context.Context, st *state.State, name string) error { return node.Crash(st, name) }
+	command.AddCommand(
+		newNodeAction("crash", "Kill a node's init with SIGKILL, and so everything on it", crash),
+		newNodeAction("start", "Start a node that crashed; what was on its disk is still there", node.Start),
+		newNodeAction("cut", "Cut a node's link: it runs on, alone", node.Cut),
+		newNodeAction("heal", "Put a node's link back", node.Heal),
+		newNodeExec(),
+	)
+	return command
+}
+
+const actionTimeout = time.Minute
+
+func newNodeAction(name, short string, act func(context.Context, *state.State, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   name + " NODE",
+		Short: short,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return onNode(command, args[0], act)
+		},
+	}
+}
+
+func onNode(command *cobra.Command, name string, act func(context.Context, *state.State, string) error) error {
+	if err := privileged(); err != nil {
+		return err
+	}
+	if _, err := Load(); err != nil { // before the lock, which makes the directory
+		return err
+	}
+	ctx, cancel := context.WithTimeout(command.Context(), actionTimeout)
+	defer cancel()
+	unlock, err := lock(ctx, state.DefaultDir, newProgress(command.ErrOrStderr()))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	st, err := Load()
+	if err != nil {
+		return err
+	}
+	return act(ctx, st, name)
+}
+
+func newNodeExec() *cobra.Command {
+	return &cobra.Command{
+		Use:     "exec NODE -- COMMAND...",
+		Short:   "Run a command on a node, outside of any pod",
+		Example: "  localcluster node exec node1 -- hostname",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			return execOn(command.Context(), args[0], args[1:])
+		},
+	}
+}
+
+func execOn(ctx context.Context, name string, argv []string) error {
+	if err := privileged(); err != nil {
+		return err
+	}
+	st, err := Load()
+	if err != nil {
+		return err
+	}
+	n, err := st.Node(name)
+	if err != nil {
+		return err
+	}
+	if !n.Init.Alive() {
+		return fmt.Errorf("%s is down", name)
+	}
+	args := append([]string{"--target", strconv.Itoa(n.Init.PID), "--mount", "--uts", "--ipc", "--net", "--pid", "--"}, argv...)
+	cmd := exec.CommandContext(ctx, "nsenter", args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
+}

@@ -1,0 +1,124 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/opcrew/opcrew/hack/localcluster/network"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// Options of Up.
+type Options struct {
+	Dir           string
+	Binaries      string // the folder that they are copied from
+	Nodes         int    // 0: three, or as many as there are
+	KubeconfigOut string // where to put a copy, if anywhere
+	Out           io.Writer
+}
+
+const defaultNodes = 3
+
+// Up makes the cluster run: it does nothing to one that does, starts nodes that
+// are down, and replaces what is broken or was left half-made.
+func Up(ctx context.Context, o Options) error {
+	if err := privileged(); err != nil {
+		return err
+	}
+	p := newProgress(o.Out)
+	unlock, err := lock(ctx, o.Dir, p)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	defer func() { _ = os.Remove(o.Dir) }() // if it is empty: nothing was begun
+	st, err := state.Load(o.Dir)
+	if err == nil && st.Complete && st.ControlPlane.Init.Alive() {
+		return resume(ctx, st, o, p)
+	}
+	return create(ctx, o, p)
+}
+
+const lockTimeout = 5 * time.Minute
+
+func lock(ctx context.Context, dir string, p *progress) (func(), error) {
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	return state.Lock(ctx, dir, func() { p.say("waiting for another localcluster command to end") })
+}
+
+// resume brings back the nodes of a cluster that runs, whoever started it.
+func resume(ctx context.Context, st *state.State, o Options, p *progress) error {
+	if o.Nodes != 0 && o.Nodes != len(st.Nodes) {
+		return fmt.Errorf("a cluster of %d nodes runs already, not of %d; run `down` first to change that", len(st.Nodes), o.Nodes)
+	}
+	if err := p.run(ctx, resumeSteps(st)...); err != nil {
+		return fmt.Errorf("%w; if it stays so, run `down` and `up`", err)
+	}
+	if err := shareKubeconfig(st, o.KubeconfigOut); err != nil {
+		return err
+	}
+	p.say("the cluster of %d nodes is up (since %s, started from %s)",
+		len(st.Nodes), st.StartedAt.Format(time.DateTime), st.StartedFrom)
+	return nil
+}
+
+// create starts a new cluster in place of whatever is left of an old one.
+func create(ctx context.Context, o Options, p *progress) error {
+	st, err := plan(o)
+	if err != nil {
+		return err
+	}
+	if err := p.run(ctx, createSteps(st, o, p)...); err != nil {
+		return err
+	}
+	st.Complete = true
+	if err := shareKubeconfig(st, o.KubeconfigOut); err != nil {
+		return err
+	}
+	p.say("%d nodes are Ready after %v", len(st.Nodes), p.total())
+	return nil
+}
+
+// plan decides on names and addresses; nothing of it exists yet.
+func plan(o Options) (*state.State, error) {
+	from, err := os.Getwd()
+	if err != nil {
+		from = "an unknown directory"
+	}
+	st := &state.State{Dir: o.Dir, StartedFrom: from, StartedAt: time.Now(), Network: network.Plan()}
+	st.ControlPlane = newMachine(st, state.ControlPlaneName, network.ControlPlane(st.Network))
+	count := o.Nodes
+	if count == 0 {
+		count = defaultNodes
+	}
+	if count < 1 {
+		return nil, errors.New("a cluster has at least one node")
+	}
+	for i := range count {
+		address, pods, err := network.Node(st.Network, i)
+		if err != nil {
+			return nil, err
+		}
+		name := fmt.Sprintf("node%d", i+1)
+		st.Nodes = append(st.Nodes, state.Node{
+			Machine:          newMachine(st, name, address),
+			PodCIDR:          pods,
+			ContainerdSocket: filepath.Join(st.MachineDir(name), "containerd.sock"),
+		})
+	}
+	return st, nil
+}
+
+func newMachine(st *state.State, name string, address netip.Addr) state.Machine {
+	return state.Machine{Name: name, Address: address, NetNS: filepath.Join(st.NetNSDir(), name)}
+}

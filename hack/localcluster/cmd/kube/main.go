@@ -1,0 +1,77 @@
+// Command kube is a whole Kubernetes in one binary: the API server, the
+// controller manager, the scheduler, the kubelet, kube-proxy, kubectl and etcd.
+// Which of them runs is told by the name it is called by (a link of that name)
+// or, when called as kube, by its first argument.
+//
+// One binary shares the code that all of them link, so that it is built once
+// in minutes and takes a quarter of the disk that seven would.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	kubectl "k8s.io/kubectl/pkg/cmd"
+	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	kubeproxy "k8s.io/kubernetes/cmd/kube-proxy/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
+
+	// JSON logging and the metrics that each component's own main links in.
+	_ "time/tzdata" // CronJobs with a time zone
+
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+)
+
+func main() {
+	name, args := component(os.Args)
+	os.Args = args
+	switch name {
+	case "etcd":
+		etcdmain.Main(args)
+	case "kube-apiserver":
+		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
+	case "kube-controller-manager":
+		os.Exit(cli.Run(controllermanager.NewControllerManagerCommand()))
+	case "kube-scheduler":
+		os.Exit(cli.Run(scheduler.NewSchedulerCommand()))
+	case "kubelet":
+		os.Exit(cli.Run(kubelet.NewKubeletCommand(context.Background())))
+	case "kube-proxy":
+		os.Exit(cli.Run(kubeproxy.NewProxyCommand()))
+	case "kubectl":
+		runKubectl()
+	default:
+		fmt.Fprintf(os.Stderr, "kube: no component %q; call it by the name of one of %s, or name it as the first argument\n",
+			name, strings.Join(components, ", "))
+		os.Exit(2)
+	}
+}
+
+var components = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"}
+
+// component tells which component is meant and the arguments that it gets.
+func component(argv []string) (string, []string) {
+	name := filepath.Base(argv[0])
+	if slices.Contains(components, name) || len(argv) < 2 {
+		return name, argv
+	}
+	return argv[1], argv[1:]
+}
+
+func runKubectl() {
+	if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
+		kubectlutil.CheckErr(err)
+	}
+}

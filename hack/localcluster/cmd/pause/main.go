@@ -1,0 +1,37 @@
+// Command pause is the first process of every pod sandbox: it holds the pod's
+// namespaces open and does nothing, until it is told to end.
+//
+// In a pod with a shared process namespace it is also process 1, to which the
+// kernel hands every orphan, so it reaps what it did not start.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
+	for received := range signals {
+		if received != syscall.SIGCHLD {
+			return
+		}
+		reap()
+	}
+}
+
+// reap collects every child that has ended: the kernel sends one signal for
+// several of them when they end at once.
+func reap() {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// listsAge is for how long package lists are taken as current.
+const listsAge = time.Hour
+
+// debianKeyring is what Debian's own mirrors are checked against.
+const debianKeyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+// apt fetches Debian packages with folders of its own: the host's lists, cache
+// and installed packages stay as they are, and other suites than the host's
+// can be read. Mirrors, keys and proxies are taken over from the host.
+type apt struct {
+	dir   string
+	suite string
+}
+
+// newApt prepares the folders for one suite. An empty suite is the host's own.
+func newApt(ctx context.Context, dir, suite string) (*apt, error) {
+	host, err := hostSuite()
+	if err != nil {
+		return nil, err
+	}
+	if suite == "" {
+		suite = host
+	}
+	a := &apt{dir: filepath.Join(dir, suite), suite: suite}
+	for _, sub := range []string{"etc", "lists/partial", "cache"} {
+		if err := os.MkdirAll(filepath.Join(a.dir, sub), 0o755); err != nil {
+			return nil, fmt.Errorf("make apt's folders: %w", err)
+		}
+	}
+	if err := a.writeSources(ctx, host); err != nil {
+		return nil, err
+	}
+	return a, a.writeConfig(ctx)
+}
+
+// hostSuite is the code name of the Debian that this machine runs.
+func hostSuite() (string, error) {
+	content, err := os.ReadFile("/etc/os-release")
+	if err != nil {
+		return "", fmt.Errorf("tell which Debian this is: %w", err)
+	}
+	for line := range strings.Lines(string(content)) {
+		if value, found := strings.CutPrefix(line, "VERSION_CODENAME="); found {
+			return strings.Trim(strings.TrimSpace(value), `"`), nil
+		}
+	}
+	return "", fmt.Errorf("tell which Debian this is: no VERSION_CODENAME in /etc/os-release")
+}
+
+// writeSources lists the mirrors of the suite, in the host's own words.
+func (a *apt) writeSources(ctx context.Context, host string) error {
+	format := "$(REPO_URI) $(RELEASE) $(COMPONENT)"
+	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", format, "Created-By: Packages").Output()
+	if err != nil {
+		return fmt.Errorf("ask apt for the host's mirrors: %w", err)
+	}
+	sources := sourceList(string(out), host, a.suite)
+	if sources == "" {
+		return fmt.Errorf("no mirror of Debian %s (main) among the host's apt sources", host)
+	}
+	return os.WriteFile(a.path("etc/sources.list"), []byte(sources), 0o644)
+}
+
+// sourceList picks Debian's own mirrors from "URI RELEASE COMPONENT" lines.
+// Another suite than the host's comes from the main mirror alone: its updates
+// are already in it (sid) or of no weight for a test image.
+func sourceList(targets, host, suite string) string {
+	releases := []string{host, host + "-updates", host + "-security"}
+	if suite != host {
+		releases = releases[:1]
+	}
+	var lines []string
+	for line := range strings.Lines(targets) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 || fields[2] != "main" || !slices.Contains(releases, fields[1]) {
+			continue
+		}
+		release := suite + strings.TrimPrefix(fields[1], host)
+		lines = append(lines, fmt.Sprintf("deb [signed-by=%s] %s %s main\n", debianKeyring, fields[0], release))
+	}
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "")
+}
+
+// writeConfig takes over how the host reaches its mirrors (proxies, retries)
+// and nothing else: its hooks may clean caches or call other programs.
+func (a *apt) writeConfig(ctx context.Context) error {
+	acquire, err := exec.CommandContext(ctx, "apt-config", "dump", "--format", `%F "%v";%n`, "Acquire").Output()
+	if err != nil {
+		return fmt.Errorf("ask apt how to reach its mirrors: %w", err)
+	}
+	config := string(acquire) + fmt.Sprintf(`
+Dir::Etc::main "/dev/null";
+Dir::Etc::parts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::sourcelist %q;
+Dir::State::lists %q;
+Dir::Cache %q;
+Debug::NoLocking "true";
+APT::Sandbox::User "root";
+`, a.path("etc/sources.list"), a.path("lists")+"/", a.path("cache")+"/")
+	return os.WriteFile(a.path("etc/apt.conf"), []byte(config), 0o644)
+}
+
+func (a *apt) path(name string) string { return filepath.Join(a.dir, name) }
+
+// update reads the mirrors' lists again when they are older than an hour.
+func (a *apt) update(ctx context.Context) error {
+	stamp := a.path("updated")
+	if info, err := os.Stat(stamp); err == nil && time.Since(info.ModTime()) < listsAge {
+		return nil
+	}
+	// By default apt takes a mirror that does not answer for a success.
+	if err := a.run(ctx, "-o", "APT::Update::Error-Mode=any", "update"); err != nil {
+		return err
+	}
+	return os.WriteFile(stamp, nil, 0o644)
+}
+
+// fetch downloads the packages and what they depend on into a folder and
+// returns the files, sorted. Packages named in without count as present, and
+// so does what only they need.
+func (a *apt) fetch(ctx context.Context, dir string, packages, without []string) ([]string, error) {
+	if err := a.update(ctx); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "partial"), 0o755); err != nil {
+		return nil, err
+	}
+	status := filepath.Join(dir, "status")
+	if err := os.WriteFile(status, []byte(pretendInstalled(without)), 0o644); err != nil {
+		return nil, err
+	}
+	args := []string{"-o", "Dir::State::status=" + status, "-o", "Dir::Cache::archives=" + dir + "/",
+		"--yes", "--no-install-recommends", "--download-only", "install"}
+	if err := a.run(ctx, append(args, packages...)...); err != nil {
+		return nil, err
+	}
+	return filepath.Glob(filepath.Join(dir, "*.deb"))
+}
+
+// pretendInstalled is a dpkg status file. The version satisfies every ordinary
+// dependency, and "allowed" those on NAME:any.
+func pretendInstalled(packages []string) string {
+	var status strings.Builder
+	for _, name := range packages {
+		fmt.Fprintf(&status, "Package: %s\nStatus: install ok installed\nVersion: 9999\nArchitecture: all\n"+
+			"Multi-Arch: allowed\nMaintainer: none\nDescription: left out of the image\n\n", name)
+	}
+	return status.String()
+}
+
+func (a *apt) run(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, "apt-get", append([]string{"--quiet=2"}, args...)...)
+	cmd.Env = append(os.Environ(), "APT_CONFIG="+a.path("etc/apt.conf"), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("apt-get %s for %s: %w\n%s", strings.Join(args, " "), a.suite, err, out)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package image
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// layout counts changes of how images are built, so that what an older
+// program built is not taken for current.
+const layout = 1
+
+// Cache keeps built images, named by what they were made of. Removing the
+// folder costs only time.
+type Cache struct {
+	Dir string
+}
+
+// Recipe returns the tar of a Debian image and builds it when it is not there.
+func (c Cache) Recipe(ctx context.Context, recipe Recipe) (string, error) {
+	key, err := hashOf(recipe)
+	if err != nil {
+		return "", err
+	}
+	return c.get(recipe.Name, key, func(output string) error {
+		return recipe.Write(ctx, c.Dir, output)
+	})
+}
+
+// Binary returns the tar of an image of binaries and builds it when one of
+// them has changed.
+func (c Cache) Binary(image BinaryImage) (string, error) {
+	key, err := hashOf(image, image.sources()...)
+	if err != nil {
+		return "", err
+	}
+	name, _ := splitBinary(image.Binaries[0])
+	return c.get(filepath.Base(name), key, image.Write)
+}
+
+// get builds what is missing. Two builders at once do the work twice, but both
+// put the same file in place.
+func (c Cache) get(name, key string, build func(output string) error) (string, error) {
+	output := filepath.Join(c.Dir, name+"-"+key[:16]+".tar")
+	if _, err := os.Stat(output); err == nil {
+		return output, nil
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return "", fmt.Errorf("make the image cache: %w", err)
+	}
+	return output, build(output)
+}
+
+func (b BinaryImage) sources() []string {
+	var sources []string
+	for _, binary := range b.Binaries {
+		source, _ := splitBinary(binary)
+		sources = append(sources, source)
+	}
+	return sources
+}
+
+// hashOf covers the description and the content of the files.
+func hashOf(description any, files ...string) (string, error) {
+	hash := sha256.New()
+	if err := json.NewEncoder(hash).Encode([]any{layout, description}); err != nil {
+		return "", fmt.Errorf("hash an image's description: %w", err)
+	}
+	for _, file := range files {
+		if err := hashFile(hash, file); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+func hashFile(hash io.Writer, file string) error {
+	reader, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("read what an image is made of: %w", err)
+	}
+	defer reader.Close()
+	_, err = io.Copy(hash, reader)
+	return err
+}

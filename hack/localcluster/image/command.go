@@ -1,0 +1,201 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// NewCommand is `image` with its subcommands. load reads the record of the
+// cluster; only the commands that need one call it.
+func NewCommand(load func() (*state.State, error)) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "image",
+		Short: "Make images without a daemon or a registry, and load them into the nodes",
+		Args:  cobra.NoArgs,
+	}
+	command.AddCommand(newBuild(), newBuildDebian(), newLoad(load), newPush(load), newList(load))
+	return command
+}
+
+func newBuild() *cobra.Command {
+	var image BinaryImage
+	var output string
+	command := &cobra.Command{
+		Use:   "build",
+		Short: "Make an image of static binaries and save it as a tar",
+		Example: "  localcluster image build --tag example.com/opcrew:dev --binary bin/opcrew=/opcrew \\\n" +
+			"    --entrypoint /opcrew --user 65532:65532 --output opcrew.tar",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := image.Write(output); err != nil {
+				return err
+			}
+			return printSaved(command.OutOrStdout(), output)
+		},
+	}
+	flags := command.Flags()
+	flags.StringArrayVar(&image.Tags, "tag", nil, "name and version of the image (may be repeated)")
+	flags.StringArrayVar(&image.Binaries, "binary", nil, "PATH or PATH=DEST of a static binary (may be repeated)")
+	flags.StringArrayVar(&image.Config.Entrypoint, "entrypoint", nil, "program and arguments, one per flag (default: the first binary)")
+	flags.StringArrayVar(&image.Config.Env, "env", nil, "NAME=VALUE (may be repeated)")
+	flags.StringVar(&image.Config.User, "user", "65532:65532", "user and group to run as, in numbers")
+	flags.BoolVar(&image.Certificates, "ca-certificates", false, "add this machine's trusted certificates")
+	flags.StringVarP(&output, "output", "o", "", "file to save the image as")
+	for _, name := range []string{"tag", "binary", "output"} {
+		_ = command.MarkFlagRequired(name)
+	}
+	return command
+}
+
+func newBuildDebian() *cobra.Command {
+	return &cobra.Command{
+		Use:       "build-debian NAME",
+		Short:     "Make an image of Debian packages: " + strings.Join(recipeNames(), ", "),
+		Long:      "Make an image of Debian packages and tell where its tar is.\n\n" + describeRecipes(),
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: recipeNames(),
+		RunE: func(command *cobra.Command, args []string) error {
+			file, err := buildDebian(command.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return printSaved(command.OutOrStdout(), file)
+		},
+	}
+}
+
+func buildDebian(ctx context.Context, name string) (string, error) {
+	recipe, err := FindRecipe(name)
+	if err != nil {
+		return "", err
+	}
+	cache, err := UserCache()
+	if err != nil {
+		return "", err
+	}
+	return cache.Recipe(ctx, recipe)
+}
+
+func describeRecipes() string {
+	var text strings.Builder
+	for _, recipe := range Recipes() {
+		fmt.Fprintf(&text, "  %-12s %s\n", recipe.Name, recipe.Summary)
+	}
+	return text.String()
+}
+
+// printSaved prints the file last, so that a script can take the last word.
+func printSaved(w io.Writer, file string) error {
+	manifest, err := manifestOf(file)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s in %s\n", strings.Join(manifest.RepoTags, ", "), file)
+	return err
+}
+
+func newLoad(load func() (*state.State, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   "load FILE...",
+		Short: "Load image tars into every running node",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, files []string) error {
+			cluster, err := load()
+			if err != nil {
+				return err
+			}
+			return loadAndTell(command.Context(), command.OutOrStdout(), cluster.Nodes, files)
+		},
+	}
+}
+
+// newPush is for those who know "push" from other tools: what it is called for here
+// most often, an image for the local cluster, has no registry to go to.
+func newPush(load func() (*state.State, error)) *cobra.Command {
+	var tag string
+	command := &cobra.Command{
+		Use:   "push FILE",
+		Short: "Push an image tar to the registry in its tag, or without one load it into the nodes",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, files []string) error {
+			if HasRegistry(tag) {
+				return Push(command.Context(), files[0], tag)
+			}
+			cluster, err := load()
+			if err != nil {
+				return err
+			}
+			return loadAndTell(command.Context(), command.OutOrStdout(), cluster.Nodes, files)
+		},
+	}
+	command.Flags().StringVar(&tag, "tag", "", "name and version of the image")
+	_ = command.MarkFlagRequired("tag")
+	return command
+}
+
+func loadAndTell(ctx context.Context, w io.Writer, nodes []state.Node, files []string) error {
+	up, down := running(nodes)
+	if err := Load(ctx, up, files...); err != nil {
+		return err
+	}
+	var loaded []string
+	for _, node := range up {
+		loaded = append(loaded, node.Name)
+	}
+	fmt.Fprintf(w, "loaded into %s\n", strings.Join(loaded, ", "))
+	if len(down) > 0 {
+		fmt.Fprintf(w, "not into %s, which is down: load again once it runs\n", strings.Join(down, ", "))
+	}
+	return nil
+}
+
+func newList(load func() (*state.State, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the images that the running nodes hold",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			cluster, err := load()
+			if err != nil {
+				return err
+			}
+			up, _ := running(cluster.Nodes)
+			held, err := List(command.Context(), up)
+			if err != nil {
+				return err
+			}
+			return printHeld(command.OutOrStdout(), held)
+		},
+	}
+}
+
+func printHeld(w io.Writer, held map[string][]string) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "IMAGE\tNODES")
+	for _, tag := range slices.Sorted(maps.Keys(held)) {
+		fmt.Fprintf(table, "%s\t%s\n", tag, strings.Join(held[tag], ","))
+	}
+	return table.Flush()
+}
+
+// running splits the nodes into those that can take an image now and the names
+// of those that cannot.
+func running(nodes []state.Node) (up []state.Node, down []string) {
+	for _, node := range nodes {
+		if node.Init.Alive() {
+			up = append(up, node)
+		} else {
+			down = append(down, node.Name)
+		}
+	}
+	return up, down
+}

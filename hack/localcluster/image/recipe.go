@@ -1,0 +1,156 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Recipe describes an image made of Debian packages.
+type Recipe struct {
+	Name string `json:"name"`
+	// Summary is one line for the list of known images.
+	Summary string `json:"-"`
+	// Suite is Debian's code name; empty is the host's own.
+	Suite string `json:"suite,omitempty"`
+	// Packages go in with what they depend on. The first one gives the version.
+	Packages []string `json:"packages"`
+	// Without are packages that only installing would need.
+	Without []string `json:"without,omitempty"`
+	// Tags may hold {version} (1.6.18) and {minor} (1.6).
+	Tags []string `json:"tags"`
+	// Applets is a program with many names, which `PROGRAM --list` prints: each
+	// becomes a link beside it.
+	Applets string `json:"applets,omitempty"`
+	// Accounts are lines of /etc/passwd that a package's script would have added.
+	Accounts []string `json:"accounts,omitempty"`
+	Config   Config   `json:"config"`
+}
+
+// Write fetches the packages and saves the image as a tar. work is where apt
+// keeps its lists between calls.
+func (r Recipe) Write(ctx context.Context, work, output string) error {
+	apt, err := newApt(ctx, filepath.Join(work, "apt"), r.Suite)
+	if err != nil {
+		return err
+	}
+	archives, err := os.MkdirTemp(work, r.Name+"-")
+	if err != nil {
+		return fmt.Errorf("make a folder for packages: %w", err)
+	}
+	defer os.RemoveAll(archives)
+	debs, err := apt.fetch(ctx, archives, r.Packages, r.Without)
+	if err != nil {
+		return err
+	}
+	tree, err := r.tree(ctx, debs)
+	if err != nil {
+		return fmt.Errorf("image %s: %w", r.Name, err)
+	}
+	image, err := Build(tree, r.Config)
+	if err != nil {
+		return err
+	}
+	version, err := r.version(ctx, debs)
+	if err != nil {
+		return err
+	}
+	return Save(image, r.tags(version), output)
+}
+
+// tree lays out the packages and what their scripts would have added.
+func (r Recipe) tree(ctx context.Context, debs []string) (*Tree, error) {
+	tree := NewTree()
+	tree.addAccounts()
+	for _, deb := range debs {
+		if err := tree.addPackage(ctx, deb); err != nil {
+			return nil, err
+		}
+	}
+	tree.MergeUsr()
+	if err := tree.addAccountLines(r.Accounts); err != nil {
+		return nil, err
+	}
+	if r.Applets == "" {
+		return tree, nil
+	}
+	return tree, tree.addApplets(ctx, r.Applets)
+}
+
+// version is the upstream version of the first package.
+func (r Recipe) version(ctx context.Context, debs []string) (string, error) {
+	for _, deb := range debs {
+		if strings.HasPrefix(filepath.Base(deb), r.Packages[0]+"_") {
+			return packageVersion(ctx, deb)
+		}
+	}
+	return "", fmt.Errorf("image %s: apt fetched no package %s", r.Name, r.Packages[0])
+}
+
+func (r Recipe) tags(version string) []string {
+	fill := strings.NewReplacer("{version}", version, "{minor}", minorVersion(version))
+	var tags []string
+	for _, tag := range r.Tags {
+		tags = append(tags, fill.Replace(tag))
+	}
+	return tags
+}
+
+// addAccountLines adds lines to /etc/passwd and a group of the same number each.
+func (t *Tree) addAccountLines(lines []string) error {
+	for _, line := range lines {
+		fields := strings.Split(line, ":")
+		if len(fields) != 7 {
+			return fmt.Errorf("account %q is not a line of /etc/passwd", line)
+		}
+		if err := t.appendLine("etc/passwd", line); err != nil {
+			return err
+		}
+		if err := t.appendLine("etc/group", fields[0]+":x:"+fields[3]+":"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tree) appendLine(file, line string) error {
+	content, err := t.Read(file)
+	if err != nil {
+		return err
+	}
+	t.AddContent(file, append(content, line+"\n"...), 0o644)
+	return nil
+}
+
+// addApplets asks the program itself for its names, so that the links are
+// right for whatever version came.
+func (t *Tree) addApplets(ctx context.Context, program string) error {
+	content, err := t.Read("usr/" + clean(program))
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "applets-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, path.Base(program))
+	if err := os.WriteFile(file, content, 0o700); err != nil {
+		return err
+	}
+	names, err := exec.CommandContext(ctx, file, "--list").Output()
+	if err != nil {
+		return fmt.Errorf("list the applets of %s: %w", program, err)
+	}
+	for _, name := range strings.Fields(string(names)) {
+		link := path.Join("usr", path.Dir(program), path.Base(name))
+		if !t.Has(link) {
+			t.AddLink(link, path.Base(program))
+		}
+	}
+	return nil
+}

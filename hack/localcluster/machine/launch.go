@@ -1,0 +1,105 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/opcrew/opcrew/hack/localcluster/cgroup"
+	"github.com/opcrew/opcrew/hack/localcluster/proc"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// Program is the name under which this binary is installed for machines to run.
+const Program = "localcluster"
+
+// EnterCommand and InitCommand are the hidden subcommands that the program is
+// executed again with, to become the init of a machine.
+const (
+	EnterCommand = "machine-enter"
+	InitCommand  = "machine-init"
+)
+
+const bootTimeout = 20 * time.Second
+
+// Launch starts the init of a machine in new namespaces and waits until it has
+// booted. The network namespace must be there. The caller saves the identity.
+func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity, error) {
+	if err := cgroup.Create(machine); err != nil {
+		return proc.Identity{}, err
+	}
+	if err := os.Remove(StatusFile(st, machine)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return proc.Identity{}, err
+	}
+	pid, ended, err := startInit(st, machine)
+	if err != nil {
+		return proc.Identity{}, fmt.Errorf("start machine %s: %w", machine, err)
+	}
+	id, err := proc.Of(pid)
+	if err == nil {
+		err = awaitBoot(ctx, st, machine, ended)
+	}
+	if err != nil {
+		return id, fmt.Errorf("machine %s did not boot: %w\n%s", machine, err, LogTail(st, machine, "init", 10))
+	}
+	return id, nil
+}
+
+// startInit tells the pid of the init and when it ends. (Looking for it in /proc
+// would not do here: while it executes itself again it shows as a zombie.)
+//
+// It begins the new namespaces, except that of the network: the new
+// process moves there itself, and into its control group, before it becomes
+// the init. So nothing on the machine is ever outside of them.
+func startInit(st *state.State, machine string) (pid int, ended <-chan error, err error) {
+	path := st.LogFile(machine, "init")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return 0, nil, err
+	}
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(st.Binary(Program), EnterCommand, st.Dir, machine)
+	cmd.Dir, cmd.Env = "/", []string{"PATH=" + Path}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setsid:     true,
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, nil, err
+	}
+	end := make(chan error, 1)
+	go func() { end <- cmd.Wait() }()
+	return cmd.Process.Pid, end, nil
+}
+
+// Path is the search path on machines.
+const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+func awaitBoot(ctx context.Context, st *state.State, machine string, ended <-chan error) error {
+	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
+	defer cancel()
+	for {
+		if _, err := os.Stat(StatusFile(st, machine)); err == nil {
+			return nil
+		}
+		select {
+		case err := <-ended:
+			return fmt.Errorf("its init ended: %w", err)
+		case <-ctx.Done():
+			return fmt.Errorf("no word from its init: %w", ctx.Err())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,163 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package machine is a machine made of namespaces: how its init is launched
+// and ended, and how the long-running processes on it are told to that init.
+// What the init does inside is package machineinit; links and addresses are
+// package network.
+//
+// Services, in short:
+//
+//	machine.Run(st, state.ControlPlaneName, machine.Service{
+//		Name: "coredns",
+//		Args: []string{st.Binary("coredns"), "-conf", file},
+//	})
+//
+// starts the process on that machine (its network namespace and pid
+// namespace) within a moment, logs to st.LogFile(machine, name), and keeps it
+// running: it is started again when it ends, also after a crash of the machine.
+// Run with a changed specification restarts it, with the same one does nothing;
+// Remove ends it for good. All services end with their machine, so `down` needs
+// no list. Services inherit no file and only the environment given here.
+package machine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/opcrew/opcrew/hack/localcluster/proc"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// Service is a long-running process of a machine.
+type Service struct {
+	Name string   `json:"name"`
+	Args []string `json:"args"` // the first one is an absolute path
+	Env  []string `json:"env,omitempty"`
+	Dir  string   `json:"dir,omitempty"`
+	// WaitFor is a file (a socket) that must be there before the start.
+	WaitFor string `json:"waitFor,omitempty"`
+}
+
+// ServiceStatus is what the init says about a service.
+type ServiceStatus struct {
+	Name     string `json:"name"`
+	PID      int    `json:"pid"` // as the machine counts; 0 while not running
+	Restarts int    `json:"restarts"`
+	LastExit string `json:"lastExit,omitempty"`
+}
+
+// Run adds or changes a service of a machine.
+func Run(st *state.State, machine string, s Service) error {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(st.ServiceDir(machine), s.Name+".json")
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	if err := state.WriteFile(path, data, 0o600); err != nil {
+		return fmt.Errorf("service %s on %s: %w", s.Name, machine, err)
+	}
+	return notify(st, machine)
+}
+
+// Remove ends a service of a machine; it being absent is no error.
+func Remove(st *state.State, machine, name string) error {
+	err := os.Remove(filepath.Join(st.ServiceDir(machine), name+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("service %s on %s: %w", name, machine, err)
+	}
+	return notify(st, machine)
+}
+
+// notify makes the init read the service directory now and not at its next tick.
+func notify(st *state.State, machine string) error {
+	return find(st, machine).Signal(syscall.SIGHUP)
+}
+
+func find(st *state.State, machine string) proc.Identity {
+	for _, m := range st.Machines() {
+		if m.Name == machine {
+			return m.Init
+		}
+	}
+	return proc.Identity{}
+}
+
+// Services reads the specifications of a machine's services, by name.
+func Services(dir string) ([]Service, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Service
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since the listing
+		}
+		if err != nil {
+			return nil, err
+		}
+		var s Service
+		if err := json.Unmarshal(data, &s); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, s)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all, nil
+}
+
+// StatusFile is where the init of a machine keeps the status of its services;
+// it is there once the machine has booted.
+func StatusFile(st *state.State, machine string) string {
+	return filepath.Join(st.MachineDir(machine), "status.json")
+}
+
+// Status reads what the init said last.
+func Status(st *state.State, machine string) ([]ServiceStatus, error) {
+	data, err := os.ReadFile(StatusFile(st, machine))
+	if err != nil {
+		return nil, err
+	}
+	var all []ServiceStatus
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("status of %s: %w", machine, err)
+	}
+	return all, nil
+}
+
+// LogTail returns the last lines of a service's log, for error messages.
+func LogTail(st *state.State, machine, service string, lines int) string {
+	data, err := os.ReadFile(st.LogFile(machine, service))
+	if err != nil {
+		return fmt.Sprintf("(no log of %s on %s: %v)", service, machine, err)
+	}
+	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+const endTimeout = 20 * time.Second
+
+// End kills a machine: its init with SIGKILL, and so everything on it.
+func End(m state.Machine) error {
+	if err := m.Init.Kill(endTimeout); err != nil {
+		return fmt.Errorf("end machine %s: %w", m.Name, err)
+	}
+	return nil
+}

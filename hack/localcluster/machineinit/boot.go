@@ -1,0 +1,92 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineinit
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// boot makes the machine out of the namespaces. The control plane shares this
+// host's files; a node gets a copy-on-write root, so that what pods and
+// commands do to "the host" stays on the node.
+func boot(st *state.State, name string) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if err := unix.Sethostname([]byte(name)); err != nil {
+		return fmt.Errorf("set host name: %w", err)
+	}
+	if name != state.ControlPlaneName {
+		if err := newRoot(st, name); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	if name == state.ControlPlaneName {
+		return nil
+	}
+	bootID := newBootID()
+	if err := coverKernelFiles(bootID); err != nil {
+		return err
+	}
+	if err := state.WriteFile(st.BootIDFile(name), []byte(bootID), 0o644); err != nil {
+		return err
+	}
+	// Kubelet passes mounts on to pods that ask for them.
+	return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SHARED, "")
+}
+
+// coverKernelFiles puts files over those of the kernel that are not per
+// namespace. The boot id is new at every boot of the node, so that the kubelet
+// sees a reboot. The others have the values that the kubelet would set: it
+// finds them set and leaves this host's settings alone.
+func coverKernelFiles(bootID string) error {
+	files := map[string]string{
+		"/proc/sys/kernel/random/boot_id":     bootID,
+		"/proc/sys/kernel/keys/root_maxbytes": "25000000",
+		"/proc/sys/kernel/keys/root_maxkeys":  "1000000",
+		"/proc/sys/kernel/panic":              "10",
+		"/proc/sys/kernel/panic_on_oops":      "1",
+		"/proc/sys/vm/overcommit_memory":      "1",
+		"/proc/sys/vm/panic_on_oom":           "0",
+	}
+	for target, value := range files {
+		source := filepath.Join("/run/kernel", strings.ReplaceAll(target, "/", "_"))
+		if err := state.WriteFile(source, []byte(value+"\n"), 0o644); err != nil {
+			return err
+		}
+		err := unix.Mount(source, target, "", unix.MS_BIND, "")
+		if err != nil && !errors.Is(err, syscall.ENOENT) {
+			return fmt.Errorf("cover %s: %w", target, err)
+		}
+	}
+	return nil
+}
+
+func newBootID() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func mkdirs(mode os.FileMode, paths ...string) error {
+	for _, p := range paths {
+		if err := os.MkdirAll(p, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}

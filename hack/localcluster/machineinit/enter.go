@@ -1,0 +1,80 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineinit
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcrew/opcrew/hack/localcluster/cgroup"
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
+	"github.com/opcrew/opcrew/hack/localcluster/network"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// Commands are the hidden subcommands that the program calls itself by.
+func Commands() []*cobra.Command {
+	enter := &cobra.Command{
+		Use: machine.EnterCommand + " DIR MACHINE", Hidden: true, Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return enter(args[0], args[1]) },
+	}
+	run := &cobra.Command{
+		Use: machine.InitCommand + " DIR MACHINE", Hidden: true, Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return run(args[0], args[1]) },
+	}
+	return []*cobra.Command{enter, run}
+}
+
+// enter moves into the control group and the network namespace, and executes
+// the init: namespaces belong to threads, and only execution makes the one that
+// moved the only one.
+func enter(dir, name string) error {
+	st, m, err := load(dir, name)
+	if err != nil {
+		return err
+	}
+	if err := cgroup.Join(name); err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	if err := network.Enter(m.NetNS); err != nil {
+		return err
+	}
+	program := st.Binary(machine.Program)
+	return syscall.Exec(program, []string{program, machine.InitCommand, dir, name}, os.Environ())
+}
+
+func load(dir, name string) (*state.State, state.Machine, error) {
+	st, err := state.Load(dir)
+	if err != nil {
+		return nil, state.Machine{}, err
+	}
+	for _, m := range st.Machines() {
+		if m.Name == name {
+			return st, m, nil
+		}
+	}
+	return nil, state.Machine{}, fmt.Errorf("no machine %q in %s", name, dir)
+}
+
+// run is the life of the init. It never ends by itself.
+func run(dir, name string) error {
+	st, _, err := load(dir, name)
+	if err != nil {
+		return err
+	}
+	if err := boot(st, name); err != nil {
+		return fmt.Errorf("boot %s: %w", name, err)
+	}
+	// A machine goes down by SIGKILL only. The signals are caught and dropped,
+	// because ignored ones would stay ignored in every process on the machine.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGPIPE)
+	newSupervisor(st, name).run()
+	return nil
+}

@@ -1,0 +1,151 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineinit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// newRoot builds the node's root directory and changes into it. Each directory
+// of this host's root appears as an overlay: the node reads the host's files
+// and keeps its own changes, over crashes too. /var is the node's own from the
+// start, /run and /tmp are empty at every boot.
+func newRoot(st *state.State, name string) error {
+	root := filepath.Join(st.MachineDir(name), "root")
+	if err := mkdirs(0o755, root); err != nil {
+		return err
+	}
+	if err := unix.Mount(root, root, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("bind new root: %w", err)
+	}
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := addTopLevel(st, name, root, e); err != nil {
+			return fmt.Errorf("/%s of the node: %w", e.Name(), err)
+		}
+	}
+	if err := fillVar(st, root); err != nil {
+		return err
+	}
+	return pivot(root)
+}
+
+func addTopLevel(st *state.State, name, root string, e fs.DirEntry) error {
+	source, target := "/"+e.Name(), filepath.Join(root, e.Name())
+	if e.Type()&fs.ModeSymlink != 0 {
+		return copyLink(source, target)
+	}
+	if !e.IsDir() {
+		return nil
+	}
+	if err := mkdirs(0o755, target); err != nil {
+		return err
+	}
+	switch e.Name() {
+	case "dev", "sys":
+		return unix.Mount(source, target, "", unix.MS_BIND|unix.MS_REC, "")
+	case "run":
+		return unix.Mount("tmpfs", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755")
+	case "tmp":
+		return unix.Mount("tmpfs", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	case "proc", "var":
+		return nil
+	}
+	return overlay(source, target, filepath.Join(st.MachineDir(name), "overlay", e.Name()))
+}
+
+func copyLink(source, target string) error {
+	to, err := os.Readlink(source)
+	if err != nil {
+		return err
+	}
+	if err := os.Symlink(to, target); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// overlay leaves the directory empty where this host's one cannot be a lower
+// layer (some network and FUSE file systems).
+func overlay(lower, target, dir string) error {
+	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
+	if err := mkdirs(0o755, upper, work); err != nil {
+		return err
+	}
+	if info, err := os.Stat(lower); err == nil {
+		if err := os.Chmod(upper, info.Mode()); err != nil {
+			return err
+		}
+	}
+	options := fmt.Sprintf("index=on,lowerdir=%s,upperdir=%s,workdir=%s", lower, upper, work)
+	if err := mountWhenFree(target, options); err != nil {
+		fmt.Fprintf(os.Stderr, "overlay of %s: %v; it is empty on this node\n", lower, err)
+	}
+	return nil
+}
+
+// mountWhenFree waits for the kernel to let go of the node's mounts from before
+// a crash, some milliseconds after its last process. With index=on it refuses
+// to use a layer twice instead of warning.
+func mountWhenFree(target, options string) error {
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		err := unix.Mount("overlay", target, "overlay", 0, options)
+		if !errors.Is(err, unix.EBUSY) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// fillVar makes the usual directories, and the state directory visible under
+// its own path, without the mounts below it.
+func fillVar(st *state.State, root string) error {
+	v := filepath.Join(root, "var")
+	inside := filepath.Join(root, st.Dir)
+	if err := mkdirs(0o755, filepath.Join(v, "lib"), filepath.Join(v, "log"), filepath.Join(v, "cache"), inside); err != nil {
+		return err
+	}
+	if err := mkdirs(0o777, filepath.Join(v, "tmp")); err != nil {
+		return err
+	}
+	if err := os.Chmod(filepath.Join(v, "tmp"), 0o777|os.ModeSticky); err != nil {
+		return err
+	}
+	for link, to := range map[string]string{"run": "/run", "lock": "/run/lock"} {
+		if err := os.Symlink(to, filepath.Join(v, link)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	if err := unix.Mount(st.Dir, inside, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("bind %s: %w", st.Dir, err)
+	}
+	return nil
+}
+
+func pivot(root string) error {
+	if err := os.Chdir(root); err != nil {
+		return err
+	}
+	// The old root lands on top of the new one, from where it is taken off.
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("change root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("let go of the old root: %w", err)
+	}
+	return os.Chdir("/")
+}

@@ -1,0 +1,71 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineinit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
+)
+
+// maxLog is where a log starts anew; a cluster may stay up for weeks.
+const maxLog = 64 << 20
+
+// start begins a service's process. syscall.ForkExec and not os/exec: the
+// latter would wait for the child, which is the reaper's work alone.
+func (s *supervisor) start(svc *service, now time.Time) {
+	pid, err := fork(svc.want, s.st.LogFile(s.machine, svc.want.Name))
+	if err != nil {
+		svc.lastExit = err.Error()
+		svc.notBefore = now.Add(restartPause)
+		svc.restarts++
+		return
+	}
+	svc.pid = pid
+}
+
+func fork(want machine.Service, logPath string) (int, error) {
+	if len(want.Args) == 0 || !filepath.IsAbs(want.Args[0]) {
+		return 0, fmt.Errorf("service %s: the first argument is not an absolute path", want.Name)
+	}
+	if err := mkdirs(0o755, filepath.Dir(logPath)); err != nil {
+		return 0, err
+	}
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = log.Close() }()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = null.Close() }()
+	dir := want.Dir
+	if dir == "" {
+		dir = "/"
+	}
+	return syscall.ForkExec(want.Args[0], want.Args, &syscall.ProcAttr{
+		Dir:   dir,
+		Env:   append([]string{"PATH=" + machine.Path, "HOME=/root"}, want.Env...),
+		Files: []uintptr{null.Fd(), log.Fd(), log.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+}
+
+// limitLog empties a log that grew too long; its writer appends, so it goes on.
+func limitLog(path string) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		_ = os.Truncate(path, 0)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

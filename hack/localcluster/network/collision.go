@@ -1,0 +1,61 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os/exec"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+type route struct {
+	Destination string `json:"dst"`
+	Device      string `json:"dev"`
+}
+
+// CheckFree says which route of this host is in the way of the plan, if any.
+func CheckFree(ctx context.Context, n state.Network) error {
+	out, err := exec.CommandContext(ctx, "ip", "-4", "-j", "route", "show", "table", "all").Output()
+	if err != nil {
+		return fmt.Errorf("list this host's routes: %w", err)
+	}
+	var routes []route
+	if err := json.Unmarshal(out, &routes); err != nil {
+		return fmt.Errorf("list this host's routes: %w", err)
+	}
+	return collision(n, routes)
+}
+
+func collision(n state.Network, routes []route) error {
+	planned := append(ranges(n), n.HostLink)
+	for _, r := range routes {
+		taken, ok := r.prefix()
+		if !ok || r.Device == HostInterface {
+			continue
+		}
+		for _, p := range planned {
+			if p.Overlaps(taken) {
+				return fmt.Errorf("addresses %v, which the cluster needs, are in use here: route %s dev %s; remove that route first",
+					p, r.Destination, r.Device)
+			}
+		}
+	}
+	return nil
+}
+
+// prefix leaves out default routes and the halves of the Internet that VPNs
+// use in their place: the cluster's routes are narrower and win.
+func (r route) prefix() (netip.Prefix, bool) {
+	if p, err := netip.ParsePrefix(r.Destination); err == nil {
+		return p, p.Bits() > 1
+	}
+	if a, err := netip.ParseAddr(r.Destination); err == nil {
+		return netip.PrefixFrom(a, a.BitLen()), true
+	}
+	return netip.Prefix{}, false
+}

@@ -1,0 +1,143 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+const bridge = "nodes"
+
+// CreateRouter makes the control plane's namespace with the nodes' bridge, and
+// the link to this host.
+func CreateRouter(ctx context.Context, st *state.State) error {
+	n, ns := st.Network, st.ControlPlane.NetNS
+	if err := createNamespace(ns); err != nil {
+		return err
+	}
+	err := batch(ctx, "",
+		fmt.Sprintf("link add %s type veth peer name host netns %s", HostInterface, ns),
+		fmt.Sprintf("address add %v/%d dev %s", n.HostAddress, n.HostLink.Bits(), HostInterface),
+		fmt.Sprintf("link set %s up", HostInterface))
+	if err != nil {
+		return err
+	}
+	err = batch(ctx, ns,
+		"link set lo up",
+		"link add "+bridge+" type bridge forward_delay 0",
+		fmt.Sprintf("address add %v/%d dev %s", st.ControlPlane.Address, n.Machines.Bits(), bridge),
+		"link set "+bridge+" up",
+		fmt.Sprintf("address add %v/%d dev host", router(n), n.HostLink.Bits()),
+		"link set host up")
+	if err != nil {
+		return err
+	}
+	if err := forward(ns); err != nil {
+		return err
+	}
+	return batch(ctx, "", hostRoutes(n)...)
+}
+
+func hostRoutes(n state.Network) []string {
+	var routes []string
+	for _, r := range ranges(n) {
+		routes = append(routes, fmt.Sprintf("route add %v via %v dev %s", r, router(n), HostInterface))
+	}
+	return routes
+}
+
+// CreateNode makes a node's namespace and plugs it into the bridge. What was
+// left of it from before a crash goes first.
+func CreateNode(ctx context.Context, st *state.State, node state.Node) error {
+	if err := RemoveNode(node); err != nil {
+		return err
+	}
+	if err := createNamespace(node.NetNS); err != nil {
+		return err
+	}
+	// The port of the old namespace goes only some time after it.
+	if err := batch(ctx, st.ControlPlane.NetNS, "link delete "+node.Name); err != nil && !isAbsent(err) {
+		return err
+	}
+	err := batch(ctx, st.ControlPlane.NetNS,
+		fmt.Sprintf("link add %s type veth peer name eth0 netns %s", node.Name, node.NetNS),
+		fmt.Sprintf("link set %s master %s up", node.Name, bridge),
+		fmt.Sprintf("route replace %v via %v", node.PodCIDR, node.Address))
+	if err != nil {
+		return err
+	}
+	if err := batch(ctx, node.NetNS, nodeLinks(st, node)...); err != nil {
+		return err
+	}
+	return forward(node.NetNS)
+}
+
+func nodeLinks(st *state.State, node state.Node) []string {
+	lines := []string{
+		"link set lo up",
+		fmt.Sprintf("address add %v/%d dev eth0", node.Address, st.Network.Machines.Bits()),
+		"link set eth0 up",
+		fmt.Sprintf("route add default via %v", st.ControlPlane.Address),
+	}
+	for _, other := range st.Nodes {
+		if other.Name != node.Name {
+			lines = append(lines, fmt.Sprintf("route add %v via %v", other.PodCIDR, other.Address))
+		}
+	}
+	return lines
+}
+
+// RemoveNode takes a node off the network for good, as a power cut would: it
+// answers nothing, not even with a refusal.
+func RemoveNode(node state.Node) error { return removeNamespace(node.NetNS) }
+
+// Cut takes a node's link down.
+func Cut(ctx context.Context, st *state.State, node state.Node) error {
+	return batch(ctx, st.ControlPlane.NetNS, fmt.Sprintf("link set %s down", node.Name))
+}
+
+// Heal takes a node's link up again.
+func Heal(ctx context.Context, st *state.State, node state.Node) error {
+	return batch(ctx, st.ControlPlane.NetNS, fmt.Sprintf("link set %s up", node.Name))
+}
+
+// RemoveHostLink takes the link off this host; its routes go with it.
+func RemoveHostLink(ctx context.Context) error {
+	if err := batch(ctx, "", "link delete "+HostInterface); err != nil && !isAbsent(err) {
+		return err
+	}
+	return nil
+}
+
+func isAbsent(err error) bool { return strings.Contains(err.Error(), "Cannot find device") }
+
+// batch runs lines of ip, in a network namespace if one is given.
+func batch(ctx context.Context, ns string, lines ...string) error {
+	args := []string{"ip", "-batch", "-"}
+	if ns != "" {
+		args = append([]string{"nsenter", "--net=" + ns}, args...)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("ip (%s): %w: %s", strings.Join(lines, "; "), err, strings.TrimSpace(out.String()))
+	}
+	return nil
+}
+
+// forward is set inside of the namespace only; network settings are per namespace.
+func forward(ns string) error {
+	return Inside(ns, func() error {
+		return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0)
+	})
+}

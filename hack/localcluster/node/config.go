@@ -1,0 +1,117 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package node is a node of the cluster: the configuration of its containerd,
+// kubelet, kube-proxy and pod network, and its life: start, crash, cut, heal.
+// The machine below it is package machine, its links are package network.
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/opcrew/opcrew/hack/localcluster/cgroup"
+	"github.com/opcrew/opcrew/hack/localcluster/image"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// cniDir is inside the node, as its own copy of /etc is.
+const cniDir = "/etc/cni/net.d"
+
+// containerdConfig: oom scores cannot be lowered without CAP_SYS_RESOURCE,
+// which root in a container or a sandbox often lacks; "opt" would write to /opt.
+func containerdConfig(n state.Node) string {
+	return fmt.Sprintf(`version = 2
+root = "/var/lib/containerd"
+state = "/run/containerd"
+disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs", "io.containerd.tracing.processor.v1.otlp"]
+
+[grpc]
+  address = %q
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = %q
+  restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = %q
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+        SystemdCgroup = false
+`, n.ContainerdSocket, image.PauseTag, cniDir)
+}
+
+// kubeletConfig has the defaults of a plain node, except that it shares this
+// machine (groups, disk and swap are not its own), that a lost node is noticed
+// soon, and that tests are not throttled.
+func kubeletConfig(st *state.State, n state.Node, dir string) string {
+	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+authentication:
+  anonymous: {enabled: false}
+  webhook: {enabled: true}
+  x509: {clientCAFile: %[1]s}
+authorization: {mode: Webhook}
+tlsCertFile: %[2]s/kubelet.crt
+tlsPrivateKeyFile: %[2]s/kubelet.key
+clusterDomain: cluster.local
+clusterDNS: [%[3]s]
+resolvConf: /etc/resolv.conf
+containerRuntimeEndpoint: unix://%[4]s
+cgroupDriver: cgroupfs
+cgroupRoot: %[5]s
+failCgroupV1: false
+enforceNodeAllocatable: []
+failSwapOn: false
+evictionHard: {memory.available: 100Mi, nodefs.available: 1%%, nodefs.inodesFree: 1%%, imagefs.available: 1%%}
+imageGCHighThresholdPercent: 100
+nodeStatusUpdateFrequency: 2s
+nodeStatusReportFrequency: 1m
+nodeLeaseDurationSeconds: 8
+serializeImagePulls: false
+kubeAPIQPS: 200
+kubeAPIBurst: 400
+eventRecordQPS: 200
+eventBurst: 400
+`, filepath.Join(st.PKIDir(), "ca.crt"), dir, st.Network.DNS, n.ContainerdSocket, cgroup.Group(n.Name))
+}
+
+// podNetwork gives each pod a link to the node and routes between them: unlike
+// a bridge, pods of one node then reach each other through its Service rules
+// whatever this host's bridge settings are.
+func podNetwork(n state.Node) (string, error) {
+	type object = map[string]any
+	list := object{
+		"cniVersion": "0.4.0",
+		"name":       "pods",
+		"plugins": []object{
+			{
+				"type": "ptp",
+				"ipam": object{
+					"type":    "host-local",
+					"dataDir": "/var/lib/cni/networks",
+					"ranges":  [][]object{{{"subnet": n.PodCIDR.String()}}},
+					"routes":  []object{{"dst": "0.0.0.0/0"}},
+				},
+			},
+			{"type": "portmap", "capabilities": object{"portMappings": true}},
+		},
+	}
+	data, err := json.MarshalIndent(list, "", "  ")
+	return string(data) + "\n", err
+}
+
+// hosts lets a node know the others by name, as machines of one network do.
+func hosts(st *state.State) string {
+	lines := []string{"127.0.0.1 localhost"}
+	for _, m := range st.Machines() {
+		lines = append(lines, fmt.Sprintf("%v %s", m.Address, m.Name))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

@@ -1,0 +1,83 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"testing"
+
+	proxyconfig "k8s.io/kube-proxy/config/v1alpha1"
+	kubeletconfig "k8s.io/kubelet/config/v1beta1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/opcrew/opcrew/hack/localcluster/controlplane"
+	"github.com/opcrew/opcrew/hack/localcluster/network"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+func example() (*state.State, state.Node) {
+	n := state.Node{
+		Machine:          state.Machine{Name: "node1", Address: netip.MustParseAddr("10.214.0.11")},
+		PodCIDR:          netip.MustParsePrefix("10.215.1.0/24"),
+		ContainerdSocket: "/state/machines/node1/containerd.sock",
+	}
+	cp := state.Machine{Name: state.ControlPlaneName, Address: netip.MustParseAddr("10.214.0.1")}
+	return &state.State{Dir: "/state", Network: network.Plan(), ControlPlane: cp, Nodes: []state.Node{n}}, n
+}
+
+func TestTheKubeletKnowsEveryFieldOfItsConfiguration(t *testing.T) {
+	st, n := example()
+	var got kubeletconfig.KubeletConfiguration
+	if err := yaml.UnmarshalStrict([]byte(kubeletConfig(st, n, "/state/machines/node1")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.CgroupRoot != "/opcrew-localcluster/node1" {
+		t.Errorf("cgroupRoot %q is not the node's own", got.CgroupRoot)
+	}
+	if got.EvictionHard["nodefs.available"] != "1%" || len(got.ClusterDNS) != 1 || got.ClusterDNS[0] != "10.96.0.10" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestKubeProxyKnowsEveryFieldOfItsConfiguration(t *testing.T) {
+	st, n := example()
+	var got proxyconfig.KubeProxyConfiguration
+	if err := yaml.UnmarshalStrict([]byte(controlplane.ProxyConfig(n.Name, st.Network.Pods, "/state/kubeconfig")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.HostnameOverride != "node1" || got.ClusterCIDR != "10.215.0.0/16" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestPodsGetAddressesOfTheirNodesRange(t *testing.T) {
+	_, n := example()
+	data, err := podNetwork(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid([]byte(data)) || !strings.Contains(data, `"subnet": "10.215.1.0/24"`) {
+		t.Errorf("got %s", data)
+	}
+}
+
+func TestNodesKnowEachOtherByName(t *testing.T) {
+	st, _ := example()
+	for _, line := range []string{"127.0.0.1 localhost\n", "10.214.0.1 control-plane\n", "10.214.0.11 node1\n"} {
+		if got := hosts(st); !strings.Contains(got, line) {
+			t.Errorf("no line %q in %q", line, got)
+		}
+	}
+}
+
+func TestMachineIDsAreWellFormedAndDiffer(t *testing.T) {
+	_, a := example()
+	b := a
+	b.Address = b.Address.Next()
+	if len(machineID(a)) != 32 || machineID(a) == machineID(b) {
+		t.Errorf("got %q and %q", machineID(a), machineID(b))
+	}
+}

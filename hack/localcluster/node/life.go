@@ -1,0 +1,104 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
+	"github.com/opcrew/opcrew/hack/localcluster/network"
+	"github.com/opcrew/opcrew/hack/localcluster/proc"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// Start boots a node, also after a crash, and records it. What was on its disk
+// is still there. A node that runs is left alone.
+func Start(ctx context.Context, st *state.State, name string) error {
+	n, err := st.Node(name)
+	if err != nil || n.Init.Alive() {
+		return err
+	}
+	// It may have been killed just now and not be gone yet.
+	if err := machine.End(n.Machine); err != nil {
+		return err
+	}
+	if err := network.CreateNode(ctx, st, *n); err != nil {
+		return fmt.Errorf("network of %s: %w", name, err)
+	}
+	// A stale socket would let the kubelet start too early.
+	if err := os.Remove(n.ContainerdSocket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if n.Init, err = machine.Launch(ctx, st, name); err != nil {
+		return err
+	}
+	n.Cut = false
+	return st.Save()
+}
+
+// Crash ends a node at once and takes it off the network.
+func Crash(st *state.State, name string) error {
+	n, err := st.Node(name)
+	if err != nil {
+		return err
+	}
+	if err := machine.End(n.Machine); err != nil {
+		return err
+	}
+	if err := network.RemoveNode(*n); err != nil {
+		return err
+	}
+	n.Init, n.Cut = proc.Identity{}, false
+	return st.Save()
+}
+
+// Cut separates a running node from all others.
+func Cut(ctx context.Context, st *state.State, name string) error {
+	return setCut(ctx, st, name, true, network.Cut)
+}
+
+// Heal undoes Cut.
+func Heal(ctx context.Context, st *state.State, name string) error {
+	return setCut(ctx, st, name, false, network.Heal)
+}
+
+func setCut(ctx context.Context, st *state.State, name string, cut bool,
+	change func(context.Context, *state.State, state.Node) error,
+) error {
+	n, err := st.Node(name)
+	if err != nil {
+		return err
+	}
+	if !n.Init.Alive() {
+		return fmt.Errorf("%s is down; start it with `node start %s`", name, name)
+	}
+	if err := change(ctx, st, *n); err != nil {
+		return err
+	}
+	n.Cut = cut
+	return st.Save()
+}
+
+// AwaitRuntime waits until the node's containerd answers.
+func AwaitRuntime(ctx context.Context, st *state.State, n state.Node) error {
+	for {
+		out, err := exec.CommandContext(ctx, "ctr", "--address", n.ContainerdSocket, "version").CombinedOutput()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("containerd of %s does not answer: %s\n%s", n.Name,
+				strings.TrimSpace(string(out)), machine.LogTail(st, n.Name, "containerd", 10))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"strings"
+
+	"github.com/opcrew/opcrew/hack/localcluster/controlplane"
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
+	"github.com/opcrew/opcrew/hack/localcluster/pki"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// Prepare writes everything that a node needs before its first start. It boots
+// with containerd alone, which needs no API server; Join adds the rest.
+func Prepare(st *state.State, n state.Node) error {
+	dir := st.MachineDir(n.Name)
+	if err := writeIdentity(st, n, dir); err != nil {
+		return fmt.Errorf("identity of %s: %w", n.Name, err)
+	}
+	pods, err := podNetwork(n)
+	if err != nil {
+		return err
+	}
+	etc := filepath.Join(dir, "overlay", "etc", "upper")
+	for path, content := range map[string]string{
+		filepath.Join(dir, "containerd.toml"):            containerdConfig(n),
+		filepath.Join(dir, "kubelet.yaml"):               kubeletConfig(st, n, dir),
+		filepath.Join(dir, "kube-proxy.yaml"):            controlplane.ProxyConfig(n.Name, st.Network.Pods, filepath.Join(dir, "kube-proxy.kubeconfig")),
+		filepath.Join(etc, "cni/net.d/10-pods.conflist"): pods,
+		filepath.Join(etc, "hostname"):                   n.Name + "\n",
+		filepath.Join(etc, "hosts"):                      hosts(st),
+		filepath.Join(etc, "machine-id"):                 machineID(n) + "\n",
+		filepath.Join(etc, "resolv.conf"):                fmt.Sprintf("nameserver %v\n", st.Network.DNS),
+	} {
+		if err := state.WriteFile(path, []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return machine.Run(st, n.Name, machine.Service{
+		Name: "containerd",
+		Args: []string{"/usr/bin/containerd", "--config", filepath.Join(dir, "containerd.toml")},
+	})
+}
+
+// writeIdentity gives the node what it shows to the API server, and what it
+// serves logs and commands with.
+func writeIdentity(st *state.State, n state.Node, dir string) error {
+	user := "system:node:" + n.Name
+	if err := pki.ClientKubeconfig(st, filepath.Join(dir, "kubelet.kubeconfig"), user, "system:nodes"); err != nil {
+		return err
+	}
+	if err := pki.ClientKubeconfig(st, filepath.Join(dir, "kube-proxy.kubeconfig"), "system:kube-proxy"); err != nil {
+		return err
+	}
+	ca, err := pki.LoadAuthority(st.PKIDir(), pki.ClusterAuthority)
+	if err != nil {
+		return err
+	}
+	pair, err := ca.Issue(pki.Subject{Name: user, Names: []string{n.Name}, Addresses: []netip.Addr{n.Address}})
+	if err != nil {
+		return err
+	}
+	return pair.Write(dir, "kubelet")
+}
+
+// Join lets a node register with the API server, which must be there: the
+// kubelet's pauses between attempts grow. It joins again after each start.
+func Join(st *state.State, n state.Node) error {
+	kube, dir := st.Binary("kube"), st.MachineDir(n.Name)
+	kubelet := machine.Service{Name: "kubelet", WaitFor: n.ContainerdSocket, Args: []string{
+		kube, "kubelet",
+		"--config=" + filepath.Join(dir, "kubelet.yaml"),
+		"--kubeconfig=" + filepath.Join(dir, "kubelet.kubeconfig"),
+		"--hostname-override=" + n.Name,
+		"--node-ip=" + n.Address.String(),
+	}}
+	proxy := machine.Service{Name: "kube-proxy", Args: []string{
+		kube, "kube-proxy", "--config=" + filepath.Join(dir, "kube-proxy.yaml"),
+	}}
+	if err := machine.Run(st, n.Name, kubelet); err != nil {
+		return err
+	}
+	return machine.Run(st, n.Name, proxy)
+}
+
+// machineID is stable per node and differs between nodes.
+func machineID(n state.Node) string {
+	return strings.Repeat("0", 32-2*len(n.Address.AsSlice())) + fmt.Sprintf("%x", n.Address.AsSlice())
+}

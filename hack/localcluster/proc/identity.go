@@ -1,0 +1,106 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package proc tells processes apart over time: a pid alone may by now belong
+// to a stranger, a pid with its start time and the machine's boot cannot.
+// Starting processes is the subject of package machine.
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Identity names one process of one boot of this machine.
+type Identity struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // clock ticks since boot, field 22 of /proc/PID/stat
+	Boot  string `json:"boot"`
+}
+
+// Of tells the identity of a process that exists now.
+func Of(pid int) (Identity, error) {
+	stat, err := readStat(pid)
+	if err != nil {
+		return Identity{}, err
+	}
+	boot, err := BootID()
+	if err != nil {
+		return Identity{}, err
+	}
+	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
+}
+
+// Alive tells whether that very process runs. One that is on its way out (an
+// init is for as long as processes of its namespace are) does not.
+func (id Identity) Alive() bool {
+	stat, ok := id.look()
+	return ok && !stat.dead() && !stat.exiting()
+}
+
+// look reads the state of that very process; not ok if there is none.
+func (id Identity) look() (stat, bool) {
+	if id.PID <= 0 {
+		return stat{}, false
+	}
+	now, err := readStat(id.PID)
+	if err != nil || now.start != id.Start {
+		return stat{}, false
+	}
+	boot, err := BootID()
+	return now, err == nil && boot == id.Boot
+}
+
+// Signal sends a signal to that very process; that it is gone is no error.
+func (id Identity) Signal(sig syscall.Signal) error {
+	if !id.Alive() {
+		return nil
+	}
+	if err := syscall.Kill(id.PID, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("signal %v to process %d: %w", sig, id.PID, err)
+	}
+	return nil
+}
+
+// Kill ends the process and waits until it is gone. Of an init that includes
+// every process of its namespace: the kernel ends them first.
+func (id Identity) Kill(timeout time.Duration) error {
+	if err := id.Signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	deadline := time.Now().Add(timeout)
+	for {
+		if stat, ok := id.look(); !ok || stat.dead() {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("process %d did not end within %v of SIGKILL", id.PID, timeout)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// AwaitReaped waits a while until the ended process is no zombie either. That
+// is up to its parent: for an init whose `up` has ended, this host's process 1.
+func (id Identity) AwaitReaped(timeout time.Duration) {
+	deadline := time.Now().Add(timeout)
+	for time.Now().Before(deadline) {
+		if _, ok := id.look(); !ok {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// BootID is the kernel's random name of the current boot.
+func BootID() (string, error) {
+	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(data)), nil
+}

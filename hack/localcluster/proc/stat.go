@@ -1,0 +1,57 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// stat is what is used of /proc/PID/stat.
+type stat struct {
+	state byte
+	flags uint64
+	start uint64
+}
+
+func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
+
+func (s stat) exiting() bool {
+	const exiting = 0x4 // PF_EXITING of the kernel
+	return s.flags&exiting != 0
+}
+
+func readStat(pid int) (stat, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(data)
+}
+
+// parseStat skips the command name by its last parenthesis: the name may hold
+// blanks and parentheses itself.
+func parseStat(data []byte) (stat, error) {
+	end := bytes.LastIndexByte(data, ')')
+	if end < 0 {
+		return stat{}, fmt.Errorf("no command name in %q", data)
+	}
+	fields := strings.Fields(string(data[end+1:]))
+	const stateField, flagsField, startField = 0, 6, 19
+	if len(fields) <= startField {
+		return stat{}, fmt.Errorf("only %d fields in %q", len(fields), data)
+	}
+	start, err := strconv.ParseUint(fields[startField], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("start time: %w", err)
+	}
+	flags, err := strconv.ParseUint(fields[flagsField], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("flags: %w", err)
+	}
+	return stat{state: fields[stateField][0], flags: flags, start: start}, nil
+}

@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Lock makes sure that only one command changes the cluster at a time. The
+// lock is on the state directory itself, so it leaves no file behind and ends
+// with its holder, however that ends. waiting is called once if it is taken.
+func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err error) {
+	told := false
+	for {
+		file, err := tryLock(dir)
+		if err == nil {
+			return func() { _ = file.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock %s: %w", dir, err)
+		}
+		if !told {
+			waiting()
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another localcluster command still holds %s: %w", dir, ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// tryLock returns EWOULDBLOCK also when the directory was replaced between
+// opening and locking: `down` removes it while others wait for it.
+func tryLock(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	if !isStill(file, dir) {
+		_ = file.Close()
+		return nil, syscall.EWOULDBLOCK
+	}
+	return file, nil
+}
+
+func isStill(file *os.File, dir string) bool {
+	locked, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(dir)
+	return err == nil && os.SameFile(locked, now)
+}

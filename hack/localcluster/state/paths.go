@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Kubeconfig is the administrator's kubeconfig.
+func (s *State) Kubeconfig() string { return filepath.Join(s.Dir, "kubeconfig") }
+
+// BinDir holds copies of all binaries that the cluster runs, so that it
+// outlives the clone that started it.
+func (s *State) BinDir() string { return filepath.Join(s.Dir, "bin") }
+
+// Binary is the path of one of them.
+func (s *State) Binary(name string) string { return filepath.Join(s.BinDir(), name) }
+
+// PKIDir holds certificates and keys.
+func (s *State) PKIDir() string { return filepath.Join(s.Dir, "pki") }
+
+// AuditLog is the API server's audit log: one JSON event a line, Metadata level.
+func (s *State) AuditLog() string { return filepath.Join(s.Dir, "audit", "audit.log") }
+
+// NetNSDir holds the files that keep the machines' network namespaces.
+func (s *State) NetNSDir() string { return filepath.Join(s.Dir, "netns") }
+
+// MachineDir is where a machine keeps its configuration, data and logs.
+func (s *State) MachineDir(machine string) string {
+	return filepath.Join(s.Dir, "machines", machine)
+}
+
+// ServiceDir holds the specifications of a machine's services.
+func (s *State) ServiceDir(machine string) string {
+	return filepath.Join(s.MachineDir(machine), "services")
+}
+
+// LogFile is the log of one service of a machine.
+func (s *State) LogFile(machine, service string) string {
+	return filepath.Join(s.MachineDir(machine), "logs", service+".log")
+}
+
+// BootIDFile holds a node's own boot id, which its kubelet reports.
+func (s *State) BootIDFile(node string) string {
+	return filepath.Join(s.MachineDir(node), "boot-id")
+}
+
+// InstallBinary copies a binary into BinDir, replacing an older one even while
+// that one runs, and returns its new path.
+func (s *State) InstallBinary(source string) (string, error) {
+	target := s.Binary(filepath.Base(source))
+	if err := copyFile(source, target, 0o755); err != nil {
+		return "", fmt.Errorf("install %s: %w", filepath.Base(source), err)
+	}
+	return target, nil
+}
+
+// WriteFile writes a file and the directories above it; readers see the old
+// content or the new one, never a part.
+func WriteFile(path string, data []byte, mode os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temporary := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
+	if err := os.WriteFile(temporary, data, mode); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}
+
+func copyFile(source, target string, mode os.FileMode) error {
+	in, err := os.Open(source)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	temporary := fmt.Sprintf("%s.%d.tmp", target, os.Getpid())
+	out, err := os.OpenFile(temporary, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		_ = out.Close()
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary, target)
+}

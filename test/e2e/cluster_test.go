@@ -1,0 +1,144 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+const (
+	namespace = "opcrew-system"
+	machines  = "opcrew-machines"
+)
+
+// machinesUser is the account whose requests are counted.
+var machinesUser = testenv.ServiceAccountUser(namespace, machines)
+
+// cluster is the local cluster as a test sees it.
+type cluster struct {
+	client.Client
+	root   string // of the repository
+	config *rest.Config
+}
+
+// connect finds the local cluster. It fails rather than skip: a scenario that was not
+// run has not passed.
+func connect(t *testing.T) *cluster {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Ask before the first request: while the cluster is down its address is a stranger's.
+	if out, err := exec.Command(filepath.Join(root, "bin", "localcluster"), "status").CombinedOutput(); err != nil {
+		t.Fatalf("the local cluster is not well: run `make up` first: %v\n%s", err, out)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(root, "bin", "kubeconfig"))
+	if err != nil {
+		t.Fatalf("there is no local cluster: run `make up` first: %v", err)
+	}
+	config.QPS = -1
+	if err := nodesv1.AddToScheme(clientgoscheme.Scheme); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
+	if err != nil {
+		t.Fatalf("the local cluster does not answer: run `make up` first: %v", err)
+	}
+	return &cluster{Client: c, root: root, config: config}
+}
+
+// program is one of the project's programs, pointed at the local cluster.
+func (c *cluster) program(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(c.root, "bin", name), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(c.root, "bin", "kubeconfig"))
+	cmd.Dir = c.root
+	return cmd
+}
+
+// run runs one of the project's programs and returns what it printed.
+func (c *cluster) run(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	out, err := c.program(program, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (c *cluster) kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	return c.run(t, "kubectl", args...)
+}
+
+// audit opens the API server's audit log.
+func (c *cluster) audit(t *testing.T) *testenv.Audit {
+	t.Helper()
+	found := regexp.MustCompile(`audit log:\s+(\S+)`).FindStringSubmatch(c.run(t, "localcluster", "status"))
+	if found == nil {
+		t.Fatal("localcluster status does not name the audit log")
+	}
+	log, err := testenv.OpenAudit(found[1], c.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// leader is the pod that acts for a layer now.
+func (c *cluster) leader(t *testing.T, layer string) string {
+	t.Helper()
+	lease := &coordinationv1.Lease{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "opcrew-" + layer}, lease); err != nil {
+		t.Fatalf("who leads layer %s: %v", layer, err)
+	}
+	pod, _, _ := strings.Cut(*lease.Spec.HolderIdentity, "_")
+	return pod
+}
+
+// kill deletes a pod of the operator without a chance to end well.
+func (c *cluster) kill(t *testing.T, pod string) {
+	t.Helper()
+	doomed := &corev1.Pod{}
+	doomed.Namespace, doomed.Name = namespace, pod
+	if err := c.Delete(t.Context(), doomed, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+		t.Fatalf("kill %s: %v", pod, err)
+	}
+}
+
+// waitOperator waits until both processes of a layer are there again.
+func (c *cluster) waitOperator(t *testing.T, layer string) {
+	t.Helper()
+	eventually.True(t, 2*time.Minute, "the operator of layer "+layer+" is available", func() error {
+		d := &appsv1.Deployment{}
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "opcrew-" + layer}, d); err != nil {
+			return err
+		}
+		if s := d.Status; s.AvailableReplicas != *d.Spec.Replicas || s.UpdatedReplicas != *d.Spec.Replicas || s.Replicas != *d.Spec.Replicas {
+			return fmt.Errorf("%d of %d replicas are available", s.AvailableReplicas, *d.Spec.Replicas)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,128 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+const (
+	testTaint   = "node-pool.lailin.xyz=test:NoSchedule"
+	masterTaint = "node-pool.lailin.xyz=master:NoSchedule"
+	testLabel   = "node-pool.lailin.xyz/test"
+	masterLabel = "node-pool.lailin.xyz/master"
+)
+
+// article is the article's manifest: pools test and master.
+func (c *cluster) article(updated bool) string {
+	name := "article.yaml"
+	if updated {
+		name = "article-updated.yaml"
+	}
+	return filepath.Join(c.root, "test", "crds", "testdata", "nodepools", "accept", name)
+}
+
+func TestSmokeTheArticlesPoolsDoWhatTheArticleShows(t *testing.T) {
+	c := connect(t)
+	c.removePools(t)
+	c.role(t, "node2", "test")
+	c.role(t, "node3", "master")
+	before := c.carriedByAll(t)
+
+	c.kubectl(t, "apply", "-f", c.article(false))
+	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
+	c.wantPool(t, "master", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
+	c.wantNode(t, "node2", map[string]string{testLabel: ""}, testTaint)
+	c.wantNode(t, "node3", map[string]string{masterLabel: "8", testLabel: "2"}, masterTaint)
+	c.wantClass(t, "master", map[string]string{masterLabel: "8", testLabel: "2", "node-role.kubernetes.io/master": ""}, masterTaint)
+	c.wantOn(t, "in-test", "test", "node2")
+	c.wantOn(t, "in-master", "master", "node3")
+	c.wantOn(t, "in-no-pool", "", "node1")
+
+	c.kubectl(t, "apply", "-f", c.article(true))
+	c.wantClass(t, "master", map[string]string{masterLabel: "10", "node-role.kubernetes.io/master": ""}, masterTaint)
+	c.wantNode(t, "node3", map[string]string{masterLabel: "10"}, masterTaint)
+	if _, left := c.carriedByAll(t)["node3"].Labels[testLabel]; left {
+		t.Errorf("label %s was taken out of the pool and is still on node3", testLabel)
+	}
+	c.wantPool(t, "master", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
+	c.wantRepairInOneWrite(t)
+	c.wantQuiet(t, 5*time.Second)
+
+	c.kubectl(t, "delete", "nodepools", "--all", "--timeout=60s")
+	c.wantAsBefore(t, before)
+}
+
+// wantOn starts a pod and checks where it runs.
+func (c *cluster) wantOn(t *testing.T, name, class, node string) {
+	t.Helper()
+	if pod := c.pod(t, name, class); pod.Spec.NodeName != node {
+		t.Errorf("pod %s of RuntimeClass %q runs on %s, should run on %s", name, class, pod.Spec.NodeName, node)
+	}
+}
+
+// wantRepairInOneWrite takes a label away that the operator put there.
+func (c *cluster) wantRepairInOneWrite(t *testing.T) {
+	t.Helper()
+	audit := c.audit(t)
+	mark := audit.Mark(t)
+	c.kubectl(t, "label", "node", "node3", masterLabel+"-")
+	c.wantNode(t, "node3", map[string]string{masterLabel: "10"}, masterTaint)
+	c.wantQuiet(t, 2*time.Second)
+	writes := audit.Since(t, mark).By(machinesUser).Writes().On("nodes")
+	if len(writes) != 1 {
+		t.Errorf("a label that somebody removed should be repaired with 1 write of the node, the operator made:\n%s", writes)
+	}
+}
+
+// wantQuiet listens for calls of the operator while the cluster goes on: kubelets
+// report, leases are renewed.
+func (c *cluster) wantQuiet(t *testing.T, d time.Duration) {
+	t.Helper()
+	audit := c.audit(t)
+	var seen testenv.Calls
+	for range 10 { // what is under way comes to its end first
+		mark := audit.Mark(t)
+		time.Sleep(d) // silence can only be waited for
+		if seen = audit.Since(t, mark).By(machinesUser).Counted(); len(seen) == 0 {
+			return
+		}
+	}
+	t.Errorf("the operator should be at rest, it makes calls:\n%s", seen)
+}
+
+func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
+	c := connect(t)
+	c.removePools(t)
+	c.role(t, "node3", "test")
+	c.role(t, "node3", "master")
+	before := c.carriedByAll(t)
+
+	c.kubectl(t, "apply", "--server-side", "-f", c.article(false))
+	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
+	master := c.wantPool(t, "master", metav1.ConditionFalse, nodesv1.ReasonHeldByPool)
+	if n := len(master.Status.Conflicts); n != 2 {
+		t.Errorf("pool master should name 2 conflicts (the taint and a label), it names %d: %+v", n, master.Status.Conflicts)
+	}
+	c.wantNode(t, "node3", map[string]string{testLabel: "", masterLabel: "8"}, testTaint)
+	c.wantClass(t, "master", map[string]string{masterLabel: "8", "node-role.kubernetes.io/master": ""}, masterTaint, testTaint)
+	c.wantOn(t, "in-test", "test", "node3")
+	c.wantOn(t, "in-master", "master", "node3")
+	c.wantQuiet(t, 3*time.Second)
+
+	c.kubectl(t, "delete", "nodepool", "test", "--timeout=60s")
+	c.wantPool(t, "master", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
+	c.wantNode(t, "node3", map[string]string{testLabel: "2", masterLabel: "8"}, masterTaint)
+	c.kubectl(t, "delete", "nodepool", "master", "--timeout=60s")
+	c.wantAsBefore(t, before)
+}
