@@ -143,16 +143,16 @@ samples: $(KUBECTL) ## Apply the samples to the local cluster: node2 and node3 g
 	@$(KUBECTL) label node node2 node-role.kubernetes.io/test= --overwrite >/dev/null
 	@$(KUBECTL) label node node3 node-role.kubernetes.io/master= --overwrite >/dev/null
 	@$(KUBECTL) apply --server-side -f config/samples/nodepools.yaml >/dev/null
-	@$(KUBECTL) wait --for=condition=Ready nodepools --all --timeout 60s >/dev/null
+	@$(KUBECTL) wait --for=condition=Ready nodepools/test nodepools/master --timeout 60s >/dev/null || echo "not every sample pool is ready; the table says why"
 	@$(KUBECTL) apply --server-side -f config/samples/pods.yaml >/dev/null
-	@$(KUBECTL) wait --for=condition=Ready pods -l app.kubernetes.io/part-of=opcrew-samples --timeout 120s >/dev/null
+	@$(KUBECTL) wait --for=condition=Ready pods -l app.kubernetes.io/part-of=opcrew-samples --timeout 120s >/dev/null || echo "not every sample pod is ready"
 
 .PHONY: table
 table: $(KUBECTL) ## Show what the samples became, and what to try next.
 	@echo; $(KUBECTL) get nodes; echo; $(KUBECTL) get nodepools,runtimeclasses; echo
 	@$(KUBECTL) get pods -l app.kubernetes.io/part-of=opcrew-samples -o wide; echo
 	@$(KUBECTL) -n opcrew-system get deployments; echo
-	@sed 's|@KUBECONFIG@|$(LOCAL_KUBECONFIG)|' config/samples/next.txt
+	@cat config/samples/next.txt
 
 # Parts.
 .PHONY: need-root need-go packages kube local addons

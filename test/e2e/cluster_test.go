@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,12 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
@@ -60,6 +63,7 @@ func connect(t *testing.T) *cluster {
 		t.Fatalf("there is no local cluster: run `make up` first: %v", err)
 	}
 	config.QPS = -1
+	ctrl.SetLogger(logr.Discard())
 	if err := nodesv1.AddToScheme(clientgoscheme.Scheme); err != nil {
 		t.Fatal(err)
 	}
@@ -107,14 +111,21 @@ func (c *cluster) audit(t *testing.T) *testenv.Audit {
 	return log
 }
 
-// leader is the pod that acts for a layer now.
+// leader is the pod that acts for a layer now; between two there is none for a moment.
 func (c *cluster) leader(t *testing.T, layer string) string {
 	t.Helper()
-	lease := &coordinationv1.Lease{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "opcrew-" + layer}, lease); err != nil {
-		t.Fatalf("who leads layer %s: %v", layer, err)
-	}
-	pod, _, _ := strings.Cut(*lease.Spec.HolderIdentity, "_")
+	pod := ""
+	eventually.True(t, time.Minute, "some process leads layer "+layer, func() error {
+		lease := &coordinationv1.Lease{}
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "opcrew-" + layer}, lease); err != nil {
+			return err
+		}
+		if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+			return errors.New("nobody holds the lease")
+		}
+		pod, _, _ = strings.Cut(*lease.Spec.HolderIdentity, "_")
+		return nil
+	})
 	return pod
 }
 

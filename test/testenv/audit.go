@@ -13,6 +13,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -33,9 +34,8 @@ type Audit struct {
 	file   string
 	client kubernetes.Interface
 
-	mu    sync.Mutex
-	count int
-	end   int64 // of the latest barrier's line: later ones need not search before it
+	mu  sync.Mutex
+	end int64 // of the latest barrier's line: later ones need not search before it
 }
 
 // Mark is a moment in the log; the zero Mark is its beginning.
@@ -82,8 +82,8 @@ func (a *Audit) barrier(ctx context.Context) (int64, error) {
 	// A cleanup counts too, and its test's own context has ended by then.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), barrierWait)
 	defer cancel()
-	a.count++
-	name := fmt.Sprintf("%s%d", barrierPrefix, a.count)
+	// Unique over all processes that read one log, now and earlier.
+	name := barrierPrefix + string(uuid.NewUUID())
 	if err := a.client.CoreV1().RESTClient().Get().Namespace("default").Resource("configmaps").Name(name).Do(ctx).Error(); !apierrors.IsNotFound(err) {
 		return 0, fmt.Errorf("asking for %s: %w", name, err)
 	}
