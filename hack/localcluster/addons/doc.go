@@ -1,3 +1,6 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 // Package addons puts into a new cluster what every Kubernetes is expected to
 // have and the control plane does not bring: DNS, resource metrics, volumes on
 // the nodes' disks and addresses for Services of type LoadBalancer.

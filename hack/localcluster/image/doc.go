@@ -1,3 +1,6 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 // Package image makes container images offline, without a daemon and without
 // a registry, and loads them into the nodes of the local cluster.
 //

@@ -1,3 +1,6 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 package image
 
 import (
@@ -146,7 +149,7 @@ func (t *Tree) addApplets(ctx context.Context, program string) error {
 	if err != nil {
 		return fmt.Errorf("list the applets of %s: %w", program, err)
 	}
-	for _, name := range strings.Fields(string(names)) {
+	for _, name := range strings.FieldsSeq(string(names)) {
 		link := path.Join("usr", path.Dir(program), path.Base(name))
 		if !t.Has(link) {
 			t.AddLink(link, path.Base(program))

@@ -1,3 +1,6 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 // Package loadbalancer gives Services of type LoadBalancer an address that
 // this machine reaches: kube-proxy on every node serves it, and the host has a
 // route for the range. It decides who has which address and writes it into the

@@ -1,3 +1,6 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 package loadbalancer
 
 import (

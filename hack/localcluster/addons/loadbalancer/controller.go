@@ -1,9 +1,13 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 package loadbalancer
 
 import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -150,10 +154,8 @@ func (c *controller) announce(ctx context.Context, service *corev1.Service, addr
 
 // withdraw takes our address away from a Service that is no longer ours.
 func (c *controller) withdraw(ctx context.Context, service *corev1.Service) error {
-	for _, address := range addresses(service) {
-		if c.allocator.Contains(address) {
-			return c.write(ctx, service, nil)
-		}
+	if slices.ContainsFunc(addresses(service), c.allocator.Contains) {
+		return c.write(ctx, service, nil)
 	}
 	return nil
 }

@@ -1,3 +1,6 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 // Command kube is a whole Kubernetes in one binary: the API server, the
 // controller manager, the scheduler, the kubelet, kube-proxy, kubectl and etcd.
 // Which of them runs is told by the name it is called by (a link of that name)

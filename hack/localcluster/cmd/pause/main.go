@@ -1,3 +1,6 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 // Command pause is the first process of every pod sandbox: it holds the pod's
 // namespaces open and does nothing, until it is told to end.
 //
