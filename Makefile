@@ -20,7 +20,7 @@ KUBECTL := $(BIN)/kubectl
 LAYERS := machines applications data
 KINDS_machines := nodepool
 KINDS_applications :=
-KINDS_data :=
+KINDS_data := memcached
 
 # Versions of what is built from other modules. Kubernetes' own is in hack/localcluster/go.mod.
 CONTROLLER_GEN_VERSION := v0.23.0

@@ -46,9 +46,19 @@ const (
 	ReasonRefused = "Refused"
 	// ReasonApplying: children are being put in place.
 	ReasonApplying = "Applying"
+	// ReasonAsDeclared: every child is as declared.
+	ReasonAsDeclared = "AsDeclared"
+	// ReasonUpdating: what exists is being brought to what the spec says.
+	ReasonUpdating = "Updating"
 	// ReasonDeleting: the object is going away and is being cleaned up after.
 	ReasonDeleting = "Deleting"
 )
+
+// OnItsWay tells whether a reason says only that the operator is at work, which is
+// nothing to warn of.
+func OnItsWay(reason string) bool {
+	return reason == ReasonApplying || reason == ReasonUpdating || reason == ReasonDeleting
+}
 
 // ConditionPaused is True while the object is annotated with PausedAnnotation; else it is absent.
 const ConditionPaused = "Paused"

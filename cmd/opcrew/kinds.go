@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -16,6 +17,7 @@ import (
 func kinds() []kit.Kind {
 	return []kit.Kind{
 		nodepool.Kind(),
+		memcached.Kind(),
 	}
 }
 

@@ -4,6 +4,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,25 +24,34 @@ import (
 // counts what it would have written.
 func (l *Loop[O, F]) act(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan) Outcome {
 	done := Outcome{Paused: paused(object), held: plan.Hold || paused(object)}
-	if plan.Finalizer != "" && !l.hold(ctx, gvk, object, plan.Finalizer, &done) {
+	if plan.Finalizer != "" && !l.hold(ctx, gvk, object, plan.Finalizer, &done) && !done.held {
 		return done
 	}
 	l.children(ctx, object, plan, &done)
 	for _, patch := range plan.Patches {
 		l.patch(ctx, patch, &done)
 	}
-	if plan.Step != nil && done.Err == nil && !done.held {
+	// After a failure or a conflict the rest of the plan would stand on an old view.
+	if done.Err == nil && !done.retry {
+		l.conclude(ctx, gvk, object, plan, &done)
+	}
+	return done
+}
+
+// conclude does what may only follow when all before it was done.
+func (l *Loop[O, F]) conclude(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan, done *Outcome) {
+	if plan.Step != nil && !done.held {
 		if err := plan.Step.Do(ctx); err != nil {
 			done.fail(fmt.Errorf("%s: %w", plan.Step.Name, err))
+			return
 		}
 	}
-	if plan.Release != "" && done.Err == nil {
-		l.release(ctx, gvk, object, plan.Release, &done)
+	if plan.Release != "" {
+		l.release(ctx, gvk, object, plan.Release, done)
 	}
 	if done.Err == nil && !done.retry && !done.held {
 		l.tell(object, plan.Events)
 	}
-	return done
 }
 
 // hold puts the finalizer on before anything is done that it stands for.
@@ -70,6 +80,9 @@ func (l *Loop[O, F]) metadata(ctx context.Context, gvk schema.GroupVersionKind, 
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	err := l.Client.Patch(ctx, object, patch, client.FieldOwner(common.Name))
 	if err != nil {
+		// What is reported next is about the object as it is: one that still has its last
+		// finalizer has a status to write.
+		object.SetFinalizers(before.GetFinalizers())
 		l.failed(done, fmt.Errorf("finalizer of %s: %w", client.ObjectKeyFromObject(object), err))
 		return false
 	}
@@ -112,6 +125,7 @@ func (l *Loop[O, F]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	object := patch.Object.DeepCopyObject().(client.Object)
 	err := l.Client.Patch(ctx, object, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name))
 	if err != nil {
+		l.Children.Contests.Withdraw(patch.Object.GetUID())
 		l.failed(done, fmt.Errorf("patch %s: %w", patch.Object.GetName(), err))
 		return
 	}
@@ -130,7 +144,7 @@ func (l *Loop[O, F]) rival(ctx context.Context, patch Patch) string {
 	if err := l.Live.Get(ctx, client.ObjectKeyFromObject(current), current); err != nil {
 		return "somebody"
 	}
-	return ensure.OtherManager(current.GetManagedFields(), patch.Fields)
+	return cmp.Or(ensure.OtherManager(current.GetManagedFields(), patch.Fields), "somebody")
 }
 
 // failed sorts a failed write: what passes by itself is tried again without a word,
@@ -146,8 +160,7 @@ func (l *Loop[O, F]) failed(done *Outcome, err error) {
 // TestFailed tells whether a test operation of a JSON patch failed: the API server
 // answers 422 for it, where 409 is meant.
 func TestFailed(err error) bool {
-	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "the server rejected our request due to an error in our request") ||
-		apierrors.ReasonForError(err) == "Invalid" && strings.Contains(err.Error(), "testing ")
+	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "the server rejected our request due to an error in our request")
 }
 
 func (l *Loop[O, F]) tell(object client.Object, events []Event) {

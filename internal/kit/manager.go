@@ -139,6 +139,18 @@ func Ours() cache.ByObject {
 	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{common.ManagedByLabel: common.Name})}
 }
 
+// TrimPod is a cache transform that keeps of a Pod what tells where it runs and why it
+// is not ready.
+func TrimPod(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	pod.ManagedFields = nil
+	pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName}
+	return pod, nil
+}
+
 // TrimNode is a cache transform that drops what is large in a Node and nobody reads:
 // the list of images, the volumes, and who else wrote which field.
 func TrimNode(object any) (any, error) {

@@ -70,6 +70,7 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	if c, ok := any(object).(Conditioned); ok {
 		*c.StatusObservedGeneration() = object.GetGeneration()
 	}
+	keepTimes(before, object)
 	l.Metrics.observe(gvk, object)
 	if released(object) || equality.Semantic.DeepEqual(before, object) {
 		return l.result(plan, done)
@@ -101,6 +102,23 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	return l.result(plan, done)
 }
 
+// keepTimes gives the conditions that are as before the time that they had. One report
+// may set a condition twice, first as the facts have it and then as a pause has it:
+// the time would move with every report, and the status be written for ever.
+func keepTimes(before, after client.Object) {
+	old, ok := before.(Conditioned)
+	if !ok {
+		return
+	}
+	list := *after.(Conditioned).StatusConditions()
+	for i := range list {
+		was := meta.FindStatusCondition(*old.StatusConditions(), list[i].Type)
+		if was != nil && was.Status == list[i].Status && was.LastTransitionTime.Unix() > 0 { // a CRD's default has no time
+			list[i].LastTransitionTime = was.LastTransitionTime
+		}
+	}
+}
+
 // released tells whether the object is gone with its last finalizer: there is nothing
 // left to write a status to.
 func released(object client.Object) bool {
@@ -122,7 +140,7 @@ func (l *Loop[O, F]) tellTransitions(before, after O) {
 			continue
 		}
 		kind := corev1.EventTypeNormal
-		if c.Status == metav1.ConditionFalse && c.Reason != common.ReasonApplying && c.Reason != common.ReasonDeleting {
+		if c.Status == metav1.ConditionFalse && !common.OnItsWay(c.Reason) {
 			kind = corev1.EventTypeWarning
 		}
 		l.Events.Eventf(after, nil, kind, c.Reason, "Report", "%s", note(c))
@@ -131,11 +149,7 @@ func (l *Loop[O, F]) tellTransitions(before, after O) {
 
 // note is a condition as one line of an event, which holds 1 KiB at most.
 func note(c metav1.Condition) string {
-	text := fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message)
-	if len(text) > 1000 {
-		text = text[:997] + "..."
-	}
-	return text
+	return condition.Cut(fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message), 1000)
 }
 
 func conditions(object client.Object, now time.Time) (condition.Set, bool) {

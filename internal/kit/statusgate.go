@@ -27,7 +27,7 @@ func (g *statusGate) wait(key client.ObjectKey, now time.Time) time.Duration {
 	if !ok {
 		return 0
 	}
-	return max(0, statusInterval-now.Sub(last))
+	return min(statusInterval, max(0, statusInterval-now.Sub(last)))
 }
 
 func (g *statusGate) wrote(key client.ObjectKey, now time.Time) {

@@ -24,7 +24,6 @@ const (
 	ReasonHeldByPool            = "HeldByPool"
 	ReasonHeldByOthers          = "HeldByOthers"
 	ReasonNoConflict            = "NoConflict"
-	ReasonUpdating              = "Updating"
 	ReasonNodeRefused           = "NodeRefused"
 	ReasonControlPlaneProtected = "ControlPlaneProtected"
 	ReasonHandlerMissing        = "HandlerMissing"

@@ -68,9 +68,10 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?opcrew[.]io/'))",message="labels under opcrew.io are the operator's own; use a domain of your own"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 
-	// annotations are put on every node of the pool.
+	// annotations are put on every node of the pool. All annotations of a node together, those of
+	// others and the operator's record of these included, can have 256 KiB.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="an annotation's key is [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?((kubernetes|k8s|opcrew)[.]io)/'))",message="annotations under kubernetes.io, k8s.io and opcrew.io are not a pool's; use a domain of your own"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
@@ -109,7 +110,7 @@ type NodePoolSpec struct {
 type LabelValue string
 
 // AnnotationValue is the value of an annotation.
-// +kubebuilder:validation:MaxLength=4096
+// +kubebuilder:validation:MaxLength=1024
 type AnnotationValue string
 
 // Taint repels pods that do not tolerate it from the nodes of the pool.
@@ -145,8 +146,14 @@ type Overhead struct {
 	// podFixed is the fixed amount of resources of a pod, such as {cpu: 250m, memory: 120Mi}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	PodFixed corev1.ResourceList `json:"podFixed,omitempty"`
+	PodFixed map[corev1.ResourceName]Amount `json:"podFixed,omitempty"`
 }
+
+// Amount is a quantity without an exponent: comparing one that is beyond all measure keeps
+// an API server busy for hours.
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,15}([.][0-9]{1,3})?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$')",message="an amount is a number with at most 15 digits and a unit, such as 250m or 120Mi, and not negative"
+type Amount string
 
 // NodePoolStatus is what was seen of a pool.
 type NodePoolStatus struct {

@@ -186,9 +186,9 @@ func (in *Overhead) DeepCopyInto(out *Overhead) {
 	*out = *in
 	if in.PodFixed != nil {
 		in, out := &in.PodFixed, &out.PodFixed
-		*out = make(corev1.ResourceList, len(*in))
+		*out = make(map[corev1.ResourceName]Amount, len(*in))
 		for key, val := range *in {
-			(*out)[key] = val.DeepCopy()
+			(*out)[key] = val
 		}
 	}
 }

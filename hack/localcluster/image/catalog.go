@@ -76,7 +76,7 @@ func memcached() Recipe {
 	return Recipe{
 		Name:     "memcached",
 		Summary:  "memcached as Debian builds it",
-		Suite:    debian,
+		Suite:    "trixie",
 		Packages: []string{"memcached"},
 		Without:  []string{"adduser", "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
 		Tags:     []string{"memcached:{version}"},

@@ -71,7 +71,7 @@ func List(ctx context.Context, nodes []state.Node) (map[string][]string, error) 
 // tagsOf drops the names by digest that the runtime adds to each image.
 func tagsOf(list string) []string {
 	found := map[string]bool{}
-	for _, name := range strings.FieldsSeq(list) {
+	for name := range strings.FieldsSeq(list) {
 		if !strings.HasPrefix(name, "sha256:") && !strings.Contains(name, "@") {
 			found[strings.TrimPrefix(name, "docker.io/library/")] = true
 		}

@@ -149,7 +149,7 @@ func (t *Tree) addApplets(ctx context.Context, program string) error {
 	if err != nil {
 		return fmt.Errorf("list the applets of %s: %w", program, err)
 	}
-	for _, name := range strings.FieldsSeq(string(names)) {
+	for name := range strings.FieldsSeq(string(names)) {
 		link := path.Join("usr", path.Dir(program), path.Base(name))
 		if !t.Has(link) {
 			t.AddLink(link, path.Base(program))

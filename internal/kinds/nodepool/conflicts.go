@@ -10,10 +10,14 @@ import (
 	"strings"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// maxConflicts bounds the list of conflicts in a status.
-const maxConflicts = 16
+// Bounds of conflicts in a status. Somebody else's annotation can be 256 KiB long.
+const (
+	maxConflicts = 16
+	maxValue     = 256
+)
 
 // conflictsOf groups what a pool wants and does not get by item, value and owner.
 func conflictsOf(pool string, f facts) []nodesv1.Conflict {
@@ -33,7 +37,10 @@ func conflictsOf(pool string, f facts) []nodesv1.Conflict {
 			}
 			g := group{c.item, c.wanted, c.owner}
 			if found[g] == nil {
-				found[g] = &nodesv1.Conflict{Kind: c.item.kind, Key: c.item.key, Wanted: c.wanted, Found: c.found, Owner: c.owner}
+				found[g] = &nodesv1.Conflict{
+					Kind: c.item.kind, Key: c.item.key, Owner: c.owner,
+					Wanted: condition.Cut(c.wanted, maxValue), Found: condition.Cut(c.found, maxValue),
+				}
 				order = append(order, g)
 			}
 			found[g].NodeCount++

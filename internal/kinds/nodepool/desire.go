@@ -41,8 +41,9 @@ type conflict struct {
 
 // withheld is a NoExecute taint that is kept from a control plane node.
 type withheld struct {
-	pool string
-	item item
+	pool  string
+	item  item
+	value string
 }
 
 // desire is the heart of the kind: what a node shall carry, given all pools. It is
@@ -52,6 +53,7 @@ type withheld struct {
 // for different ones the pool that holds the item keeps it, else the older pool wins.
 func desire(node *corev1.Node, pools []*nodesv1.NodePool) desired {
 	held := ledgerOf(node)
+	held.reclaimTaints(node, pools)
 	d := desired{ledger: ledger{items: map[item]entry{}}}
 	wishes := map[item][]wish{}
 	for _, pool := range byAge(pools) {
@@ -60,8 +62,8 @@ func desire(node *corev1.Node, pools []*nodesv1.NodePool) desired {
 		}
 		d.pools = append(d.pools, pool.Name)
 		for i, value := range wishesOf(pool, held) {
-			if protected(pool, node, i) && !held.holds(i) {
-				d.withheld = append(d.withheld, withheld{pool.Name, i})
+			if protected(pool, node, i) && !carried(pool, node, held, i) {
+				d.withheld = append(d.withheld, withheld{pool.Name, i, value})
 				continue
 			}
 			wishes[i] = append(wishes[i], wish{pool, value})
@@ -71,6 +73,10 @@ func desire(node *corev1.Node, pools []*nodesv1.NodePool) desired {
 	for i, wanted := range wishes {
 		d.settle(i, wanted, held, node)
 	}
+	d.withheld = slices.DeleteFunc(d.withheld, func(w withheld) bool {
+		granted, ok := d.items[w.item] // to a pool that may
+		return ok && granted.Value == w.value
+	})
 	slices.SortFunc(d.conflicts, func(a, b conflict) int {
 		return cmp.Or(a.item.compare(b.item), cmp.Compare(a.pool, b.pool))
 	})
@@ -86,7 +92,7 @@ func (d *desired) settle(i item, wishes []wish, held ledger, node *corev1.Node) 
 		d.refuse(i, wishes, found, "")
 		return
 	}
-	won := winner(wishes, held.items[i])
+	won := winner(wishes, held, i)
 	granted := entry{Value: won.value}
 	for _, w := range wishes {
 		if w.value == won.value {
@@ -108,15 +114,12 @@ func (d *desired) refuse(i item, wishes []wish, found, owner string) {
 
 // winner chooses among wishes, which come in the order of their pools' age: the pool
 // that holds the item with the value it has, then one that holds it, then the oldest.
-func winner(wishes []wish, held entry) wish {
-	best := wishes[0]
-	bestRank := rank(best, held)
-	for _, w := range wishes[1:] {
-		if r := rank(w, held); r < bestRank {
-			best, bestRank = w, r
-		}
+func winner(wishes []wish, held ledger, i item) wish {
+	entry, ok := held.items[i]
+	if !ok {
+		return wishes[0]
 	}
-	return best
+	return slices.MinFunc(wishes, func(a, b wish) int { return cmp.Compare(rank(a, entry), rank(b, entry)) })
 }
 
 func rank(w wish, held entry) int {
@@ -132,21 +135,24 @@ func rank(w wish, held entry) int {
 	return 2
 }
 
-// counts tells whether a pool has a say on a node. A pool that is going away has none;
-// a frozen one keeps what it holds and wants nothing new.
+// counts tells whether a pool has a say on a node. A pool that is going away has none,
+// unless it is paused; a frozen one keeps what it holds and wants nothing new. Where the
+// ledger was lost it cannot be told which pool holds what, and a frozen one keeps all.
 func counts(pool *nodesv1.NodePool, node *corev1.Node, held ledger) bool {
-	if pool.DeletionTimestamp != nil {
+	switch {
+	case pool.DeletionTimestamp != nil && !paused(pool):
 		return false
-	}
-	if frozen(pool) {
-		return held.mentions(pool.Name)
+	case frozen(pool):
+		return held.mentions(pool.Name) || held.recovered() && belongs(pool, node, held)
 	}
 	return belongs(pool, node, held)
 }
 
 // frozen tells whether the user holds back what the pool would change.
-func frozen(pool *nodesv1.NodePool) bool {
-	return pool.Annotations[common.PausedAnnotation] == "true" || dryRun(pool)
+func frozen(pool *nodesv1.NodePool) bool { return paused(pool) || dryRun(pool) }
+
+func paused(pool *nodesv1.NodePool) bool {
+	return pool.Annotations[common.PausedAnnotation] == "true"
 }
 
 func dryRun(pool *nodesv1.NodePool) bool {
@@ -179,7 +185,7 @@ func wishesOf(pool *nodesv1.NodePool, held ledger) map[item]string {
 	wishes := map[item]string{}
 	if frozen(pool) {
 		for i, e := range held.items {
-			if slices.Contains(e.Pools, pool.Name) {
+			if slices.Contains(e.Pools, pool.Name) || len(e.Pools) == 0 {
 				wishes[i] = e.Value
 			}
 		}
@@ -203,6 +209,16 @@ func protected(pool *nodesv1.NodePool, node *corev1.Node, i item) bool {
 	_, controlPlane := node.Labels[controlPlaneLabel]
 	return controlPlane && !pool.Spec.AllowNoExecuteOnControlPlane &&
 		i.kind == nodesv1.ConflictTaint && i.taint("").Effect == corev1.TaintEffectNoExecute
+}
+
+// carried tells whether an item is on the node already, by the pool itself or by somebody
+// outside the pools: then it has done what a guard could keep it from.
+func carried(pool *nodesv1.NodePool, node *corev1.Node, held ledger, i item) bool {
+	if e, ok := held.items[i]; ok {
+		return len(e.Pools) == 0 || slices.Contains(e.Pools, pool.Name)
+	}
+	_, found := valueOn(node, i)
+	return found
 }
 
 // valueOn gives the value that a node carries for an item.

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -85,6 +86,7 @@ func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals) error {
 		Named("nodepool-node").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, nodesOfPool(mgr.GetClient())).
+		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(nodesOfClass(mgr.GetClient()))).
 		WithOptions(kit.ControllerOptions(nodeWorkers)).
 		Complete(loop)
 }
@@ -115,6 +117,8 @@ func whyNot(done kit.Outcome) string {
 		return done.Err.Error()
 	case done.Contested != "":
 		return done.Contested
+	case done.Paused && done.Held > 0:
+		return "annotation " + common.PausedAnnotation + " of the node holds its changes back"
 	}
 	return ""
 }

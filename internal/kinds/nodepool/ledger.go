@@ -56,6 +56,8 @@ type entry struct {
 type ledger struct {
 	pools []string
 	items map[item]entry
+	// taintsWritten: the annotation was lost, and we wrote the list of taints last.
+	taintsWritten bool
 }
 
 // ledgerJSON is the form of a ledger in the annotation. Maps are encoded in the order
@@ -79,6 +81,16 @@ func (l ledger) mentions(pool string) bool {
 	}
 	for _, e := range l.items {
 		if slices.Contains(e.Pools, pool) {
+			return true
+		}
+	}
+	return false
+}
+
+// recovered tells whether the ledger holds things of which it does not know the pool.
+func (l ledger) recovered() bool {
+	for _, e := range l.items {
+		if len(e.Pools) == 0 {
 			return true
 		}
 	}
@@ -150,8 +162,7 @@ func ledgerOf(node *corev1.Node) ledger {
 }
 
 // recoverLedger finds what is ours by the fields that our field manager owns. Taints
-// are one list with one owner, so they cannot be told apart: they count as ours when
-// we wrote the list last and no pool of Kubernetes' own domains is in the key.
+// are one list with one owner, so they cannot be told apart here: see reclaimTaints.
 func recoverLedger(node *corev1.Node) ledger {
 	l := ledger{items: map[item]entry{}}
 	owned := ownedFields(node)
@@ -168,14 +179,29 @@ func recoverLedger(node *corev1.Node) ledger {
 			l.items[annotationItem(key)] = entry{Value: value}
 		}
 	}
-	if owned.Has(fieldpath.MakePathOrDie("spec", "taints")) {
-		for _, t := range node.Spec.Taints {
-			if !strings.Contains(t.Key, "kubernetes.io/") {
-				l.items[taintItem(t.Key, t.Effect)] = entry{Value: t.Value}
+	// Where nothing else of ours is left, the ledger was not lost but went with the last pool.
+	l.taintsWritten = len(l.items) > 0 && owned.Has(fieldpath.MakePathOrDie("spec", "taints"))
+	return l
+}
+
+// reclaimTaints adds to a recovered ledger the taints that a pool of the node wants just
+// as they are. Others in the list that we wrote may be anybody's, such as an
+// autoscaler's, and stay.
+func (l ledger) reclaimTaints(node *corev1.Node, pools []*nodesv1.NodePool) {
+	if !l.taintsWritten {
+		return
+	}
+	for _, pool := range pools {
+		if !belongs(pool, node, l) {
+			continue
+		}
+		for _, t := range pool.Spec.Taints {
+			i := taintItem(t.Key, t.Effect)
+			if found, ok := valueOn(node, i); ok && found == t.Value {
+				l.items[i] = entry{Value: found}
 			}
 		}
 	}
-	return l
 }
 
 func ownedFields(node *corev1.Node) *fieldpath.Set {

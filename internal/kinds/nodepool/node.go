@@ -10,6 +10,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -21,15 +23,27 @@ type nodeReconciler struct {
 	*kit.Tools
 }
 
-// nodeFacts are all pools there are.
+// nodeFacts are all pools and RuntimeClasses there are; both are few.
 type nodeFacts struct {
-	pools []*nodesv1.NodePool
+	pools   []*nodesv1.NodePool
+	classes map[string]*nodev1.RuntimeClass
 }
 
-// Observe reads the pools.
+// Observe reads the pools and the classes.
 func (r *nodeReconciler) Observe(ctx context.Context, _ *corev1.Node) (nodeFacts, error) {
-	pools, err := listPools(ctx, r.Client)
-	return nodeFacts{pools}, err
+	f := nodeFacts{classes: map[string]*nodev1.RuntimeClass{}}
+	var err error
+	if f.pools, err = listPools(ctx, r.Client); err != nil {
+		return f, err
+	}
+	classes := &nodev1.RuntimeClassList{}
+	if err := r.Client.List(ctx, classes, client.UnsafeDisableDeepCopy); err != nil {
+		return f, fmt.Errorf("list RuntimeClasses: %w", err)
+	}
+	for i := range classes.Items {
+		f.classes[classes.Items[i].Name] = &classes.Items[i]
+	}
+	return f, nil
 }
 
 // Plan brings the node to what all pools together want of it, in one patch.
@@ -37,7 +51,7 @@ func (r *nodeReconciler) Plan(node *corev1.Node, facts nodeFacts, _ time.Time) k
 	if node.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	d := desire(node, facts.pools)
+	d := afterClasses(node, desire(node, facts.pools), facts)
 	patch, needed := nodePatch(node, d)
 	if !needed {
 		return kit.Plan{}

@@ -15,6 +15,7 @@ import (
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
 // change is one item that a node carries otherwise than it shall.
@@ -28,14 +29,14 @@ type change struct {
 
 // String tells the change as a user reads it in a preview.
 func (c change) String() string {
-	kind := strings.ToLower(string(c.item.kind))
+	kind, old, wanted := strings.ToLower(string(c.item.kind)), condition.Cut(c.old, maxValue), condition.Cut(c.new, maxValue)
 	switch {
 	case !c.wanted:
 		return fmt.Sprintf("remove %s %s", kind, c.item.key)
 	case !c.was:
-		return fmt.Sprintf("add %s %s=%s", kind, c.item.key, c.new)
+		return fmt.Sprintf("add %s %s=%s", kind, c.item.key, wanted)
 	}
-	return fmt.Sprintf("change %s %s from %q to %q", kind, c.item.key, c.old, c.new)
+	return fmt.Sprintf("change %s %s from %q to %q", kind, c.item.key, old, wanted)
 }
 
 // changes lists what must change on a node, the ledger apart.
@@ -116,7 +117,7 @@ func mapOperations(parent string, kind nodesv1.ConflictKind, live map[string]str
 			ops = append(ops, test(path, nil), operation{"add", path, c.new})
 		}
 	}
-	if len(ops) > 0 && live == nil {
+	if len(ops) > 0 && len(live) == 0 {
 		create := []operation{test(parent, nil), {"add", parent, map[string]string{}}}
 		return slices.Concat(create, ops)
 	}

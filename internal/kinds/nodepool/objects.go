@@ -5,6 +5,7 @@ package nodepool
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	nodev1ac "k8s.io/client-go/applyconfigurations/node/v1"
 
@@ -27,8 +28,22 @@ func runtimeClass(pool *nodesv1.NodePool, selector map[string]string, toleration
 		}).
 		WithHandler(pool.Handler()).
 		WithScheduling(scheduling)
-	if o := pool.Spec.Overhead; o != nil && len(o.PodFixed) > 0 {
-		class.WithOverhead(nodev1ac.Overhead().WithPodFixed(o.PodFixed))
+	if fixed := podFixed(pool.Spec.Overhead); len(fixed) > 0 {
+		class.WithOverhead(nodev1ac.Overhead().WithPodFixed(fixed))
 	}
 	return class
+}
+
+// podFixed reads the amounts, whose form the CRD has checked.
+func podFixed(overhead *nodesv1.Overhead) corev1.ResourceList {
+	if overhead == nil {
+		return nil
+	}
+	out := corev1.ResourceList{}
+	for name, amount := range overhead.PodFixed {
+		if quantity, err := resource.ParseQuantity(string(amount)); err == nil {
+			out[name] = quantity
+		}
+	}
+	return out
 }

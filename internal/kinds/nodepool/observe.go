@@ -4,6 +4,7 @@
 package nodepool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,7 +38,7 @@ type facts struct {
 	// held counts nodes that the API server, not the cache, shows to carry something of
 	// the pool. It is read only when a pool that is going away seems to hold nothing.
 	held int
-	// preview is what every node that would change shall carry without the dry run.
+	// preview is what every node of a frozen pool would carry if the pool were not so.
 	preview []*member
 	pods    []corev1.Pod // only where a preview needs them
 }
@@ -67,13 +68,13 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 			return f, err
 		}
 	}
-	if !dryRun(pool) || pool.DeletionTimestamp != nil {
+	if !frozen(pool) || pool.DeletionTimestamp != nil {
 		return f, nil
 	}
 	if f.preview, err = r.members(ctx, pool, thaw(pool, f.pools)); err != nil {
 		return f, err
 	}
-	if evicts(pool) {
+	if dryRun(pool) && evicts(pool) {
 		f.pods, err = r.livePods(ctx)
 	}
 	return f, err
@@ -84,17 +85,25 @@ func (r *poolReconciler) members(ctx context.Context, pool *nodesv1.NodePool, po
 	if err := r.Client.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
+	return membersOf(pool.Name, pools, nodes.Items), nil
+}
+
+// membersOf picks the nodes that a pool is concerned with, in the order of their names:
+// the cache lists them in another order each time, and a status that names examples
+// must not.
+func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*member {
 	var members []*member
-	for i := range nodes.Items {
-		node := &nodes.Items[i]
+	for i := range nodes {
+		node := &nodes[i]
 		held := ledgerOf(node)
 		d := desire(node, pools)
-		belongs := slices.Contains(d.pools, pool.Name)
-		if belongs || held.mentions(pool.Name) {
+		belongs := slices.Contains(d.pools, pool)
+		if belongs || held.mentions(pool) {
 			members = append(members, &member{node, d, belongs})
 		}
 	}
-	return members, nil
+	slices.SortFunc(members, func(a, b *member) int { return cmp.Compare(a.node.Name, b.node.Name) })
+	return members
 }
 
 func (r *poolReconciler) runtimeClass(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {

@@ -56,10 +56,16 @@ func selectorLabels(pool *nodesv1.NodePool, f facts) map[string]string {
 
 // tolerations are for the pool's own taints and for those that other pools have on
 // nodes that they share with it: else no pod of either would ever run there.
+//
+// Those for NoExecute hold for every value: a running pod keeps the tolerations that it
+// was made with, and a new value of the taint would evict the pool's own pods.
 func tolerations(pool *nodesv1.NodePool, f facts) []corev1.Toleration {
 	var out []corev1.Toleration
 	add := func(t corev1.Taint) {
 		toleration := corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: t.Effect}
+		if t.Effect == corev1.TaintEffectNoExecute {
+			toleration.Operator, toleration.Value = corev1.TolerationOpExists, ""
+		}
 		if !slices.Contains(out, toleration) {
 			out = append(out, toleration)
 		}

@@ -22,13 +22,14 @@ const (
 	maxExamples  = 3
 )
 
-// thaw gives the pools as they would be if this one's dry run ended.
+// thaw gives the pools as they would be if this one were not frozen.
 func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	out := slices.Clone(pools)
 	for i, p := range out {
 		if p.Name == pool.Name {
 			out[i] = p.DeepCopy()
 			delete(out[i].Annotations, common.DryRunAnnotation)
+			delete(out[i].Annotations, common.PausedAnnotation)
 		}
 	}
 	return out
@@ -41,7 +42,7 @@ func evicts(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// preview tells what would change if the pool's dry run ended. classChanges says that
+// preview tells what would change if the pool were not frozen. classChanges says that
 // its RuntimeClass would change too.
 func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Preview {
 	out := &nodesv1.Preview{}
@@ -88,6 +89,9 @@ func evictions(m *member, todo []change, pods []corev1.Pod) []string {
 		if t := c.item.taint(c.new); t.Effect == corev1.TaintEffectNoExecute {
 			taints = append(taints, t)
 		}
+	}
+	if len(taints) == 0 {
+		return nil
 	}
 	var out []string
 	for i := range pods {

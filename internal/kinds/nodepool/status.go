@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
@@ -33,16 +34,13 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, done kit.Outcom
 	conflicts := conflictsOf(pool.Name, f)
 	status.Conflicts = slices.Clip(conflicts[:min(len(conflicts), maxConflicts)])
 	set := condition.Set{Conditions: &status.Conditions, Generation: pool.Generation, Now: now}
-	reportClass(set, f, done)
+	reportClass(set, pool, f, done)
 	reportConflicts(set, conflicts)
 	reportNodes(set, pool, f)
 	reportHandler(set, pool, f)
 	set.SumUp(blockers, readyReason(f), readyMessage(pool, f))
-	reportDryRun(set, pool, f, done)
-	if pool.DeletionTimestamp != nil {
-		set.False(nodesv1.NodePoolReady, common.ReasonDeleting,
-			fmt.Sprintf("Taking what the pool put there off %s", plural(max(len(f.nodes), f.held), "node")))
-	}
+	reportFrozen(set, pool, f, done)
+	reportDeletion(set, pool, f)
 	status.Status = 503
 	if ready(status) {
 		status.Status = 200
@@ -79,13 +77,17 @@ func count(status *nodesv1.NodePoolStatus, f facts) {
 	}
 }
 
-func reportClass(set condition.Set, f facts, done kit.Outcome) {
+func reportClass(set condition.Set, pool *nodesv1.NodePool, f facts, done kit.Outcome) {
 	const kind = nodesv1.NodePoolRuntimeClassReady
 	switch {
 	case done.Err != nil && ensure.Refused(done.Err):
 		set.False(kind, common.ReasonRefused, done.Err.Error())
 	case done.Err != nil:
 		set.Unknown(kind, common.ReasonApplying, done.Err.Error())
+	case done.Held > 0 && dryRun(pool):
+		set.False(kind, nodesv1.ReasonDryRun, "A change of the RuntimeClass is held back by annotation "+common.DryRunAnnotation)
+	case done.Held > 0:
+		set.False(kind, common.ReasonPaused, "A change of the RuntimeClass is held back by annotation "+common.PausedAnnotation)
 	default:
 		reportClassResult(set, f, done)
 	}
@@ -143,7 +145,7 @@ func reportNodes(set condition.Set, pool *nodesv1.NodePool, f facts) {
 		set.False(kind, nodesv1.ReasonNodeRefused, fmt.Sprintf("%s cannot be changed; %s: %s",
 			countNodes(refused), refused[0], f.refusals[refused[0]]))
 	case len(behind) > 0:
-		set.False(kind, nodesv1.ReasonUpdating, countNodes(behind)+" being changed")
+		set.False(kind, common.ReasonUpdating, countNodes(behind)+" being changed")
 	case len(protected) > 0:
 		set.False(kind, nodesv1.ReasonControlPlaneProtected, fmt.Sprintf(
 			"NoExecute taints are withheld from %s of the control plane: set spec.allowNoExecuteOnControlPlane to evict what runs there", countNodes(protected)))
@@ -174,19 +176,44 @@ func reportHandler(set condition.Set, pool *nodesv1.NodePool, f facts) {
 	}
 }
 
-func reportDryRun(set condition.Set, pool *nodesv1.NodePool, f facts, done kit.Outcome) {
+// reportFrozen keeps a pool whose changes are held back from being called as wanted,
+// and shows the changes of a dry run.
+func reportFrozen(set condition.Set, pool *nodesv1.NodePool, f facts, done kit.Outcome) {
 	pool.Status.Preview = nil
-	if !dryRun(pool) || pool.DeletionTimestamp != nil {
+	if !frozen(pool) || pool.DeletionTimestamp != nil {
 		return
 	}
 	p := preview(pool, f, done.Held > 0)
-	pool.Status.Preview = p
+	if dryRun(pool) {
+		pool.Status.Preview = p
+	}
 	if len(p.Changes) == 0 {
+		return
+	}
+	if !dryRun(pool) {
+		set.False(nodesv1.NodePoolReady, common.ReasonPaused, fmt.Sprintf("Annotation %s: changes of %s are held back; first: %s",
+			common.PausedAnnotation, plural(int(p.NodeCount), "node"), p.Changes[0]))
 		return
 	}
 	message := fmt.Sprintf("Annotation %s: %s would change and %s be evicted, see status.preview; first: %s",
 		common.DryRunAnnotation, plural(int(p.NodeCount), "node"), plural(int(p.EvictionCount), "pod"), p.Changes[0])
 	set.False(nodesv1.NodePoolReady, nodesv1.ReasonDryRun, message)
+}
+
+// reportDeletion says how far the clean-up is, and what is in its way.
+func reportDeletion(set condition.Set, pool *nodesv1.NodePool, f facts) {
+	if pool.DeletionTimestamp == nil {
+		return
+	}
+	nodes := plural(max(len(f.nodes), f.held), "node")
+	message := "Taking what the pool put there off " + nodes
+	if paused(pool) {
+		message = fmt.Sprintf("Annotation %s: what the pool put on %s stays there until the annotation goes", common.PausedAnnotation, nodes)
+	}
+	if c := meta.FindStatusCondition(*set.Conditions, nodesv1.NodePoolNodesUpdated); c != nil && c.Reason == nodesv1.ReasonNodeRefused {
+		message += "; " + c.Message
+	}
+	set.False(nodesv1.NodePoolReady, common.ReasonDeleting, message)
 }
 
 func readyReason(f facts) string {

@@ -115,6 +115,29 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 	}
 }
 
+// nodesOfClass wakes the nodes of the pool that has the name of a RuntimeClass: their
+// taints may wait for its tolerations.
+func nodesOfClass(reader client.Reader) handler.MapFunc {
+	return func(ctx context.Context, class client.Object) []reconcile.Request {
+		nodes := &corev1.NodeList{}
+		pool := &nodesv1.NodePool{}
+		if err := reader.Get(ctx, client.ObjectKeyFromObject(class), pool); err != nil {
+			return nil
+		}
+		if err := reader.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+			log.FromContext(ctx).Error(err, "Failed to find the nodes of a RuntimeClass")
+			return nil
+		}
+		var requests []reconcile.Request
+		for i := range nodes.Items {
+			if held := ledgerOf(&nodes.Items[i]); held.mentions(pool.Name) || belongs(pool, &nodes.Items[i], held) {
+				requests = append(requests, request(nodes.Items[i].Name))
+			}
+		}
+		return requests
+	}
+}
+
 // otherPools wakes the pools that may share nodes with one whose wishes changed.
 func otherPools(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, changed client.Object) {

@@ -8,6 +8,7 @@ package condition
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -40,13 +41,24 @@ func (s Set) Unknown(kind, reason, message string) {
 func (s Set) Remove(kind string) { meta.RemoveStatusCondition(s.Conditions, kind) }
 
 func (s Set) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	if len(message) > maxMessage {
-		message = message[:maxMessage-3] + "..."
+	// The default that a CRD gives has no time; the first look at the object has one.
+	if c := meta.FindStatusCondition(*s.Conditions, kind); c != nil && c.LastTransitionTime.Unix() <= 0 {
+		c.LastTransitionTime = metav1.NewTime(s.Now)
 	}
 	meta.SetStatusCondition(s.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message,
+		Type: kind, Status: status, Reason: reason, Message: Cut(message, maxMessage),
 		ObservedGeneration: s.Generation, LastTransitionTime: metav1.NewTime(s.Now),
 	})
+}
+
+// Cut makes a text valid and at most so many bytes long. Half a character would come
+// back from the API server as another one, and the status would be written for ever.
+func Cut(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
 }
 
 // Blocker names a condition and the statuses of it that stand in the way of Ready.

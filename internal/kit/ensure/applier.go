@@ -4,13 +4,13 @@
 package ensure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,27 +83,22 @@ func (a *Applier) Ensure(ctx context.Context, owner client.Object, child Child, 
 	case found.waiting:
 		return Result{Ref: in.Ref, Action: Waiting}, nil
 	case found.stranger != "":
-		return Result{Ref: in.Ref, Action: Taken, Message: found.stranger}, nil
+		return Result{Ref: in.Ref, Action: Taken, Message: found.stranger, Again: found.again}, nil
 	case found.object == nil:
-		return a.create(ctx, in, found.stripped, hold)
+		return a.create(ctx, in, hold)
 	}
 	return a.update(ctx, in, found.object, hold)
 }
 
-// create applies a child that the cache does not have. stripped says that it is
-// there all the same, without the label by which the cache selects.
-func (a *Applier) create(ctx context.Context, in *intent, stripped, hold bool) (Result, error) {
+// create applies a child that is not there.
+func (a *Applier) create(ctx context.Context, in *intent, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: in.Ref, Action: Held}, nil
 	}
 	if err := in.restore(); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
-	action := Created
-	if stripped {
-		action = Repaired
-	}
-	return Result{Ref: in.Ref, Action: action}, a.apply(ctx, in)
+	return a.apply(ctx, in, Created)
 }
 
 // update brings a child that is there to what is declared, if it is not so already.
@@ -119,8 +114,8 @@ func (a *Applier) update(ctx context.Context, in *intent, live client.Object, ho
 		return Result{Ref: in.Ref, Action: Unchanged}, nil
 	case hold:
 		return Result{Ref: in.Ref, Action: Held}, nil
-	case in.mustReplace(live):
-		return Result{Ref: in.Ref, Action: Replaced}, a.delete(ctx, in, live)
+	case in.mustReplace(drift):
+		return a.replace(ctx, in, live)
 	}
 	if wait := a.Contests.Enter(live.GetUID(), in.hash()); wait > 0 {
 		return a.contested(ctx, in, drift, wait)
@@ -132,50 +127,63 @@ func (a *Applier) update(ctx context.Context, in *intent, live client.Object, ho
 	if err := in.carry(live); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
-	return Result{Ref: in.Ref, Action: action}, a.apply(ctx, in)
+	result, err := a.apply(ctx, in, action)
+	if err != nil {
+		a.Contests.Withdraw(live.GetUID())
+	}
+	return result, err
 }
 
-func (a *Applier) apply(ctx context.Context, in *intent) error {
+func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result, error) {
 	ac := client.ApplyConfigurationFromUnstructured(in.object)
-	if err := a.client.Apply(ctx, ac, client.FieldOwner(common.Name), client.ForceOwnership); err != nil {
-		return fmt.Errorf("apply %s: %w", in.Ref, err)
+	err := a.client.Apply(ctx, ac, client.FieldOwner(common.Name), client.ForceOwnership)
+	switch {
+	case apierrors.IsNotFound(err):
+		// An apply creates, so it is the namespace that is missing. That does not pass by
+		// itself, as callers take not found to do: they are told the words only.
+		return Result{Ref: in.Ref}, fmt.Errorf("apply %s: %s", in.Ref, err.Error())
+	case err != nil:
+		return Result{Ref: in.Ref}, fmt.Errorf("apply %s: %w", in.Ref, err)
 	}
 	a.Writes.Record(in.GroupVersionKind, in.object)
-	return nil
+	return Result{Ref: in.Ref, Action: action}, nil
 }
 
-// delete removes exactly the object that was looked at: not a later one of the same
+// replace removes exactly the object that was looked at: not a later one of the same
 // name, and not one that has changed since.
-func (a *Applier) delete(ctx context.Context, in *intent, live client.Object) error {
+func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (Result, error) {
 	uid, version := live.GetUID(), live.GetResourceVersion()
 	err := a.client.Delete(ctx, live, client.Preconditions{UID: &uid, ResourceVersion: &version})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("replace %s: %w", in.Ref, err)
+		return Result{Ref: in.Ref}, fmt.Errorf("replace %s: %w", in.Ref, err)
 	}
 	a.Writes.Forget(in.GroupVersionKind, in.ObjectKey)
-	return nil
+	return Result{Ref: in.Ref, Action: Replaced}, nil
 }
 
 // mustReplace tells whether a field differs that the API server does not let change.
-func (in *intent) mustReplace(live client.Object) bool {
-	if len(in.child.ReplaceOn) == 0 {
+// It asks the drift and not the values, which are written in more ways than one.
+func (in *intent) mustReplace(drift *fieldpath.Set) bool {
+	if drift == nil {
 		return false
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
-	if err != nil {
-		return false
-	}
-	for _, path := range in.child.ReplaceOn {
-		if nested(in.object.Object, path) != nested(content, path) {
-			return true
+	replace := false
+	drift.Iterate(func(changed fieldpath.Path) {
+		for _, path := range in.child.ReplaceOn {
+			replace = replace || overlap(split(path), changed)
 		}
-	}
-	return false
+	})
+	return replace
 }
 
-func nested(content map[string]any, path string) string {
-	value, _, _ := unstructured.NestedFieldNoCopy(content, split(path)...)
-	return fmt.Sprint(value)
+// overlap tells whether one of two paths leads to the other.
+func overlap(fields []string, path fieldpath.Path) bool {
+	for i := range min(len(fields), len(path)) {
+		if path[i].FieldName == nil || *path[i].FieldName != fields[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // contested reports who keeps changing the child back.
@@ -185,7 +193,7 @@ func (a *Applier) contested(ctx context.Context, in *intent, drift *fieldpath.Se
 	if err := a.live.Get(ctx, in.ObjectKey, current); err != nil {
 		return Result{Ref: in.Ref}, fmt.Errorf("who changes %s: %w", in.Ref, err)
 	}
-	manager := OtherManager(current.GetManagedFields(), drift)
+	manager := cmp.Or(OtherManager(current.GetManagedFields(), drift), "somebody")
 	return Result{
 		Ref: in.Ref, Action: Contested, Again: wait,
 		Message: fmt.Sprintf("%s is changed back again and again by %q; it is left alone for %s", in.Ref, manager, wait.Round(time.Second)),

@@ -55,7 +55,9 @@ func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
 	if wait := record.until.Sub(now); wait > 0 {
 		return wait
 	}
-	record.dropBefore(now.Add(-contestWindow))
+	if record.over(now) {
+		record.backoff = 0
+	}
 	if len(record.repairs) < contestLimit {
 		record.repairs = append(record.repairs, now)
 		return 0
@@ -63,6 +65,16 @@ func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
 	record.backoff = min(max(2*record.backoff, contestFirst), contestLongest)
 	record.until, record.repairs = now.Add(record.backoff), nil
 	return record.backoff
+}
+
+// Withdraw takes back the count of a write that failed: what did not change the object
+// was not changed back by anybody, and is tried again by the rules for failures.
+func (c *Contests) Withdraw(uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if record := c.byUID[uid]; record != nil && len(record.repairs) > 0 {
+		record.repairs = record.repairs[:len(record.repairs)-1]
+	}
 }
 
 // Settle ends a contest once the object has been as declared for longer than the
@@ -74,9 +86,7 @@ func (c *Contests) Settle(uid types.UID) {
 	if record == nil {
 		return
 	}
-	now := c.clock.Now()
-	record.dropBefore(now.Add(-contestWindow))
-	if len(record.repairs) == 0 && now.After(record.until.Add(record.backoff)) {
+	if record.over(c.clock.Now()) {
 		delete(c.byUID, uid)
 	}
 }
@@ -86,6 +96,12 @@ func (c *Contests) Forget(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byUID, uid)
+}
+
+// over tells whether nothing was repaired for longer than the last wait.
+func (c *contest) over(now time.Time) bool {
+	c.dropBefore(now.Add(-contestWindow))
+	return len(c.repairs) == 0 && now.After(c.until.Add(c.backoff))
 }
 
 func (c *contest) dropBefore(start time.Time) {

@@ -39,10 +39,6 @@ func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := declared.ToFieldSet()
-	if err != nil {
-		return nil, fmt.Errorf("declared fields of %s: %w", in.Ref, err)
-	}
 	wanted, err := c.normalised(in)
 	if err != nil {
 		return nil, err
@@ -51,7 +47,7 @@ func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error)
 	if err != nil {
 		return nil, err
 	}
-	diff, err := wanted.ExtractItems(paths).Compare(found.ExtractItems(paths))
+	diff, err := extract(declared, wanted).Compare(extract(declared, found))
 	if err != nil {
 		return nil, fmt.Errorf("compare %s: %w", in.Ref, err)
 	}

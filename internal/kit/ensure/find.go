@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,12 +18,16 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
+// strangerWait passes before a name is looked at again whose holder the cache does not
+// see: no event tells when it goes. A name that is free again is taken within a minute.
+const strangerWait = time.Minute
+
 // found is what is known of a child before it is written.
 type found struct {
-	object   client.Object // as the cache has it, if it is ours
-	stripped bool          // ours and there, but without the label that the cache selects by
+	object   client.Object // if it is ours: as the cache has it, else as it is
 	waiting  bool          // the cache is behind: its event comes
 	stranger string        // somebody else's object of that name, in words
+	again    time.Duration // when to look at a stranger again that the cache does not see
 }
 
 // find looks a child up in the cache and, when the cache has none, at the API server:
@@ -73,12 +78,25 @@ func (a *Applier) findLive(ctx context.Context, owner client.Object, in *intent)
 		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
 	}
 	if !ours(owner, object) {
-		return found{stranger: stranger(in.Ref, object)}, nil
+		return found{stranger: stranger(in.Ref, object), again: strangerWait}, nil
 	}
 	if object.GetDeletionTimestamp() != nil || object.GetLabels()[common.ManagedByLabel] == common.Name {
 		return found{waiting: true}, nil
 	}
-	return found{stripped: true}, nil
+	return a.findStripped(ctx, in)
+}
+
+// findStripped reads a child that the cache does not have because it lost the label by
+// which the cache selects. It is read whole, since values of others in it are kept.
+func (a *Applier) findStripped(ctx context.Context, in *intent) (found, error) {
+	object, err := newObject(a.scheme, in)
+	if err != nil {
+		return found{}, err
+	}
+	if err := a.live.Get(ctx, in.ObjectKey, object); err != nil {
+		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
+	}
+	return found{object: object}, nil
 }
 
 // ours tells whether object was made for owner: by its controller reference, or by

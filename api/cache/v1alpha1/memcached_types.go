@@ -1,0 +1,176 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Defaults of a Memcached. They are computed and not stored, so that what the user
+// asked for can always be told from what was filled in.
+const (
+	DefaultImage          = "memcached:1.6.38"
+	DefaultExporterImage  = "prom/memcached-exporter:v0.15.3"
+	DefaultMemory         = "64Mi"
+	DefaultThreads        = 4
+	DefaultPort           = 11211
+	DefaultMaxConnections = 1024
+)
+
+// ExporterPort is where an exporter serves metrics.
+const ExporterPort = 9150
+
+// Memcached is a set of memcached servers with names that last: the ring of a client
+// that hashes by server name is the same after every restart.
+// +kubebuilder:object:root=true
+// +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
+// +kubebuilder:resource:categories=opcrew
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`
+// +kubebuilder:printcolumn:name="ReadyNodes",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: servers are named <name>-0, <name>-1, ... under a Service <name>; use 52 characters at most, lower-case letters, digits and '-', beginning with a letter"
+type Memcached struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the wanted set of servers.
+	// +required
+	Spec MemcachedSpec `json:"spec"`
+
+	// status is what was seen of it. Its default keeps a new object from being taken for a ready one.
+	// +optional
+	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ServersReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status MemcachedStatus `json:"status,omitempty"`
+}
+
+// MemcachedSpec is the wanted set of servers.
+type MemcachedSpec struct {
+	// size is the number of servers. A change moves a share of the keys to other servers, see status.lastResize.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Size int32 `json:"size"`
+
+	// image of memcached; default memcached:1.6.38. A change restarts the servers one after another.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
+	// memory for items of each server (memcached -m), from 8Mi to 1Ti; default 64Mi. The container's
+	// limit is higher by what connections and the program itself need.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]{1,15}([.][0-9]{1,9})?(k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$') && !quantity(string(self)).isLessThan(quantity('8Mi')) && !quantity(string(self)).isGreaterThan(quantity('1Ti'))",message="memory of a server is from 8Mi to 1Ti, a number and a unit such as 512Mi"
+	Memory *resource.Quantity `json:"memory,omitempty"`
+
+	// threads of each server (memcached -t); default 4.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=128
+	Threads *int32 `json:"threads,omitempty"`
+
+	// port of each server (memcached -p), 1024 or higher; default 11211. It is part of the servers' names: a change moves keys.
+	// +optional
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=65535
+	Port *int32 `json:"port,omitempty"`
+
+	// maxConnections of each server (memcached -c); default 1024.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	MaxConnections *int32 `json:"maxConnections,omitempty"`
+
+	// exporter adds a container to each server that serves its figures to Prometheus on port 9150.
+	// +optional
+	Exporter *Exporter `json:"exporter,omitempty"`
+
+	// pod changes where the servers run and what other tools read of them.
+	// +optional
+	Pod *common.PodOverride `json:"pod,omitempty"`
+}
+
+// Exporter serves the figures of a server to Prometheus.
+type Exporter struct {
+	// image of the exporter; default prom/memcached-exporter:v0.15.3.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+}
+
+// MemcachedStatus is what was seen of the servers.
+type MemcachedStatus struct {
+	// nodes are the names of the memcached pods, in the order of their ordinals.
+	// +optional
+	// +listType=atomic
+	Nodes []string `json:"nodes"`
+
+	// servers is the list for a client that hashes by server name: <pod>.<name>.<namespace>.svc:<port>,
+	// in the order of nodes. It also stands in ConfigMap <name>-servers.
+	// +optional
+	// +listType=atomic
+	Servers []string `json:"servers,omitempty"`
+
+	// replicas is the number of servers that there are to be, as the last change of size was carried out.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// readyReplicas is how many of them answer.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// selector selects the pods, for the scale subresource.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// lastResize tells what the last change of size meant for the keys.
+	// +optional
+	LastResize *Resize `json:"lastResize,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions of the servers; Ready sums up the others.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Resize is a change of the number of servers.
+type Resize struct {
+	// from is the number of servers before.
+	// +required
+	From int32 `json:"from"`
+	// to is the number of servers after.
+	// +required
+	To int32 `json:"to"`
+	// keysMovedPercent is the share of keys that a client with consistent hashing (ketama) looks for on
+	// another server since then: |to - from| of the larger number, rounded up. Hashing by modulo moves nearly all.
+	// +required
+	KeysMovedPercent int32 `json:"keysMovedPercent"`
+}
+
+// MemcachedList is a list of Memcacheds.
+// +kubebuilder:object:root=true
+type MemcachedList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Memcached `json:"items"`
+}
+
+// StatusConditions gives the shared core access to the conditions.
+func (m *Memcached) StatusConditions() *[]metav1.Condition { return &m.Status.Conditions }
+
+// StatusObservedGeneration gives the shared core access to the observed generation.
+func (m *Memcached) StatusObservedGeneration() *int64 { return &m.Status.ObservedGeneration }

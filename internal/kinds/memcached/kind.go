@@ -1,0 +1,78 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package memcached is the kind Memcached: memcached servers with names that last, in
+// a StatefulSet behind a headless Service.
+//
+// A client hashes keys over the names of the servers. Pod addresses change with every
+// restart, and with them the place of nearly every key; names do not.
+package memcached
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=memcacheds.cache.example.com,verbs=get
+
+// workers is how many objects are looked at at a time.
+const workers = 8
+
+// Kind is Memcached's entry in the list of kinds.
+func Kind() kit.Kind {
+	return kit.Kind{
+		Name:        "memcached",
+		Layer:       kit.Data,
+		CRDs:        []string{"memcacheds.cache.example.com"},
+		AddToScheme: cachev1alpha1.AddToScheme,
+		Cache: func() map[client.Object]cache.ByObject {
+			pods := kit.Ours()
+			pods.Transform = kit.TrimPod
+			return map[client.Object]cache.ByObject{
+				&cachev1alpha1.Memcached{}:      {},
+				&corev1.Service{}:               kit.Ours(),
+				&corev1.ConfigMap{}:             kit.Ours(),
+				&appsv1.StatefulSet{}:           kit.Ours(),
+				&policyv1.PodDisruptionBudget{}: kit.Ours(),
+				&corev1.Pod{}:                   pods,
+			}
+		},
+		Setup: setup,
+	}
+}
+
+func setup(mgr ctrl.Manager, tools *kit.Tools) error {
+	r := &reconciler{Tools: tools}
+	loop := &kit.Loop[*cachev1alpha1.Memcached, facts]{
+		Tools:  tools,
+		New:    func() *cachev1alpha1.Memcached { return &cachev1alpha1.Memcached{} },
+		Kind:   r,
+		Forget: func(key client.ObjectKey) { r.missing.Delete(key) },
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("memcached").
+		For(&cachev1alpha1.Memcached{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.StatefulSet{}).
+		Owns(&policyv1.PodDisruptionBudget{}).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(objectOfPod)).
+		WithOptions(kit.ControllerOptions(workers)).
+		Complete(loop)
+}

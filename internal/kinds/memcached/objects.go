@@ -1,0 +1,191 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package memcached
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/podtemplate"
+)
+
+const (
+	appName       = "memcached"
+	nameLabel     = "app.kubernetes.io/name"
+	instanceLabel = "app.kubernetes.io/instance"
+
+	// user is the one that memcached's images run as.
+	user = 11211
+
+	mebibyte = 1 << 20
+)
+
+// selector selects the pods. It can never change, so it holds nothing but the name.
+func selector(m *cachev1alpha1.Memcached) map[string]string {
+	return map[string]string{nameLabel: appName, instanceLabel: m.Name}
+}
+
+func labels(m *cachev1alpha1.Memcached) map[string]string {
+	out := selector(m)
+	maps.Copy(out, map[string]string{
+		"app.kubernetes.io/component": "cache",
+		"app.kubernetes.io/part-of":   "opcrew",
+		common.ManagedByLabel:         common.Name,
+	})
+	return out
+}
+
+// service gives each server its name. Names of servers that are not ready are kept: a
+// client shall find the server down, and not another ring.
+func service(m *cachev1alpha1.Memcached) *corev1ac.ServiceApplyConfiguration {
+	return corev1ac.Service(m.Name, m.Namespace).WithLabels(labels(m)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithClusterIP(corev1.ClusterIPNone).
+			WithPublishNotReadyAddresses(true).
+			WithSelector(selector(m)).
+			WithPorts(corev1ac.ServicePort().WithName(appName).WithProtocol(corev1.ProtocolTCP).
+				WithPort(port(m)).WithTargetPort(intstr.FromString(appName))))
+}
+
+// serverList is the ring, ready-made for clients to mount.
+func serverList(m *cachev1alpha1.Memcached) *corev1ac.ConfigMapApplyConfiguration {
+	return corev1ac.ConfigMap(m.Name+"-servers", m.Namespace).WithLabels(labels(m)).
+		WithData(map[string]string{"servers": strings.Join(servers(m, m.Spec.Size), "\n")})
+}
+
+// servers names the first n servers, in the order of their ordinals: a change of size
+// adds to the end of the list or takes from it, as consistent hashing wants it.
+func servers(m *cachev1alpha1.Memcached, n int32) []string {
+	var out []string
+	for _, pod := range podNames(m, n) {
+		out = append(out, fmt.Sprintf("%s.%s.%s.svc:%d", pod, m.Name, m.Namespace, port(m)))
+	}
+	return out
+}
+
+func podNames(m *cachev1alpha1.Memcached, n int32) []string {
+	out := make([]string, 0, n)
+	for i := range n {
+		out = append(out, fmt.Sprintf("%s-%d", m.Name, i))
+	}
+	return out
+}
+
+// disruptionBudget keeps drains from emptying more than one server at a time.
+func disruptionBudget(m *cachev1alpha1.Memcached) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
+	return policyv1ac.PodDisruptionBudget(m.Name, m.Namespace).WithLabels(labels(m)).
+		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
+			WithMaxUnavailable(intstr.FromInt32(1)).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector(m))))
+}
+
+func statefulSet(m *cachev1alpha1.Memcached) *appsv1ac.StatefulSetApplyConfiguration {
+	spec := corev1ac.PodSpec().
+		WithContainers(container(m)).
+		WithEnableServiceLinks(false).
+		WithAutomountServiceAccountToken(false).
+		WithSecurityContext(corev1ac.PodSecurityContext().
+			WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).
+			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithTopologySpreadConstraints(corev1ac.TopologySpreadConstraint().
+			WithMaxSkew(1).WithTopologyKey(corev1.LabelHostname).WithWhenUnsatisfiable(corev1.ScheduleAnyway).
+			WithLabelSelector(metav1ac.LabelSelector().WithMatchLabels(selector(m)))).
+		WithTerminationGracePeriodSeconds(10)
+	if m.Spec.Exporter != nil {
+		spec.WithContainers(exporter(m))
+	}
+	template := corev1ac.PodTemplateSpec().WithLabels(labels(m)).WithSpec(spec)
+	podtemplate.Override(template, m.Spec.Pod)
+	return appsv1ac.StatefulSet(m.Name, m.Namespace).WithLabels(labels(m)).
+		WithSpec(appsv1ac.StatefulSetSpec().
+			WithReplicas(m.Spec.Size).
+			WithServiceName(m.Name).
+			WithPodManagementPolicy("Parallel").
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector(m))).
+			WithTemplate(template))
+}
+
+func container(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration {
+	limit := *resource.NewQuantity(memory(m)+overhead(m), resource.BinarySI)
+	probe := func(period int32) *corev1ac.ProbeApplyConfiguration {
+		return corev1ac.Probe().WithPeriodSeconds(period).
+			WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromString(appName)))
+	}
+	return corev1ac.Container().WithName(appName).
+		WithImage(cmp.Or(m.Spec.Image, cachev1alpha1.DefaultImage)).
+		WithImagePullPolicy(corev1.PullIfNotPresent).
+		WithCommand("memcached").
+		WithArgs(
+			"-m", fmt.Sprint(memory(m)/mebibyte),
+			"-t", fmt.Sprint(value(m.Spec.Threads, cachev1alpha1.DefaultThreads)),
+			"-c", fmt.Sprint(value(m.Spec.MaxConnections, cachev1alpha1.DefaultMaxConnections)),
+			"-p", fmt.Sprint(port(m)),
+		).
+		WithPorts(corev1ac.ContainerPort().WithName(appName).WithContainerPort(port(m)).WithProtocol(corev1.ProtocolTCP)).
+		WithReadinessProbe(probe(5)).
+		WithLivenessProbe(probe(20)).
+		WithResources(corev1ac.ResourceRequirements().
+			WithRequests(corev1.ResourceList{corev1.ResourceMemory: limit, corev1.ResourceCPU: resource.MustParse("10m")}).
+			WithLimits(corev1.ResourceList{corev1.ResourceMemory: limit})).
+		WithSecurityContext(locked())
+}
+
+func exporter(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration {
+	return corev1ac.Container().WithName("exporter").
+		WithImage(cmp.Or(m.Spec.Exporter.Image, cachev1alpha1.DefaultExporterImage)).
+		WithImagePullPolicy(corev1.PullIfNotPresent).
+		WithArgs(fmt.Sprintf("--memcached.address=localhost:%d", port(m))).
+		WithPorts(corev1ac.ContainerPort().WithName("metrics").WithContainerPort(cachev1alpha1.ExporterPort).WithProtocol(corev1.ProtocolTCP)).
+		WithResources(corev1ac.ResourceRequirements().
+			WithRequests(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Mi"), corev1.ResourceCPU: resource.MustParse("5m")}).
+			WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})).
+		WithSecurityContext(locked())
+}
+
+// locked is a container that may do nothing but run.
+func locked() *corev1ac.SecurityContextApplyConfiguration {
+	return corev1ac.SecurityContext().
+		WithAllowPrivilegeEscalation(false).
+		WithReadOnlyRootFilesystem(true).
+		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
+}
+
+// memory is that for items, in bytes.
+func memory(m *cachev1alpha1.Memcached) int64 {
+	if m.Spec.Memory != nil {
+		return m.Spec.Memory.Value()
+	}
+	q := resource.MustParse(cachev1alpha1.DefaultMemory)
+	return q.Value()
+}
+
+// overhead is what a server needs beside the memory for items, in bytes: the program
+// and its hash table, an eighth of the items' memory for slabs that are partly filled,
+// and 16 KiB of buffers a connection.
+func overhead(m *cachev1alpha1.Memcached) int64 {
+	connections := int64(value(m.Spec.MaxConnections, cachev1alpha1.DefaultMaxConnections))
+	bytes := 32*mebibyte + memory(m)/8 + connections*16*1024
+	return (bytes + mebibyte - 1) / mebibyte * mebibyte
+}
+
+func port(m *cachev1alpha1.Memcached) int32 { return value(m.Spec.Port, cachev1alpha1.DefaultPort) }
+
+func value(wanted *int32, otherwise int32) int32 {
+	if wanted != nil {
+		return *wanted
+	}
+	return otherwise
+}

@@ -1,0 +1,30 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package memcached
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// Plan declares the children. Deletion needs no plan: all of them are collected with
+// their owner, and a cache has nothing to keep.
+func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, _ time.Time) kit.Plan {
+	if m.DeletionTimestamp != nil {
+		return kit.Plan{}
+	}
+	plan := kit.Plan{}
+	for _, object := range []runtime.ApplyConfiguration{service(m), serverList(m), statefulSet(m), disruptionBudget(m)} {
+		plan.Children = append(plan.Children, ensure.Child{Object: object})
+	}
+	if f.missing() && f.refused == "" {
+		plan.Again = refusalWait
+	}
+	return plan
+}

@@ -1,0 +1,141 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package memcached
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// blockers are what stands in the way of Ready, the first that does being its cause.
+var blockers = []condition.Blocker{
+	condition.Unless(cachev1alpha1.MemcachedChildrenReady),
+	condition.Unless(cachev1alpha1.MemcachedServersReady),
+}
+
+// Report fills the status from the facts and from what was done.
+func (r *reconciler) Report(m *cachev1alpha1.Memcached, f facts, done kit.Outcome, now time.Time) {
+	s := &m.Status
+	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: now}
+	reportRing(m, f)
+	kit.ReportChildren(set, cachev1alpha1.MemcachedChildrenReady, done)
+	reportServers(set, m, f, done)
+	set.SumUp(blockers, readyReason(m), readyMessage(m))
+}
+
+// reportRing fills in the names and numbers. They follow what the StatefulSet is told,
+// not which pods exist at the moment: a restart changes neither ring nor status, and
+// neither does a StatefulSet that somebody deleted and that is being made anew.
+func reportRing(m *cachev1alpha1.Memcached, f facts) {
+	s := &m.Status
+	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(m)})
+	size := s.Replicas
+	if f.set != nil && f.set.Spec.Replicas != nil {
+		size = *f.set.Spec.Replicas
+	}
+	// The first servers of a new object move nothing; those that come back after size 0 do.
+	if size != s.Replicas && (s.Replicas > 0 || s.LastResize != nil) {
+		s.LastResize = &cachev1alpha1.Resize{From: s.Replicas, To: size, KeysMovedPercent: moved(s.Replicas, size)}
+	}
+	s.Replicas = size
+	s.Nodes, s.Servers = podNames(m, size), servers(m, size)
+	s.ReadyReplicas = 0
+	for _, name := range s.Nodes {
+		if pod := f.pods[name]; pod != nil && workload.Ready(pod) {
+			s.ReadyReplicas++
+		}
+	}
+}
+
+// moved is the share of keys, in percent and rounded up, that consistent hashing looks
+// for elsewhere after a change: those of the servers that came or went.
+func moved(from, to int32) int32 {
+	larger, smaller := max(from, to), min(from, to)
+	return (100*(larger-smaller) + larger - 1) / larger
+}
+
+func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done kit.Outcome) {
+	const kind = cachev1alpha1.MemcachedServersReady
+	s := m.Status
+	switch {
+	case f.set == nil:
+		set.False(kind, common.ReasonApplying, "The servers are being made")
+	case s.Replicas != m.Spec.Size:
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers goes from %d to %d", s.Replicas, m.Spec.Size))
+	case f.refused != "":
+		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.pods), s.Replicas, f.refused))
+	case changing(done):
+		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+	case s.Replicas == 0:
+		set.True(kind, cachev1alpha1.ReasonScaledToZero, "Size is 0: there are no servers")
+	case s.ReadyReplicas < s.Replicas:
+		why, reason := firstCause(m, f)
+		set.False(kind, reason, fmt.Sprintf("%d of %d servers answer; %s", s.ReadyReplicas, s.Replicas, why))
+	case f.rolling():
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d servers are changed", f.set.Status.UpdatedReplicas, s.Replicas))
+	default:
+		set.True(kind, cachev1alpha1.ReasonAllServersReady, fmt.Sprintf("%d of %d servers answer", s.ReadyReplicas, s.Replicas))
+	}
+}
+
+// changing tells whether the facts are older than the last change of the StatefulSet:
+// what they say of its servers is not about what the spec says now.
+func changing(done kit.Outcome) bool {
+	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
+		return result.Ref.Kind == "StatefulSet" && (result.Action == ensure.Applied || result.Action == ensure.Waiting)
+	})
+}
+
+// rolling tells whether the StatefulSet has not carried out its last change yet. Its
+// revisions do not tell: taking a change back makes them the same at once.
+func (f facts) rolling() bool {
+	status := f.set.Status
+	return status.ObservedGeneration < f.set.Generation || status.UpdatedReplicas < status.Replicas
+}
+
+// firstCause names the first server that does not answer, and why; one that may need a
+// hand goes before those that are on their way.
+func firstCause(m *cachev1alpha1.Memcached, f facts) (cause, reason string) {
+	for _, name := range m.Status.Nodes {
+		why, stuck := "its pod is being made", false
+		if pod := f.pods[name]; pod != nil {
+			why, stuck = workload.WhyNotReady(pod)
+		}
+		if stuck {
+			return name + ": " + why, cachev1alpha1.ReasonServersNotReady
+		}
+		if cause == "" && why != "" {
+			cause = name + ": " + why
+		}
+	}
+	return cause, common.ReasonUpdating
+}
+
+func readyReason(m *cachev1alpha1.Memcached) string {
+	if m.Status.Replicas == 0 {
+		return cachev1alpha1.ReasonScaledToZero
+	}
+	return cachev1alpha1.ReasonAllServersReady
+}
+
+func readyMessage(m *cachev1alpha1.Memcached) string {
+	if m.Status.Replicas == 0 {
+		return "Size is 0: there are no servers"
+	}
+	message := fmt.Sprintf("%d of %d servers answer", m.Status.ReadyReplicas, m.Status.Replicas)
+	if r := m.Status.LastResize; r != nil {
+		message += fmt.Sprintf("; %d%% of the keys moved when size went from %d to %d", r.KeysMovedPercent, r.From, r.To)
+	}
+	return message
+}

@@ -1,0 +1,149 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+func classOf(pool *nodesv1.NodePool, f facts) any {
+	return runtimeClass(pool, selectorLabels(pool, f), tolerations(pool, f))
+}
+
+func TestRuntimeClassesOfTheArticlesPools(t *testing.T) {
+	shared := newNode("shared", role("master"), role("test"))
+	for name, c := range map[string]struct {
+		file  string
+		nodes []*corev1.Node
+	}{
+		"separate nodes":  {"nodepool.yaml", []*corev1.Node{newNode("one", role("test")), newNode("two", role("master"))}},
+		"one shared node": {"nodepool.yaml", []*corev1.Node{shared}},
+		"no node yet":     {"nodepool.yaml", nil},
+		"updated":         {"nodepool-updated.yaml", []*corev1.Node{newNode("two", role("master"))}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pools := articlePools(t, c.file)
+			for _, pool := range pools {
+				golden(t, fmt.Sprintf("class-%s-%s.yaml", pool.Name, strings.ReplaceAll(name, " ", "-")), classOf(pool, factsOf(pool, pools, c.nodes...)))
+			}
+		})
+	}
+}
+
+// Regression: the handler was always runc.
+func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
+	pool := newPool("gold", func(p *nodesv1.NodePool) {
+		p.Spec.Handler = "kata"
+		p.Spec.Overhead = &nodesv1.Overhead{PodFixed: map[corev1.ResourceName]nodesv1.Amount{"cpu": "250m", "memory": "120Mi"}}
+	})
+	golden(t, "class-overhead.yaml", classOf(pool, facts{}))
+	if got := newPool("gold", func(p *nodesv1.NodePool) { p.Spec.Handler = "" }).Handler(); got != "runc" {
+		t.Errorf("expected runc for a pool that names no handler, got %q", got)
+	}
+	pool.Spec.Overhead = &nodesv1.Overhead{}
+	if runtimeClass(pool, nil, nil).Overhead != nil {
+		t.Error("expected an overhead of nothing to be left out")
+	}
+}
+
+// Regression: a pool without labels made a RuntimeClass that pins pods to nothing.
+func TestARuntimeClassSelectsByRoleAndByWhatEveryMemberCarries(t *testing.T) {
+	roleLabel := nodesv1.RolePrefix + "gold"
+	gold := newPool("gold", wantsLabel("tier", "gold"), wantsLabel("zone", "a"), wantsAnnotation("note", "x"))
+	for name, c := range map[string]struct {
+		pool  *nodesv1.NodePool
+		nodes []*corev1.Node
+		want  labelMap
+	}{
+		"a pool without labels":                      {newPool("gold"), nil, labelMap{roleLabel: ""}},
+		"a pool without nodes":                       {gold, nil, labelMap{roleLabel: "", "tier": "gold", "zone": "a"}},
+		"a pool with a node that is not changed yet": {gold, []*corev1.Node{newNode("n", role("gold"))}, labelMap{roleLabel: "", "tier": "gold", "zone": "a"}},
+		"a label that one node carries otherwise": {
+			gold, []*corev1.Node{newNode("n", role("gold")), newNode("m", role("gold"), hasLabel("zone", "b"))},
+			labelMap{roleLabel: "", "tier": "gold"},
+		},
+		"a label that a node outside carries otherwise": {
+			gold, []*corev1.Node{newNode("n", role("gold")), newNode("m", hasLabel("zone", "b"))},
+			labelMap{roleLabel: "", "tier": "gold", "zone": "a"},
+		},
+		"an annotation in conflict": {
+			gold, []*corev1.Node{newNode("n", role("gold"), hasAnnotation("note", "y"))},
+			labelMap{roleLabel: "", "tier": "gold", "zone": "a"},
+		},
+		"a role label with a value of somebody else": {
+			gold, []*corev1.Node{newNode("n", hasLabel(roleLabel, "true"))},
+			labelMap{roleLabel: "", "tier": "gold", "zone": "a"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			same(t, "the node selector", c.want, selectorLabels(c.pool, factsOf(c.pool, []*nodesv1.NodePool{c.pool}, c.nodes...)))
+		})
+	}
+}
+
+func TestARuntimeClassToleratesWhatItsPodsMeet(t *testing.T) {
+	line := func(t corev1.Toleration) string {
+		return fmt.Sprintf("%s %s %s:%s", t.Key, t.Operator, t.Value, t.Effect)
+	}
+	gold := newPool("gold", wantsTaint("z", "1", noSchedule), wantsTaint("a", "2", noSchedule))
+	other := newPool("other", wantsTaint("m", "3", noSchedule), wantsTaint("b", "4", corev1.TaintEffectPreferNoSchedule))
+	for name, c := range map[string]struct {
+		pool  *nodesv1.NodePool
+		pools []*nodesv1.NodePool
+		nodes []*corev1.Node
+		want  []string
+	}{
+		"nothing, without taints": {pool: newPool("gold")},
+		"the pool's taints, in its order": {
+			pool: gold, want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
+		},
+		"those of another pool on a shared node, sorted": {
+			pool: gold, pools: []*nodesv1.NodePool{gold, other}, nodes: []*corev1.Node{newNode("n", role("gold"), role("other"))},
+			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule", "b Equal 4:PreferNoSchedule", "m Equal 3:NoSchedule"},
+		},
+		"not those of another pool on its own nodes": {
+			pool: gold, pools: []*nodesv1.NodePool{gold, other}, nodes: []*corev1.Node{newNode("n", role("gold")), newNode("m", role("other"))},
+			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
+		},
+		"not those of somebody else": {
+			pool: gold, pools: []*nodesv1.NodePool{gold}, nodes: []*corev1.Node{newNode("n", role("gold"), hasTaint("maintenance", "", noSchedule))},
+			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
+		},
+		"the winner's value beside its own where it lost": {
+			pool: gold, pools: []*nodesv1.NodePool{gold, newPool("a", wantsTaint("z", "9", noSchedule))}, nodes: []*corev1.Node{newNode("n", role("gold"), role("a"))},
+			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule", "z Equal 9:NoSchedule"},
+		},
+		"a taint that two pools share, once": {
+			pool: gold, pools: []*nodesv1.NodePool{gold, newPool("a", wantsTaint("z", "1", noSchedule))}, nodes: []*corev1.Node{newNode("n", role("gold"), role("a"))},
+			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
+		},
+		// Regression: a new value of a NoExecute taint evicted the pool's own pods, which
+		// keep the tolerations that they were made with.
+		"every value of a NoExecute taint, once": {
+			pool:  newPool("gold", wantsTaint("z", "1", noExecute)),
+			pools: []*nodesv1.NodePool{newPool("gold", wantsTaint("z", "1", noExecute)), newPool("a", wantsTaint("z", "2", noExecute))},
+			nodes: []*corev1.Node{newNode("n", role("gold"), role("a"))},
+			want:  []string{"z Exists :NoExecute"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pools := c.pools
+			if pools == nil {
+				pools = []*nodesv1.NodePool{c.pool}
+			}
+			var got []string
+			for _, toleration := range tolerations(c.pool, factsOf(c.pool, pools, c.nodes...)) {
+				got = append(got, line(toleration))
+			}
+			same(t, "tolerations", c.want, got, cmpopts.EquateEmpty())
+		})
+	}
+}

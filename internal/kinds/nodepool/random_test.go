@@ -1,0 +1,318 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+var (
+	seed      = flag.Uint64("seed", 1, "of the random histories")
+	histories = flag.Uint64("histories", 600, "how many of them")
+)
+
+// A history is what users and strangers do to one node and to pools, in any order. It
+// keeps a twin of the node to which the operator never came.
+type history struct {
+	*world
+	*rand.Rand
+	twin *corev1.Node
+	log  []string
+	age  int
+}
+
+func (h *history) pick(from ...string) string { return from[h.IntN(len(from))] }
+
+func (h *history) key() string   { return h.pick("a", "b", "example.com/c", "d~e/f") }
+func (h *history) value() string { return h.pick("", "1", "2") }
+func (h *history) effect() corev1.TaintEffect {
+	return corev1.TaintEffect(h.pick(string(noSchedule), string(noExecute)))
+}
+
+func (h *history) note(format string, args ...any) {
+	h.log = append(h.log, fmt.Sprintf(format, args...))
+}
+
+// spec makes random wishes for a pool.
+func (h *history) spec(p *nodesv1.NodePool) {
+	p.Spec = nodesv1.NodePoolSpec{AllowNoExecuteOnControlPlane: h.IntN(2) == 0}
+	for range h.IntN(3) {
+		wantsLabel(h.key(), h.value())(p)
+	}
+	for range h.IntN(3) {
+		wantsAnnotation(h.key(), h.value())(p)
+	}
+	seen := map[item]bool{}
+	for range h.IntN(3) {
+		key, effect := h.key(), h.effect()
+		if i := taintItem(key, effect); !seen[i] {
+			seen[i] = true
+			wantsTaint(key, h.value(), effect)(p)
+		}
+	}
+	if h.IntN(4) == 0 {
+		selects(h.pick("zone", "a"), h.value())(p)
+	}
+	p.Generation++
+}
+
+var poolNames = []string{"red", "green", "blue"}
+
+func (h *history) editPool() {
+	name := h.pick(poolNames...)
+	p := h.pools[name]
+	if p == nil {
+		h.age += h.IntN(2)
+		p = newPool(name, created(h.age))
+	}
+	p = p.DeepCopy()
+	switch h.IntN(5) {
+	case 0:
+		p.Annotations = nil
+	case 1:
+		h.pickOption(isPaused(), inDryRun())(p)
+	default:
+		h.spec(p)
+	}
+	h.note("pool %s: %v %v", name, p.Annotations, p.Spec)
+	h.have(p)
+}
+
+func (h *history) pickOption(options ...poolOption) poolOption { return options[h.IntN(len(options))] }
+
+func (h *history) deletePool() {
+	if p := h.pools[h.pick(poolNames...)]; p != nil {
+		h.note("pool %s goes", p.Name)
+		gone := p.DeepCopy()
+		beingDeleted(gone)
+		gone.Annotations = nil
+		h.have(gone)
+		h.settle()
+		delete(h.pools, p.Name)
+	}
+}
+
+// membership is an administrator's: role labels and the label that selectors look for.
+func (h *history) membership() {
+	key := h.pick("zone", nodesv1.RolePrefix+"red", nodesv1.RolePrefix+"green", nodesv1.RolePrefix+"blue", controlPlaneLabel)
+	h.strangersLabel(key)
+}
+
+// strangersLabel changes a label as somebody who knows nothing of the operator. What
+// the operator holds is put back, so that the twin is not told.
+func (h *history) strangersLabel(key string) {
+	held := ledgerOf(h.node).holds(labelItem(key))
+	value, remove := h.value(), h.IntN(2) == 0
+	h.note("label %s=%s, removed: %t, ours: %t", key, value, remove, held)
+	h.both(held, func(n *corev1.Node) {
+		if remove {
+			delete(n.Labels, key)
+		} else {
+			hasLabel(key, value)(n)
+		}
+	})
+}
+
+// both changes the node, and its twin where the operator has no hand in it.
+func (h *history) both(held bool, change nodeOption) {
+	h.change(change)
+	if !held {
+		change(h.twin)
+	}
+}
+
+func (h *history) strangersAnnotation() {
+	key := h.key()
+	held := ledgerOf(h.node).holds(annotationItem(key))
+	value, remove := h.value(), h.IntN(2) == 0
+	h.note("annotation %s=%s, removed: %t, ours: %t", key, value, remove, held)
+	h.both(held, func(n *corev1.Node) {
+		if remove {
+			delete(n.Annotations, key)
+		} else {
+			hasAnnotation(key, value)(n)
+		}
+	})
+}
+
+func (h *history) strangersTaint() {
+	i := taintItem(h.key(), h.effect())
+	held := ledgerOf(h.node).holds(i)
+	value, remove := h.value(), h.IntN(2) == 0
+	h.note("taint %s=%s, removed: %t, ours: %t", i.key, value, remove, held)
+	h.both(held, func(n *corev1.Node) {
+		n.Spec.Taints = withTaint(slices.Clone(n.Spec.Taints), change{item: i, new: value, wanted: !remove})
+	})
+}
+
+func (h *history) cordon() {
+	h.node.Spec.Unschedulable = !h.node.Spec.Unschedulable
+	h.twin.Spec.Unschedulable = h.node.Spec.Unschedulable
+}
+
+func (h *history) step() {
+	switch h.IntN(10) {
+	case 0, 1, 2:
+		h.editPool()
+	case 3:
+		h.deletePool()
+	case 4, 5:
+		h.membership()
+	case 6:
+		h.strangersLabel(h.key())
+	case 7:
+		h.strangersAnnotation()
+	case 8:
+		h.strangersTaint()
+	case 9:
+		h.cordon()
+	}
+}
+
+func (h *history) check() {
+	h.t.Helper()
+	pools := h.list()
+	want := desire(h.node, pools)
+	for range 3 {
+		h.Shuffle(len(pools), func(i, j int) { pools[i], pools[j] = pools[j], pools[i] })
+		same(h.t, "what is desired, whatever the order of the pools", want, desire(h.node, pools),
+			cmp.AllowUnexported(desired{}, ledger{}, item{}, conflict{}, withheld{}), cmpopts.EquateEmpty())
+	}
+	h.uniqueTaints()
+	h.settle() // expects that one patch is enough
+	h.granted()
+	h.uniqueTaints()
+}
+
+// granted expects that whoever belongs and is not frozen gets each of its wishes, or
+// hears of a conflict, or of a taint withheld.
+func (h *history) granted() {
+	h.t.Helper()
+	held, d := ledgerOf(h.node), h.desired()
+	for _, p := range h.pools {
+		if frozen(p) || !belongs(p, h.node, held) {
+			continue
+		}
+		for i, value := range wishesOf(p, held) {
+			found, there := valueOn(h.node, i)
+			told := slices.ContainsFunc(d.conflicts, func(c conflict) bool { return c.pool == p.Name && c.item == i }) ||
+				slices.ContainsFunc(d.withheld, func(w withheld) bool { return w.pool == p.Name && w.item == i })
+			if (there && found == value) == told {
+				h.t.Errorf("pool %s wants %s %s=%q, the node has %q (%t): expected it to be granted, or a reason, and not both", p.Name, i.kind, i.key, value, found, there)
+			}
+		}
+	}
+}
+
+func (h *history) uniqueTaints() {
+	h.t.Helper()
+	seen := map[item]bool{}
+	for _, taint := range h.node.Spec.Taints {
+		i := taintItem(taint.Key, taint.Effect)
+		if seen[i] {
+			h.t.Errorf("expected taints to be unique by key and effect, got %v", taintsOf(h.node))
+		}
+		seen[i] = true
+	}
+}
+
+// Whatever happens in whatever order, one patch is always enough, and when all pools
+// are gone the node is as if the operator had never been there.
+func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
+	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
+	for n := range *histories {
+		h := newHistory(t, n)
+		h.run(func() {})
+		same(t, "labels at the end", bare(h.twin).Labels, bare(h.node).Labels)
+		same(t, "annotations at the end", bare(h.twin).Annotations, h.node.Annotations, cmpopts.EquateEmpty())
+		same(t, "taints at the end", bare(h.twin).Spec.Taints, bare(h.node).Spec.Taints, cmpopts.SortSlices(func(a, b corev1.Taint) bool {
+			return a.Key+string(a.Effect) < b.Key+string(b.Effect)
+		}))
+		same(t, "cordon at the end", h.twin.Spec.Unschedulable, h.node.Spec.Unschedulable)
+		if t.Failed() {
+			t.Fatalf("history %d of seed %d:\n%s", n, *seed, join(h.log))
+		}
+	}
+}
+
+// Whoever takes the ledger away, now and then, may make the operator leave something
+// behind, but never touch what is somebody else's.
+func TestRandomHistoriesWithoutALedgerHarmNobody(t *testing.T) {
+	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
+	for n := range *histories {
+		h := newHistory(t, n)
+		h.run(func() {
+			if h.IntN(3) == 0 {
+				h.note("the ledger is gone")
+				h.change(func(n *corev1.Node) { delete(n.Annotations, ledgerAnnotation) })
+				h.settle() // else the next stranger's change is not told from ours
+			}
+		})
+		for key, value := range h.twin.Labels {
+			same(t, "label "+key+" of somebody else", value, h.node.Labels[key])
+		}
+		for key, value := range h.twin.Annotations {
+			same(t, "annotation "+key+" of somebody else", value, h.node.Annotations[key])
+		}
+		for _, taint := range taintsOf(h.twin) {
+			// One that a pool wants just so cannot be told from the pool's.
+			if strings.HasPrefix(taint, "theirs") && !slices.Contains(taintsOf(h.node), taint) {
+				t.Errorf("expected taint %s of somebody else to stay, got %v", taint, taintsOf(h.node))
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("history %d of seed %d:\n%s", n, *seed, join(h.log))
+		}
+	}
+}
+
+func newHistory(t *testing.T, n uint64) *history {
+	node := newNode("n", hasLabel("kubernetes.io/hostname", "n"), hasTaint("theirs", "", noSchedule))
+	node.Annotations = map[string]string{"theirs": "x"}
+	return &history{world: newWorld(t, node), Rand: rand.New(rand.NewPCG(*seed, n)), twin: node.DeepCopy()}
+}
+
+func (h *history) run(also func()) {
+	h.t.Helper()
+	for range 1 + h.IntN(25) {
+		h.step()
+		if h.IntN(3) > 0 { // else several things happen before the operator looks
+			h.check()
+		}
+		also()
+	}
+	h.check()
+	h.drop(slices.Sorted(maps.Keys(h.unfrozen()))...)
+	h.settle()
+}
+
+// unfrozen ends all pauses, as a user must before a pool can go.
+func (h *history) unfrozen() map[string]*nodesv1.NodePool {
+	for name, p := range h.pools {
+		p = p.DeepCopy()
+		p.Annotations = nil
+		h.pools[name] = p
+	}
+	return h.pools
+}
+
+func join(lines []string) string {
+	text := ""
+	for i, line := range lines {
+		text += fmt.Sprintf("%3d %s\n", i, line)
+	}
+	return text
+}

@@ -1,0 +1,143 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// extract gives the part of an object that is declared. What others put beside it is
+// left out, and so is what the API server fills in, also inside of atomic values: the
+// apiVersion of a fieldRef or the volumeMode of a claim template would else be drift for
+// ever. Atomic lists keep their length and atomic maps their keys, which are ours whole.
+//
+// TypedValue.ExtractItems does not do: it keeps atomic values as they are, and loses
+// what stands below a map without a schema, such as the spec of any custom resource.
+func extract(declared, from *typed.TypedValue) *typed.TypedValue {
+	e := extractor{from.Schema()}
+	part := e.value(declared.AsValue().Unstructured(), from.AsValue().Unstructured(), from.TypeRef(), false)
+	return typed.AsTypedUnvalidated(value.NewValueInterface(part), from.Schema(), from.TypeRef())
+}
+
+type extractor struct{ schema *schema.Schema }
+
+// value walks both by their schema; atomic tells whether they are part of one value.
+func (e extractor) value(declared, from any, ref schema.TypeRef, atomic bool) any {
+	atom, ok := e.schema.Resolve(ref)
+	if !ok {
+		return from
+	}
+	switch from := from.(type) {
+	case map[string]any:
+		if declared, ok := declared.(map[string]any); ok && atom.Map != nil {
+			return e.fields(declared, from, atom.Map, atomic || atom.Map.ElementRelationship == schema.Atomic)
+		}
+	case []any:
+		if declared, ok := declared.([]any); ok && atom.List != nil {
+			return e.items(declared, from, atom.List, atomic || atom.List.ElementRelationship == schema.Atomic)
+		}
+	}
+	return from
+}
+
+func (e extractor) fields(declared, from map[string]any, m *schema.Map, atomic bool) map[string]any {
+	out := map[string]any{}
+	for key, item := range from {
+		ref, isField := m.ElementType, untyped(m.ElementType)
+		if field, ok := m.FindField(key); ok {
+			ref, isField = field.Type, true
+		}
+		wanted, isDeclared := declared[key]
+		switch {
+		case isDeclared && !atomic && e.demandsNothing(wanted, ref):
+		case isDeclared:
+			out[key] = e.value(wanted, item, ref, atomic)
+		case atomic && !isField:
+			out[key] = item
+		}
+	}
+	return out
+}
+
+// demandsNothing tells whether a value is a map without keys or a list without items,
+// those of others in it being their own. A struct without fields is another matter: it
+// is there, as an emptyDir is.
+func (e extractor) demandsNothing(declared any, ref schema.TypeRef) bool {
+	atom, ok := e.schema.Resolve(ref)
+	if !ok || untyped(ref) {
+		return false
+	}
+	switch declared := declared.(type) {
+	case map[string]any:
+		return len(declared) == 0 && atom.Map != nil && len(atom.Map.Fields) == 0 && atom.Map.ElementRelationship != schema.Atomic
+	case []any:
+		return len(declared) == 0 && atom.List != nil && atom.List.ElementRelationship != schema.Atomic
+	}
+	return false
+}
+
+func (e extractor) items(declared, from []any, l *schema.List, atomic bool) []any {
+	out := []any{}
+	for i, item := range from {
+		switch wanted := e.counterpart(declared, i, item, l, atomic); {
+		case wanted != nil:
+			out = append(out, e.value(wanted, item, l.ElementType, atomic))
+		case atomic:
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// counterpart finds the declared item for another: by its place in an atomic list, else
+// by its keys, else by its value.
+func (e extractor) counterpart(declared []any, i int, item any, l *schema.List, atomic bool) any {
+	if atomic {
+		if i < len(declared) {
+			return declared[i]
+		}
+		return nil
+	}
+	i = slices.IndexFunc(declared, func(candidate any) bool {
+		if len(l.Keys) == 0 {
+			return equal(candidate, item)
+		}
+		return !slices.ContainsFunc(l.Keys, func(key string) bool {
+			return !equal(e.key(candidate, key, l.ElementType), e.key(item, key, l.ElementType))
+		})
+	})
+	if i < 0 {
+		return nil
+	}
+	return declared[i]
+}
+
+// key gives a key of an item, or what it is by default, such as TCP for a port.
+func (e extractor) key(item any, key string, ref schema.TypeRef) any {
+	content, _ := item.(map[string]any)
+	if found, ok := content[key]; ok {
+		return found
+	}
+	if atom, ok := e.schema.Resolve(ref); ok && atom.Map != nil {
+		if field, ok := atom.Map.FindField(key); ok {
+			return field.Default
+		}
+	}
+	return nil
+}
+
+func equal(a, b any) bool {
+	return value.Equals(value.NewValueInterface(a), value.NewValueInterface(b))
+}
+
+// untyped tells whether a schema knows nothing of a value. Kinds outside Kubernetes'
+// own have no schema here, so that their fields cannot be told from the keys of maps.
+func untyped(ref schema.TypeRef) bool {
+	return ref.NamedType != nil && strings.HasPrefix(*ref.NamedType, "__untyped_")
+}

@@ -1,0 +1,99 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func caching(objects map[client.Object]cache.ByObject) Kind {
+	return Kind{Cache: func() map[client.Object]cache.ByObject { return objects }}
+}
+
+func TestTheCacheHoldsWhatTheKindsDeclareAndNothingElse(t *testing.T) {
+	service, deployment := &corev1.Service{}, &appsv1.Deployment{}
+	opts := cacheOptions([]Kind{
+		caching(map[client.Object]cache.ByObject{service: Ours()}),
+		caching(map[client.Object]cache.ByObject{deployment: {}}),
+	}, nil)
+	if len(opts.ByObject) != 2 || opts.ByObject[service].Label == nil || opts.ByObject[deployment].Label != nil {
+		t.Errorf("cached: %v, expected our Services and all Deployments", opts.ByObject)
+	}
+	if !opts.ReaderFailOnMissingInformer {
+		t.Error("a read of another type starts to watch all of it, expected an error")
+	}
+	if opts.DefaultNamespaces != nil {
+		t.Errorf("limited to %v, expected all namespaces", opts.DefaultNamespaces)
+	}
+	object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "helm"}}}}
+	if _, err := opts.DefaultTransform(object); err != nil || object.ManagedFields != nil {
+		t.Errorf("cached with managed fields (%v), expected without: they are half of an object", err)
+	}
+}
+
+func TestTheCacheCanBeLimitedToSomeNamespaces(t *testing.T) {
+	opts := cacheOptions(nil, []string{"shop", "bank"})
+	got := slices.Sorted(maps.Keys(opts.DefaultNamespaces))
+	if !slices.Equal(got, []string{"bank", "shop"}) {
+		t.Errorf("limited to %v, expected to bank and shop", got)
+	}
+}
+
+func TestOursAreTheObjectsThatTheOperatorMade(t *testing.T) {
+	selector := Ours().Label
+	if !selector.Matches(labelled("opcrew")) {
+		t.Error("an object that opcrew made is not cached")
+	}
+	if selector.Matches(labelled("Helm")) || selector.Matches(labelled("")) {
+		t.Error("an object that somebody else made is cached")
+	}
+}
+
+type labelled string
+
+func (l labelled) Has(key string) bool   { return l != "" && key == "app.kubernetes.io/managed-by" }
+func (l labelled) Get(key string) string { return string(l) }
+func (l labelled) Lookup(key string) (string, bool) {
+	return string(l), l.Has(key)
+}
+
+func TestACachedNodeIsWithoutWhatNobodyReads(t *testing.T) {
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Labels: map[string]string{"disk": "ssd"},
+			ManagedFields: []metav1.ManagedFieldsEntry{
+				{Manager: "kubelet"}, {Manager: "opcrew"}, {Manager: "opcrew", Subresource: "status"},
+			},
+		},
+		Spec: corev1.NodeSpec{Unschedulable: true},
+		Status: corev1.NodeStatus{
+			Images:          []corev1.ContainerImage{{SizeBytes: 1}},
+			VolumesAttached: []corev1.AttachedVolume{{Name: "v"}}, VolumesInUse: []corev1.UniqueVolumeName{"v"},
+			RuntimeHandlers: []corev1.NodeRuntimeHandler{{Name: "runc"}},
+		},
+	}
+	if _, err := TrimNode(node); err != nil {
+		t.Fatal(err)
+	}
+	if node.Status.Images != nil || node.Status.VolumesAttached != nil || node.Status.VolumesInUse != nil {
+		t.Errorf("status %v, expected it without images and volumes", node.Status)
+	}
+	if len(node.ManagedFields) != 1 || node.ManagedFields[0].Manager != "opcrew" || node.ManagedFields[0].Subresource != "" {
+		t.Errorf("managed fields %v, expected those that opcrew wrote on the node itself", node.ManagedFields)
+	}
+	if node.Labels["disk"] != "ssd" || !node.Spec.Unschedulable || len(node.Status.RuntimeHandlers) != 1 {
+		t.Errorf("node %v, expected the rest of it to stay", node)
+	}
+	if other, err := TrimNode("a tombstone"); err != nil || other != any("a tombstone") {
+		t.Errorf("what is no node: %v (%v), expected it to pass", other, err)
+	}
+}

@@ -1,0 +1,96 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package podtemplate applies a user's bounded override to the pod template that a
+// kind has built. What the kind decides stays: an override adds, it does not replace.
+//
+// The type of the override is in api/common; building templates is each kind's own.
+package podtemplate
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Override applies an override, which may be nil, to a template. Labels and annotations
+// of the template win; lists of the override take the place of those of the template.
+func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *common.PodOverride) {
+	if override == nil {
+		return
+	}
+	spec, own := template.Spec, template.ObjectMetaApplyConfiguration
+	if own == nil {
+		own = &metav1ac.ObjectMetaApplyConfiguration{}
+	}
+	if labels := missing(override.Labels, own.Labels); len(labels) > 0 {
+		template.WithLabels(labels)
+	}
+	if annotations := missing(override.Annotations, own.Annotations); len(annotations) > 0 {
+		template.WithAnnotations(annotations)
+	}
+	if len(override.NodeSelector) > 0 {
+		spec.WithNodeSelector(override.NodeSelector)
+	}
+	names(spec, override)
+	lists(spec, override)
+}
+
+func names(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverride) {
+	for _, name := range []struct {
+		wanted string
+		field  **string
+	}{
+		{override.PriorityClassName, &spec.PriorityClassName},
+		{override.RuntimeClassName, &spec.RuntimeClassName},
+		{override.ServiceAccountName, &spec.ServiceAccountName},
+	} {
+		if name.wanted != "" {
+			*name.field = &name.wanted
+		}
+	}
+}
+
+func lists(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverride) {
+	if len(override.Tolerations) > 0 {
+		spec.Tolerations = convert[[]corev1ac.TolerationApplyConfiguration](override.Tolerations)
+	}
+	if len(override.ImagePullSecrets) > 0 {
+		spec.ImagePullSecrets = convert[[]corev1ac.LocalObjectReferenceApplyConfiguration](override.ImagePullSecrets)
+	}
+	if len(override.TopologySpreadConstraints) > 0 {
+		spec.TopologySpreadConstraints = convert[[]corev1ac.TopologySpreadConstraintApplyConfiguration](override.TopologySpreadConstraints)
+	}
+	if override.Affinity != nil {
+		spec.Affinity = convert[*corev1ac.AffinityApplyConfiguration](override.Affinity)
+	}
+}
+
+// convert turns an API type into its apply configuration, which has the same JSON but
+// leaves out what is not set.
+func convert[To any](from any) To {
+	var to To
+	raw, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(raw, &to)
+	}
+	if err != nil { // what the API server decoded encodes, and decodes again
+		panic(fmt.Errorf("convert %T: %w", from, err))
+	}
+	return to
+}
+
+// missing are those of the wanted pairs whose key is not there yet.
+func missing(wanted, there map[string]string) map[string]string {
+	out := map[string]string{}
+	for key, value := range wanted {
+		if _, ok := there[key]; !ok {
+			out[key] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+type podOption func(*corev1.Pod)
+
+func newPod(options ...podOption) *corev1.Pod {
+	pod := &corev1.Pod{}
+	for _, option := range options {
+		option(pod)
+	}
+	return pod
+}
+
+func has(kind corev1.PodConditionType, status corev1.ConditionStatus, message string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, Message: message})
+	}
+}
+
+func isReady(p *corev1.Pod)   { has(corev1.PodReady, corev1.ConditionTrue, "")(p) }
+func isDeleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }
+
+func failed(message, reason string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.Phase, p.Status.Message, p.Status.Reason = corev1.PodFailed, message, reason
+	}
+}
+
+func waits(name, reason, message string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, waiting(name, reason, message))
+	}
+}
+
+func initWaits(name, reason, message string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, waiting(name, reason, message))
+	}
+}
+
+func waiting(name, reason, message string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}
+}
+
+func runs(name string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
+	}
+}
+
+// crashed gives the last container's status a history.
+func crashed(times int32, reason string, code int32) podOption {
+	return func(p *corev1.Pod) {
+		status := &p.Status.ContainerStatuses[len(p.Status.ContainerStatuses)-1]
+		status.RestartCount = times
+		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: reason, ExitCode: code}
+	}
+}
+
+func TestWhyAPodIsNotReadyIsToldInTheWordsOfWhoeverKnows(t *testing.T) {
+	for name, test := range map[string]struct {
+		pod   *corev1.Pod
+		why   string
+		stuck bool
+	}{
+		"it is ready":                             {newPod(isReady, runs("main")), "", false},
+		"it is ready and going":                   {newPod(isReady, isDeleted, runs("main")), "it is being deleted", false},
+		"going goes before anything else":         {newPod(isDeleted, has(corev1.PodScheduled, corev1.ConditionFalse, "no room"), failed("", "")), "it is being deleted", false},
+		"nothing is known yet":                    {newPod(), "it is starting", false},
+		"it is scheduled":                         {newPod(has(corev1.PodScheduled, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "containers not ready")), "it is starting", false},
+		"no node has room":                        {newPod(has(corev1.PodScheduled, corev1.ConditionFalse, "0/3 nodes are available: 3 Insufficient memory.")), "it cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory.", true},
+		"containers are being made":               {newPod(waits("main", "ContainerCreating", "")), "it is starting", false},
+		"init containers run":                     {newPod(waits("main", "PodInitializing", "")), "it is starting", false},
+		"its probe fails":                         {newPod(runs("main"), has(corev1.PodReady, corev1.ConditionFalse, "containers with unready status: [main]")), "it is starting", false},
+		"the image cannot be pulled":              {newPod(waits("main", "ErrImagePull", "not found")), "container main: ErrImagePull: not found", true},
+		"the second container's image":            {newPod(runs("main"), waits("exporter", "ImagePullBackOff", "Back-off pulling image x")), "container exporter: ImagePullBackOff: Back-off pulling image x", true},
+		"an init container goes before":           {newPod(waits("main", "ErrImagePull", "not found"), initWaits("first", "CreateContainerConfigError", "secret \"s\" not found")), "container first: CreateContainerConfigError: secret \"s\" not found", true},
+		"it crashes":                              {newPod(waits("main", "CrashLoopBackOff", "back-off 5m0s"), crashed(7, "OOMKilled", 137)), "container main crashes again and again, 7 times so far (last: OOMKilled, exit code 137)", true},
+		"it crashes without a reason":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "", 71)), "container main crashes again and again, 2 times so far (last: Error, exit code 71)", true},
+		"it crashes, nobody knows how":            {newPod(waits("main", "CrashLoopBackOff", "")), "container main crashes again and again, 0 times so far", true},
+		"it was evicted":                          {newPod(failed("The node was low on resource: memory.", "Evicted")), "The node was low on resource: memory.", true},
+		"it failed with a reason":                 {newPod(failed("", "NodeLost")), "NodeLost", true},
+		"it failed":                               {newPod(failed("", "")), "it failed", true},
+		"a container's words go before the pod's": {newPod(failed("m", "r"), waits("main", "CreateContainerError", "no such command")), "container main: CreateContainerError: no such command", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			why, stuck := WhyNotReady(test.pod)
+			if why != test.why || stuck != test.stuck {
+				t.Errorf("expected %q (may need a hand: %v), got %q (%v)", test.why, test.stuck, why, stuck)
+			}
+		})
+	}
+}
+
+func TestAPodIsReadyWhenItSaysSoAndIsNotGoing(t *testing.T) {
+	for name, test := range map[string]struct {
+		pod  *corev1.Pod
+		want bool
+	}{
+		"a new one":                      {newPod(), false},
+		"a ready one":                    {newPod(isReady), true},
+		"one that says no":               {newPod(has(corev1.PodReady, corev1.ConditionFalse, "")), false},
+		"one that is not known":          {newPod(has(corev1.PodReady, corev1.ConditionUnknown, "")), false},
+		"one whose containers are ready": {newPod(has(corev1.ContainersReady, corev1.ConditionTrue, "")), false},
+		"one that is going":              {newPod(isReady, isDeleted), false},
+	} {
+		if got := Ready(test.pod); got != test.want {
+			t.Errorf("%s: expected ready %v, got %v", name, test.want, got)
+		}
+	}
+}
