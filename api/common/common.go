@@ -19,6 +19,13 @@ const (
 	DryRunAnnotation = "opcrew.io/dry-run"
 )
 
+// IsSet tells whether an annotation that holds changes back is there. Whatever its value,
+// it counts unless it says "false": who writes "yes" wants to be held back too.
+func IsSet(annotations map[string]string, key string) bool {
+	value, ok := annotations[key]
+	return ok && value != "false"
+}
+
 // Labels and annotations that the operator sets on what it makes.
 const (
 	// ManagedByLabel is the recommended label that tells who made an object.

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -116,7 +117,7 @@ func (l *Loop[O, F]) patch(ctx context.Context, patch Patch, done *Outcome) {
 		done.Held++
 		return
 	}
-	if wait := l.Children.Contests.Enter(patch.Object.GetUID(), patch.Intent); wait > 0 {
+	if wait := l.Children.Contests.Enter(patch.contest(), patch.Intent); wait > 0 {
 		done.lookAgain(wait)
 		done.Contested = fmt.Sprintf("%s is changed back again and again by %q; it is left alone for %s",
 			patch.Object.GetName(), l.rival(ctx, patch), wait.Round(time.Second))
@@ -125,7 +126,7 @@ func (l *Loop[O, F]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	object := patch.Object.DeepCopyObject().(client.Object)
 	err := l.Client.Patch(ctx, object, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name))
 	if err != nil {
-		l.Children.Contests.Withdraw(patch.Object.GetUID())
+		l.Children.Contests.Withdraw(patch.contest())
 		l.failed(done, fmt.Errorf("patch %s: %w", patch.Object.GetName(), err))
 		return
 	}
@@ -136,6 +137,15 @@ func (l *Loop[O, F]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	}
 	l.Writes().Record(gvk, object)
 	l.Metrics.wrote(gvk.Kind, "Patched")
+}
+
+// contest names what a patch may be contested over: the fields that it writes, so that
+// one label which somebody fights over holds up nothing else on the object.
+func (p Patch) contest() types.UID {
+	if p.Fields == nil {
+		return p.Object.GetUID()
+	}
+	return p.Object.GetUID() + types.UID(" "+p.Fields.String())
 }
 
 // rival names who else writes the fields of a patch.

@@ -100,5 +100,5 @@ func (l *Loop[O, F]) result(plan Plan, done Outcome) (ctrl.Result, error) {
 }
 
 func paused(object client.Object) bool {
-	return object.GetAnnotations()[common.PausedAnnotation] == "true"
+	return common.IsSet(object.GetAnnotations(), common.PausedAnnotation)
 }

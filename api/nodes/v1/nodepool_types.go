@@ -46,7 +46,7 @@ type NodePool struct {
 
 	// status is what was seen of the pool. Its default keeps a new pool from being taken for a ready one.
 	// +optional
-	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RuntimeClassReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "NodesUpdated", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Conflict", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "HandlerAvailable", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	// +kubebuilder:default={nodeCount: 0, readyNodes: 0, cordonedNodes: 0, updatedNodes: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RuntimeClassReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "NodesUpdated", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Conflict", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "HandlerAvailable", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status NodePoolStatus `json:"status,omitempty"`
 }
 
@@ -63,7 +63,7 @@ type NodePoolSpec struct {
 	// labels are put on every node of the pool, and select its nodes in the RuntimeClass.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a label's key is [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a label's key is [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') || k.matches('^([^/]*[.])?node-restriction[.]kubernetes[.]io/') || k == 'node.kubernetes.io/exclude-from-external-load-balancers')",message="labels under kubernetes.io and k8s.io belong to Kubernetes; use a domain of your own, or node-restriction.kubernetes.io/ for labels that a kubelet must not change"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?opcrew[.]io/'))",message="labels under opcrew.io are the operator's own; use a domain of your own"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
@@ -72,7 +72,7 @@ type NodePoolSpec struct {
 	// others and the operator's record of these included, can have 256 KiB.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="an annotation's key is [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="an annotation's key is [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?((kubernetes|k8s|opcrew)[.]io)/'))",message="annotations under kubernetes.io, k8s.io and opcrew.io are not a pool's; use a domain of your own"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 
@@ -122,7 +122,7 @@ type Taint struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="a taint's key is [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="a taint's key is [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
 	Key string `json:"key"`
 
 	// value of the taint.

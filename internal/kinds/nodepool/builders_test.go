@@ -141,6 +141,14 @@ func hasAnnotation(key, value string) nodeOption {
 	}
 }
 
+// hasLedger gives the node a ledger as the operator wrote it.
+func hasLedger(text string) nodeOption {
+	return func(n *corev1.Node) {
+		hasAnnotation(ledgerAnnotation, text)(n)
+		writtenByUs(fieldpath.MakePathOrDie("metadata", "annotations", ledgerAnnotation))(n)
+	}
+}
+
 func hasTaint(key, value string, effect corev1.TaintEffect) nodeOption {
 	return func(n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: effect})
@@ -177,7 +185,7 @@ func writtenByUs(paths ...fieldpath.Path) nodeOption {
 			panic(err)
 		}
 		n.ManagedFields = append(n.ManagedFields, metav1.ManagedFieldsEntry{
-			Manager: common.Name, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: &metav1.FieldsV1{Raw: raw},
+			Manager: common.Name, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(string(raw)),
 		})
 	}
 }
@@ -233,7 +241,7 @@ func (w *world) owned(change func(*fieldpath.Set) *fieldpath.Set) {
 		w.t.Fatal(err)
 	}
 	w.node.ManagedFields = []metav1.ManagedFieldsEntry{{
-		Manager: common.Name, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: &metav1.FieldsV1{Raw: raw},
+		Manager: common.Name, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(string(raw)),
 	}}
 }
 
@@ -278,6 +286,14 @@ func applied(t testing.TB, node *corev1.Node, patch []byte) *corev1.Node {
 	if err != nil {
 		t.Fatalf("the API server refuses the patch %s: %v", patch, err)
 	}
+	owned := cmp.Or(ownedFields(node), fieldpath.NewSet()).Union(written(node, out)).Intersection(written(&corev1.Node{}, out))
+	raw, err := owned.ToJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: common.Name, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(string(raw)),
+	}}
 	return out
 }
 

@@ -152,11 +152,11 @@ func counts(pool *nodesv1.NodePool, node *corev1.Node, held ledger) bool {
 func frozen(pool *nodesv1.NodePool) bool { return paused(pool) || dryRun(pool) }
 
 func paused(pool *nodesv1.NodePool) bool {
-	return pool.Annotations[common.PausedAnnotation] == "true"
+	return common.IsSet(pool.Annotations, common.PausedAnnotation)
 }
 
 func dryRun(pool *nodesv1.NodePool) bool {
-	return pool.Annotations[common.DryRunAnnotation] == "true"
+	return common.IsSet(pool.Annotations, common.DryRunAnnotation)
 }
 
 // belongs tells whether a node is a member of a pool: by a role label that no pool put
@@ -207,6 +207,7 @@ func wishesOf(pool *nodesv1.NodePool, held ledger) map[item]string {
 // protected tells whether an item is a NoExecute taint that would evict the control plane.
 func protected(pool *nodesv1.NodePool, node *corev1.Node, i item) bool {
 	_, controlPlane := node.Labels[controlPlaneLabel]
+	controlPlane = controlPlane || pool.RoleLabel() == controlPlaneLabel
 	return controlPlane && !pool.Spec.AllowNoExecuteOnControlPlane &&
 		i.kind == nodesv1.ConflictTaint && i.taint("").Effect == corev1.TaintEffectNoExecute
 }

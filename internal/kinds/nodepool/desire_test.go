@@ -21,7 +21,7 @@ func TestANodeBelongsToAPool(t *testing.T) {
 			hasLabel(key, value)(n)
 			l := ledgerOf(n)
 			l.items[labelItem(key)] = entry{Value: value, Pools: []string{"silver"}}
-			hasAnnotation(ledgerAnnotation, l.String())(n)
+			hasLedger(l.String())(n)
 		}
 	}
 	for name, c := range map[string]struct {

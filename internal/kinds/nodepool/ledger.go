@@ -4,12 +4,14 @@
 package nodepool
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -137,11 +139,13 @@ func (j *ledgerJSON) of(kind nodesv1.ConflictKind) map[string]entry {
 	return j.Taints
 }
 
-// ledgerOf reads a node's ledger. Where somebody removed or broke the annotation it is
-// recovered, as far as possible, from the API server's own record of who wrote what.
+// ledgerOf reads a node's ledger. Where somebody removed, broke or rewrote the annotation
+// it is recovered, as far as possible, from the API server's own record of who wrote
+// what: a kubelet may write annotations of its node, and must not get the operator to
+// take off what the kubelet itself may not.
 func ledgerOf(node *corev1.Node) ledger {
 	raw, ok := node.Annotations[ledgerAnnotation]
-	if !ok {
+	if !ok || !wroteLedger(node) {
 		return recoverLedger(node)
 	}
 	in := ledgerJSON{}
@@ -204,9 +208,11 @@ func (l ledger) reclaimTaints(node *corev1.Node, pools []*nodesv1.NodePool) {
 	}
 }
 
+// ownedFields are those that the operator wrote last, as the API server recorded it. Who
+// may not change a field cannot become its owner by an update either.
 func ownedFields(node *corev1.Node) *fieldpath.Set {
 	for _, e := range node.ManagedFields {
-		if e.Manager != common.Name || e.Subresource != "" || e.FieldsV1 == nil {
+		if !ownEntry(e) {
 			continue
 		}
 		set := &fieldpath.Set{}
@@ -215,4 +221,19 @@ func ownedFields(node *corev1.Node) *fieldpath.Set {
 		}
 	}
 	return nil
+}
+
+// wroteLedger tells whether the operator wrote the ledger last. It is asked for every
+// node at every look, so it does not decode the record.
+func wroteLedger(node *corev1.Node) bool {
+	for _, e := range node.ManagedFields {
+		if ownEntry(e) && bytes.Contains(e.FieldsV1.GetRawBytes(), []byte(`"f:`+ledgerAnnotation+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+func ownEntry(e metav1.ManagedFieldsEntry) bool {
+	return e.Manager == common.Name && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == "" && e.FieldsV1 != nil
 }

@@ -35,7 +35,7 @@ func someLedger() ledger {
 
 func TestALedgerReadsBackAsItWasWritten(t *testing.T) {
 	want := someLedger()
-	got := ledgerOf(newNode("n", hasAnnotation(ledgerAnnotation, want.String())))
+	got := ledgerOf(newNode("n", hasLedger(want.String())))
 	same(t, "the ledger", want, got, ledgers...)
 }
 
@@ -124,7 +124,7 @@ func TestOfTheTaintsOfALostLedgerOnlyThoseWantedJustSoAreOurs(t *testing.T) {
 		"somebody else wrote the list last":                                  {newNode("n", append(taints, role("gold"))...), false},
 		"the node does not belong to the pool":                               {newNode("n", append(taints, ours)...), false},
 		"nothing else of ours is there: the last pool took its ledger along": {newNode("n", append(taints, role("gold"), ours, lacksLabel("ours"))...), false},
-		"the ledger is there":                                                {newNode("n", append(taints, role("gold"), ours, hasAnnotation(ledgerAnnotation, "{}"))...), false},
+		"the ledger is there":                                                {newNode("n", append(taints, role("gold"), ours, hasLedger("{}"))...), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			held := ledgerOf(c.node)
@@ -169,8 +169,8 @@ func TestTaintsOfOthersOutliveTheLedger(t *testing.T) {
 func TestNothingIsRecoveredThatOthersWrote(t *testing.T) {
 	raw := []byte(`{"f:metadata":{"f:labels":{"f:a":{}}}}`)
 	for name, entry := range map[string]metav1.ManagedFieldsEntry{
-		"another manager":             {Manager: "kubectl-label", FieldsV1: &metav1.FieldsV1{Raw: raw}},
-		"our status of the node":      {Manager: "opcrew", Subresource: "status", FieldsV1: &metav1.FieldsV1{Raw: raw}},
+		"another manager":             {Manager: "kubectl-label", FieldsV1: metav1.NewFieldsV1(string(raw))},
+		"our status of the node":      {Manager: "opcrew", Subresource: "status", FieldsV1: metav1.NewFieldsV1(string(raw))},
 		"a record without fields":     {Manager: "opcrew"},
 		"a record that is unreadable": {Manager: "opcrew", FieldsV1: &metav1.FieldsV1{Raw: []byte("{")}},
 	} {

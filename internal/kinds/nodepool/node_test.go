@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -70,7 +71,8 @@ func TestTheNodesPlanIsOnePatchOrNone(t *testing.T) {
 func TestATaintWaitsForTheRuntimeClassesThatMustTolerateIt(t *testing.T) {
 	class := func(pool string, tolerations ...corev1.Toleration) *nodev1.RuntimeClass {
 		c := &nodev1.RuntimeClass{}
-		c.Name, c.Labels = pool, labelMap{"app.kubernetes.io/instance": pool}
+		owner := newPool(pool)
+		c.Name, c.OwnerReferences = pool, []metav1.OwnerReference{*metav1.NewControllerRef(owner, nodesv1.GroupVersion.WithKind("NodePool"))}
 		c.Scheduling = &nodev1.Scheduling{Tolerations: tolerations}
 		return c
 	}
@@ -78,7 +80,7 @@ func TestATaintWaitsForTheRuntimeClassesThatMustTolerateIt(t *testing.T) {
 		return corev1.Toleration{Key: "only", Operator: corev1.TolerationOpEqual, Value: value, Effect: noSchedule}
 	}
 	stranger := class("gold")
-	stranger.Labels = nil
+	stranger.OwnerReferences = nil
 	gold := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "new", noSchedule))
 	old := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "old", noSchedule))
 	fresh := newNode("n", role("gold"), role("other"))
@@ -88,8 +90,9 @@ func TestATaintWaitsForTheRuntimeClassesThatMustTolerateIt(t *testing.T) {
 		others  []*nodesv1.NodePool
 		want    []string
 	}{
-		"not where the pool has no class yet":        {fresh, nil, nil, []string{"only=new:NoSchedule"}},
-		"not for a class of somebody else":           {fresh, []*nodev1.RuntimeClass{stranger}, nil, []string{"only=new:NoSchedule"}},
+		"until the pool has its class":               {fresh, nil, nil, nil},
+		"while its class is somebody else's":         {fresh, []*nodev1.RuntimeClass{stranger}, nil, nil},
+		"not for a class that another pool lacks":    {fresh, []*nodev1.RuntimeClass{class("gold", tolerating("new"))}, []*nodesv1.NodePool{newPool("other")}, []string{"only=new:NoSchedule"}},
 		"until the class tolerates it":               {fresh, []*nodev1.RuntimeClass{class("gold")}, nil, nil},
 		"no longer when it does":                     {fresh, []*nodev1.RuntimeClass{class("gold", tolerating("new"))}, nil, []string{"only=new:NoSchedule"}},
 		"for the class of another pool on the node":  {fresh, []*nodev1.RuntimeClass{class("gold", tolerating("new")), class("other")}, []*nodesv1.NodePool{newPool("other")}, nil},

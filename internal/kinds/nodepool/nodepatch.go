@@ -4,6 +4,7 @@
 package nodepool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -49,15 +50,36 @@ func changes(node *corev1.Node, d desired) []change {
 			out = append(out, change{i, old, was, value, true})
 		}
 	}
+	var owned *fieldpath.Set
 	for _, i := range sortedItems(held.items) {
 		if _, keep := d.items[i]; keep {
 			continue
 		}
-		if old, was := valueOn(node, i); was {
+		if owned == nil {
+			owned = cmp.Or(ownedFields(node), fieldpath.NewSet())
+		}
+		if old, was := valueOn(node, i); was && removable(i, owned) {
 			out = append(out, change{item: i, old: old, was: true})
 		}
 	}
 	return out
+}
+
+// removable tells whether an item that no pool wants any more may be taken off: what
+// somebody else wrote since is theirs now. Taints are one list with one owner, so that
+// cannot be told of them; those that Kubernetes sets are never ours.
+func removable(i item, owned *fieldpath.Set) bool {
+	switch i.kind {
+	case nodesv1.ConflictLabel:
+		return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", i.key))
+	case nodesv1.ConflictAnnotation:
+		return owned.Has(fieldpath.MakePathOrDie("metadata", "annotations", i.key))
+	}
+	if strings.HasPrefix(i.key, corev1.TaintNodeOutOfService+":") {
+		return true
+	}
+	return !strings.HasPrefix(i.key, "node.kubernetes.io/") && !strings.HasPrefix(i.key, "node.cloudprovider.kubernetes.io/") &&
+		!strings.HasPrefix(i.key, controlPlaneLabel)
 }
 
 // operation is one step of a JSON patch (RFC 6902).

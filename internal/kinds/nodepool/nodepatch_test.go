@@ -27,6 +27,7 @@ func TestPatchesOfNodes(t *testing.T) {
 		"patch-join-among-others.yaml": {newNode("n", role("gold"), hasLabel("a", "b"), hasAnnotation("c", "d"), hasTaint("e", "f", noExecute)), nil},
 		"patch-edit.yaml":              {newNode("n", role("gold")), edit(newPool("gold", wantsLabel("example.com/tier", "silver"), wantsTaint("only", "silver", noSchedule)))},
 		"patch-leave.yaml":             {newNode("n", role("gold"), hasTaint("e", "f", noExecute)), hand(lacksRole("gold"))},
+		"patch-leave-alone.yaml":       {newNode("n", role("gold")), hand(lacksRole("gold"))},
 		"patch-repair.yaml":            {newNode("n", role("gold")), hand(lacksLabel("example.com/tier"), func(n *corev1.Node) { n.Spec.Taints = nil })},
 	} {
 		t.Run(file, func(t *testing.T) {

@@ -114,8 +114,8 @@ func (h *history) membership() {
 // strangersLabel changes a label as somebody who knows nothing of the operator. What
 // the operator holds is put back, so that the twin is not told.
 func (h *history) strangersLabel(key string) {
-	held := ledgerOf(h.node).holds(labelItem(key))
 	value, remove := h.value(), h.IntN(2) == 0
+	held := h.ours(labelItem(key), value, remove)
 	h.note("label %s=%s, removed: %t, ours: %t", key, value, remove, held)
 	h.both(held, func(n *corev1.Node) {
 		if remove {
@@ -124,6 +124,16 @@ func (h *history) strangersLabel(key string) {
 			hasLabel(key, value)(n)
 		}
 	})
+}
+
+// ours tells whether an item stays the operator's when somebody writes it: what no pool
+// wants any more and somebody gives another value, before it was taken off, is theirs.
+func (h *history) ours(i item, value string, remove bool) bool {
+	if !ledgerOf(h.node).holds(i) {
+		return false
+	}
+	found, there := valueOn(h.node, i)
+	return remove || (there && found == value) || h.desired().holds(i)
 }
 
 // both changes the node, and its twin where the operator has no hand in it.
@@ -136,8 +146,8 @@ func (h *history) both(held bool, change nodeOption) {
 
 func (h *history) strangersAnnotation() {
 	key := h.key()
-	held := ledgerOf(h.node).holds(annotationItem(key))
 	value, remove := h.value(), h.IntN(2) == 0
+	held := h.ours(annotationItem(key), value, remove)
 	h.note("annotation %s=%s, removed: %t, ours: %t", key, value, remove, held)
 	h.both(held, func(n *corev1.Node) {
 		if remove {

@@ -10,13 +10,14 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
 // afterClasses holds taints back until the RuntimeClasses of the node's pools tolerate
 // them. Pods get their tolerations when they are created: one created between a new
-// taint and its toleration would be pending for ever.
+// taint and its toleration would be pending for ever, or be evicted.
 func afterClasses(node *corev1.Node, d desired, f nodeFacts) desired {
 	held := ledgerOf(node)
 	out := d
@@ -25,7 +26,7 @@ func afterClasses(node *corev1.Node, d desired, f nodeFacts) desired {
 		if i.kind != nodesv1.ConflictTaint {
 			continue
 		}
-		if found, there := valueOn(node, i); there && found == e.Value || !f.early(i.taint(e.Value), d.pools) {
+		if found, there := valueOn(node, i); there && found == e.Value || !f.early(i.taint(e.Value), e.Pools, d.pools) {
 			continue
 		}
 		delete(out.items, i)
@@ -36,16 +37,20 @@ func afterClasses(node *corev1.Node, d desired, f nodeFacts) desired {
 	return out
 }
 
-// early tells whether a taint would come before its toleration in the RuntimeClass of
-// some pool. A pool that has no class of its own yet, or may not change it now, is not
-// waited for.
-func (f nodeFacts) early(taint corev1.Taint, pools []string) bool {
+// early tells whether a taint would come before its toleration: before the class of a
+// pool that wants it is there, or while the class of another pool of the node is about
+// to tolerate it. A pool whose class is not to be had holds up nobody else's taints.
+func (f nodeFacts) early(taint corev1.Taint, owners, pools []string) bool {
 	for _, pool := range f.pools {
 		if !slices.Contains(pools, pool.Name) || frozen(pool) {
 			continue
 		}
 		class := f.classes[pool.Name]
-		if class != nil && class.Labels["app.kubernetes.io/instance"] == pool.Name && !tolerates(class, taint) {
+		own := class != nil && metav1.IsControlledBy(class, pool)
+		switch {
+		case own && !tolerates(class, taint):
+			return true
+		case !own && slices.Contains(owners, pool.Name):
 			return true
 		}
 	}

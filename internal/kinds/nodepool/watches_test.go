@@ -77,7 +77,7 @@ func TestANodeConcernsThePoolsThatItBelongsToOrCarriesSomethingOf(t *testing.T) 
 		"none":                        {newNode("n"), nil},
 		"all that it belongs to":      {newNode("n", role("silver"), role("gold"), hasLabel("zone", "a")), []string{"gold", "silver", "zonal"}},
 		"one that it left":            {settled(t, newNode("n", role("gold")), gold), []string{"gold"}},
-		"one that is gone altogether": {newNode("n", hasAnnotation(ledgerAnnotation, `{"labels":{"x":{"value":"","pools":["gone"]}}}`)), []string{"gone"}},
+		"one that is gone altogether": {newNode("n", hasLedger(`{"labels":{"x":{"value":"","pools":["gone"]}}}`)), []string{"gone"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "pools", c.want, concerned(c.node, pools), cmpopts.EquateEmpty())

@@ -98,7 +98,17 @@ func (a *Applier) create(ctx context.Context, in *intent, hold bool) (Result, er
 	if err := in.restore(); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
-	return a.apply(ctx, in, Created)
+	if wait := a.Contests.Enter(in.contest(), in.hash()); wait > 0 {
+		return Result{
+			Ref: in.Ref, Action: Contested, Again: wait,
+			Message: fmt.Sprintf("%s is deleted again and again; it is left alone for %s", in.Ref, wait.Round(time.Second)),
+		}, nil
+	}
+	result, err := a.apply(ctx, in, Created)
+	if err != nil {
+		a.Contests.Withdraw(in.contest())
+	}
+	return result, err
 }
 
 // update brings a child that is there to what is declared, if it is not so already.
@@ -152,6 +162,9 @@ func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result,
 // replace removes exactly the object that was looked at: not a later one of the same
 // name, and not one that has changed since.
 func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (Result, error) {
+	if err := a.wouldCreate(ctx, in); err != nil {
+		return Result{Ref: in.Ref}, err
+	}
 	uid, version := live.GetUID(), live.GetResourceVersion()
 	err := a.client.Delete(ctx, live, client.Preconditions{UID: &uid, ResourceVersion: &version})
 	if client.IgnoreNotFound(err) != nil {
@@ -159,6 +172,19 @@ func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (
 	}
 	a.Writes.Forget(in.GroupVersionKind, in.ObjectKey)
 	return Result{Ref: in.Ref, Action: Replaced}, nil
+}
+
+// wouldCreate asks the API server whether it would take the new object, under a name of
+// its own because the old one is still there: a refusal must not cost the old one.
+func (a *Applier) wouldCreate(ctx context.Context, in *intent) error {
+	trial := in.object.DeepCopy()
+	trial.SetName(fmt.Sprintf("%.200s-trial", in.Name))
+	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(trial),
+		client.FieldOwner(common.Name), client.ForceOwnership, client.DryRunAll)
+	if err != nil {
+		return fmt.Errorf("try the new %s: %w", in.Ref, err)
+	}
+	return nil
 }
 
 // mustReplace tells whether a field differs that the API server does not let change.

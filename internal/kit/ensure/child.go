@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -111,6 +112,12 @@ func (in *intent) sign() error {
 	annotations[common.AppliedAnnotation] = hex.EncodeToString(sum[:8])
 	in.object.SetAnnotations(annotations)
 	return nil
+}
+
+// contest names the child in the record of contests while it has no UID of its own. The
+// owner's UID stands in its labels: another owner's child is another one.
+func (in *intent) contest() types.UID {
+	return types.UID(in.object.GetLabels()[common.OwnerLabel] + " " + in.String())
 }
 
 func (in *intent) hash() string {

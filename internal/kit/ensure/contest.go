@@ -26,6 +26,7 @@ type Contests struct {
 	clock clock.PassiveClock
 	mu    sync.Mutex
 	byUID map[types.UID]*contest
+	sweep int // as soon as there are so many, those that are over are dropped
 }
 
 type contest struct {
@@ -49,6 +50,7 @@ func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
 	now := c.clock.Now()
 	record := c.byUID[uid]
 	if record == nil || record.intent != intent {
+		c.dropOver(now)
 		record = &contest{intent: intent}
 		c.byUID[uid] = record
 	}
@@ -65,6 +67,19 @@ func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
 	record.backoff = min(max(2*record.backoff, contestFirst), contestLongest)
 	record.until, record.repairs = now.Add(record.backoff), nil
 	return record.backoff
+}
+
+// dropOver keeps the record from growing with every object that was ever written.
+func (c *Contests) dropOver(now time.Time) {
+	if len(c.byUID) < c.sweep {
+		return
+	}
+	for uid, record := range c.byUID {
+		if record.over(now) {
+			delete(c.byUID, uid)
+		}
+	}
+	c.sweep = max(1024, 2*len(c.byUID))
 }
 
 // Withdraw takes back the count of a write that failed: what did not change the object

@@ -115,7 +115,7 @@ func stranger(ref Ref, object client.Object) string {
 	} else if manager := object.GetLabels()[common.ManagedByLabel]; manager != "" {
 		who = manager
 	}
-	return fmt.Sprintf("%s is there already and belongs to %s; it is left alone: delete or rename it, or rename this object", ref, who)
+	return fmt.Sprintf("%s is there already and belongs to %s; it is left alone: delete it, or give this object another name", ref, who)
 }
 
 func newObject(scheme *runtime.Scheme, in *intent) (client.Object, error) {

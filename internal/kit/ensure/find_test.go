@@ -52,7 +52,7 @@ func TestAStrangerIsNamedWithWhatToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := stranger(ref, &corev1.ConfigMap{ObjectMeta: test.meta})
-			if !strings.HasPrefix(got, "ConfigMap demo/settings is there already and "+test.want) || !strings.Contains(got, "delete or rename it") {
+			if !strings.HasPrefix(got, "ConfigMap demo/settings is there already and "+test.want) || !strings.Contains(got, "delete it, or give this object another name") {
 				t.Errorf("message %q, expected it to name the object, its owner (%s) and what to do", got, test.want)
 			}
 		})

@@ -17,7 +17,7 @@ func OtherManager(entries []metav1.ManagedFieldsEntry, paths *fieldpath.Set) str
 	var owner, latest *metav1.ManagedFieldsEntry
 	for i := range entries {
 		entry := &entries[i]
-		if entry.Manager == common.Name {
+		if entry.Manager == common.Name || entry.Subresource != "" { // a heartbeat is no rival
 			continue
 		}
 		if newer(entry, latest) {

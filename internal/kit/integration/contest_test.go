@@ -1,0 +1,113 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+func TestAfterThreeRevertsInAMinuteTheChildIsLeftAlone(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	child := settings(ns, map[string]string{"mode": "fast"})
+	ref := p.ensures(owner, child, ensure.Created, creation("configmaps")).Ref
+	revert := func() {
+		t.Helper()
+		edit(t, "argocd", settingsOf(ns), `{"data":{"mode":"slow"}}`)
+		p.catchesUp(ref)
+	}
+	for range 3 {
+		revert()
+		p.ensures(owner, child, ensure.Repaired, repair("configmaps"))
+		p.ensures(owner, child, ensure.Unchanged, free)
+		p.clock.Step(10 * time.Second)
+	}
+	revert()
+	readOnly := cost{"get configmaps": 1} // who is it?
+	result := p.ensures(owner, child, ensure.Contested, readOnly)
+	want := "ConfigMap " + ns + `/settings is changed back again and again by "argocd"; it is left alone for 1m0s`
+	if result.Message != want || result.Again != time.Minute {
+		t.Errorf("message %q, looked at again after %s; expected %q and 1m0s", result.Message, result.Again, want)
+	}
+	p.clock.Step(59 * time.Second)
+	if result = p.ensures(owner, child, ensure.Contested, readOnly); result.Again != time.Second {
+		t.Errorf("looked at again after %s, expected 1s", result.Again)
+	}
+	if got := current(t, settingsOf(ns)).Data["mode"]; got != "slow" {
+		t.Errorf("mode %s, expected the other's value to stay for the time being", got)
+	}
+	p.clock.Step(time.Second)
+	p.ensures(owner, child, ensure.Repaired, repair("configmaps"))
+}
+
+func TestAnEditOfTheUserEndsTheWaitOfAContest(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	child := settings(ns, map[string]string{"mode": "fast"})
+	ref := p.ensures(owner, child, ensure.Created, creation("configmaps")).Ref
+	for range 3 {
+		edit(t, "argocd", settingsOf(ns), `{"data":{"mode":"slow"}}`)
+		p.catchesUp(ref)
+		p.ensures(owner, child, ensure.Repaired, repair("configmaps"))
+	}
+	edit(t, "argocd", settingsOf(ns), `{"data":{"mode":"slow"}}`)
+	p.catchesUp(ref)
+	p.ensures(owner, child, ensure.Contested, cost{"get configmaps": 1})
+	p.ensures(owner, settings(ns, map[string]string{"mode": "slow"}), ensure.Applied, repair("configmaps"))
+}
+
+// A webhook that undoes our value inside of our own write leaves no name behind.
+func TestARivalWithoutANameIsSomebody(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	child := settings(ns, map[string]string{"mode": "fast"})
+	ref := p.ensures(owner, child, ensure.Created, creation("configmaps")).Ref
+	for i := range 4 {
+		edit(t, "opcrew", settingsOf(ns), `{"data":{"mode":"slow"}}`)
+		p.catchesUp(ref)
+		if i < 3 {
+			p.ensures(owner, child, ensure.Repaired, repair("configmaps"))
+		}
+	}
+	result := p.ensures(owner, child, ensure.Contested, cost{"get configmaps": 1})
+	want := "ConfigMap " + ns + `/settings is changed back again and again by "somebody"; it is left alone for 1m0s`
+	if result.Message != want {
+		t.Errorf("message %q, expected %q", result.Message, want)
+	}
+}
+
+func TestAQuotaThatStandsInTheWayIsNotTakenForARival(t *testing.T) {
+	ns := env.Namespace(t)
+	refused := true
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{intercept: interceptor.Funcs{
+		Apply: func(ctx context.Context, c client.WithWatch, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			if refused {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "settings", context.DeadlineExceeded)
+			}
+			return c.Apply(ctx, object, opts...)
+		},
+	}})
+	refused = false
+	p.ensures(owner, settings(ns, map[string]string{"mode": "fast"}), ensure.Created, creation("configmaps"))
+	refused = true
+	slow := settings(ns, map[string]string{"mode": "slow"})
+	for range 6 {
+		if result, err := p.Ensure(t.Context(), owner, slow, false); !ensure.Refused(err) {
+			t.Fatalf("%s (%v), expected the refusal each time", result.Action, err)
+		}
+	}
+	refused = false
+	p.ensures(owner, slow, ensure.Applied, repair("configmaps"))
+}

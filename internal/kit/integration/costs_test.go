@@ -1,0 +1,149 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// cost is how many calls of which sort were made, such as "patch configmaps": 1.
+type cost map[string]int
+
+var free = cost{}
+
+// creation and repair are what a new child and a changed one cost.
+func creation(resource string) cost { return cost{"get " + resource: 1, "patch " + resource: 1} }
+func repair(resource string) cost   { return cost{"patch " + resource: 1} }
+
+// spends expects a process to make exactly these calls in do.
+func (p *process) spends(want cost, do func()) {
+	p.t.Helper()
+	mark := env.Audit.Mark(p.t)
+	do()
+	calls := env.Audit.Since(p.t, mark).By(p.user).Counted()
+	if diff := cmp.Diff(map[string]int(want), calls.Tally()); diff != "" {
+		p.t.Errorf("calls at the API server (-expected +got):\n%s%s", diff, calls)
+	}
+}
+
+// ensures expects one child to be handled in this way at this cost, and waits until
+// the cache has seen what was written.
+func (p *process) ensures(owner client.Object, child ensure.Child, want ensure.Action, costs cost) ensure.Result {
+	p.t.Helper()
+	var result ensure.Result
+	p.spends(costs, func() { result = p.ensure(owner, child) })
+	if result.Action != want {
+		p.t.Fatalf("%s: %s (%s), expected %s", result.Ref, result.Action, result.Message, want)
+	}
+	if maps.Equal(costs, free) || want == ensure.Taken || want == ensure.Contested || want == ensure.Waiting {
+		return result
+	}
+	p.catchesUp(result.Ref)
+	return result
+}
+
+func (p *process) ensure(owner client.Object, child ensure.Child) ensure.Result {
+	p.t.Helper()
+	result, err := p.Ensure(p.t.Context(), owner, child, false)
+	if err != nil {
+		p.t.Fatalf("ensuring a child: %v", err)
+	}
+	return result
+}
+
+// catchesUp waits until the cache has what the server has, which may be nothing.
+func (p *process) catchesUp(ref ensure.Ref) {
+	p.t.Helper()
+	eventually.True(p.t, 20*time.Second, "the cache has "+ref.String()+" as the server has it", func() error {
+		cached, live := newOf(p.t, ref), newOf(p.t, ref)
+		if err := client.IgnoreNotFound(p.client.Get(p.t.Context(), ref.ObjectKey, cached)); err != nil {
+			return err
+		}
+		if err := client.IgnoreNotFound(env.Client.Get(p.t.Context(), ref.ObjectKey, live)); err != nil {
+			return err
+		}
+		if ref.Kind != "Widget" && live.GetLabels()["app.kubernetes.io/managed-by"] != "opcrew" {
+			live.SetResourceVersion("")
+		}
+		if cached.GetResourceVersion() != live.GetResourceVersion() {
+			return fmt.Errorf("it has version %q, the server %q", cached.GetResourceVersion(), live.GetResourceVersion())
+		}
+		return nil
+	})
+}
+
+func newOf(t *testing.T, ref ensure.Ref) client.Object {
+	t.Helper()
+	object, err := scheme.New(ref.GroupVersionKind)
+	if err != nil {
+		t.Fatalf("no type for %s: %v", ref, err)
+	}
+	return object.(client.Object)
+}
+
+// newOwner makes the object that the children of a test are for.
+func newOwner(t *testing.T, namespace, name string) *corev1.ConfigMap {
+	t.Helper()
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	create(t, owner)
+	return owner
+}
+
+func create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := env.Client.Create(t.Context(), object); err != nil {
+			t.Fatalf("creating %T %s: %v", object, object.GetName(), err)
+		}
+	}
+}
+
+// current reads what the server has into object, and returns it.
+func current[O client.Object](t *testing.T, object O) O {
+	t.Helper()
+	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatalf("reading %T %s: %v", object, object.GetName(), err)
+	}
+	return object
+}
+
+// edit is somebody else, by name, who changes an object with a JSON or merge patch.
+func edit(t *testing.T, who string, object client.Object, patch string) {
+	t.Helper()
+	kind := types.MergePatchType
+	if patch[0] == '[' {
+		kind = types.JSONPatchType
+	}
+	err := env.Client.Patch(t.Context(), object, client.RawPatch(kind, []byte(patch)), client.FieldOwner(who))
+	if err != nil {
+		t.Fatalf("%s changes %T %s: %v", who, object, object.GetName(), err)
+	}
+}
+
+// withoutStatus gives an object without what its controllers report on it.
+func withoutStatus(t *testing.T, object client.Object) map[string]any {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(content, "status")
+	unstructured.RemoveNestedField(content, "metadata", "annotations", "deployment.kubernetes.io/revision")
+	return content
+}

@@ -1,0 +1,177 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+var widgetKind = schema.GroupVersionKind{Group: "test.opcrew.io", Version: "v1", Kind: "Widget"}
+
+// widgets is the part of the loop that a kind supplies; tests set what they need.
+type widgets struct {
+	unread error                  // what Observe fails with
+	seen   int                    // what Observe sees
+	plan   func(*Widget) kit.Plan // nil: nothing
+	done   kit.Outcome            // the last
+}
+
+func (k *widgets) Observe(context.Context, *Widget) (int, error) { return k.seen, k.unread }
+
+func (k *widgets) Plan(widget *Widget, _ int, _ time.Time) kit.Plan {
+	if k.plan == nil {
+		return kit.Plan{}
+	}
+	return k.plan(widget)
+}
+
+func (k *widgets) Report(widget *Widget, seen int, done kit.Outcome, now time.Time) {
+	k.done = done
+	widget.Status.Seen = seen
+	set := condition.Set{Conditions: &widget.Status.Conditions, Generation: widget.Generation, Now: now}
+	switch {
+	case done.Err != nil:
+		set.False("Ready", "Refused", done.Err.Error())
+	case done.Contested != "":
+		set.False("Ready", "Contested", done.Contested)
+	default:
+		set.True("Ready", "AsWanted", "All is as declared")
+	}
+}
+
+// Tell tells of every change of what is seen.
+func (k *widgets) Tell(before, after *Widget) []kit.Event {
+	if before.Status.Seen == after.Status.Seen {
+		return nil
+	}
+	return []kit.Event{{Reason: "Seen", Action: "Look", Note: "something else is seen"}}
+}
+
+// loop is a process that carries out the reconcile of widgets.
+type loop struct {
+	*process
+	*kit.Loop[*Widget, int]
+	kind     *widgets
+	told     *events.FakeRecorder
+	registry *prometheus.Registry
+	forgot   []client.ObjectKey
+}
+
+func newLoop(t *testing.T, namespace string, s setup) *loop {
+	t.Helper()
+	l := &loop{process: start(t, namespace, s), kind: &widgets{}, told: events.NewFakeRecorder(100), registry: prometheus.NewRegistry()}
+	metrics, err := kit.NewMetrics(l.registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Loop = &kit.Loop[*Widget, int]{
+		Tools: &kit.Tools{
+			Client: l.client, Live: l.live, Children: l.Applier, Events: l.told,
+			Metrics: metrics, Registry: l.registry, Clock: l.clock,
+		},
+		New:    func() *Widget { return &Widget{} },
+		Kind:   l.kind,
+		Forget: func(key client.ObjectKey) { l.forgot = append(l.forgot, key) },
+	}
+	return l
+}
+
+// reconciles carries out one reconcile at this cost, half a second after the last one
+// so that a status may be written, and waits until the cache has what was written.
+func (l *loop) reconciles(widget *Widget, costs cost) (ctrl.Result, error) {
+	l.t.Helper()
+	l.clock.Step(500 * time.Millisecond)
+	return l.reconcilesAtOnce(widget, costs)
+}
+
+func (l *loop) reconcilesAtOnce(widget *Widget, costs cost) (result ctrl.Result, err error) {
+	l.t.Helper()
+	key := client.ObjectKeyFromObject(widget)
+	l.spends(costs, func() { result, err = l.Reconcile(l.t.Context(), ctrl.Request{NamespacedName: key}) })
+	l.settles(widget)
+	return result, err
+}
+
+// settles waits until the cache has the widget and its children as the server has them.
+func (l *loop) settles(widget *Widget) {
+	l.t.Helper()
+	l.catchesUp(ensure.Ref{GroupVersionKind: widgetKind, ObjectKey: client.ObjectKeyFromObject(widget)})
+	for _, result := range l.kind.done.Results {
+		if result.Ref.Kind != "" {
+			l.catchesUp(result.Ref)
+		}
+	}
+}
+
+// goesWell expects a reconcile without an error and without another look.
+func (l *loop) goesWell(widget *Widget, costs cost) {
+	l.t.Helper()
+	result, err := l.reconciles(widget, costs)
+	if err != nil || result.RequeueAfter != 0 {
+		l.t.Fatalf("the reconcile gives %v (%v), expected it to wait for the next event", result, err)
+	}
+}
+
+func (l *loop) widget(name string) *Widget {
+	l.t.Helper()
+	widget := newWidget(l.t, l.namespace(), name)
+	l.settles(widget)
+	return widget
+}
+
+func (l *loop) namespace() string { return strings.SplitN(l.user, "@", 2)[1] }
+
+func newWidget(t *testing.T, namespace, name string) *Widget {
+	t.Helper()
+	widget := &Widget{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: WidgetSpec{Size: 1}}
+	create(t, widget)
+	return widget
+}
+
+// expectReady expects the condition Ready as the server has it, and gives it.
+func expectReady(t *testing.T, widget *Widget, status metav1.ConditionStatus, reason string) metav1.Condition {
+	t.Helper()
+	got := current(t, widget)
+	ready := meta.FindStatusCondition(got.Status.Conditions, "Ready")
+	if ready == nil || ready.Status != status || ready.Reason != reason {
+		t.Fatalf("Ready is %v, expected %s with reason %s", ready, status, reason)
+	}
+	if got.Status.ObservedGeneration != got.Generation {
+		t.Errorf("observed generation %d, expected %d", got.Status.ObservedGeneration, got.Generation)
+	}
+	return *ready
+}
+
+// tells expects exactly these events since the last time, by their beginnings.
+func (l *loop) tells(want ...string) {
+	l.t.Helper()
+	var got []string
+	for len(l.told.Events) > 0 {
+		got = append(got, <-l.told.Events)
+	}
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || !strings.HasPrefix(got[i], want[i]) {
+			l.t.Errorf("events %q, expected %q", got, want)
+			return
+		}
+	}
+}
+
+const statusWrite = "patch widgets/status"

@@ -1,0 +1,135 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// process is one process of the operator, without its queue: tests say when it works.
+type process struct {
+	*ensure.Applier
+	t *testing.T
+	// user is the process in the audit log; no other process of the test has it.
+	user string
+	// client reads from the cache and writes to the server, live reads from the server.
+	client client.Client
+	live   client.Reader
+	clock  *clocktesting.FakeClock
+}
+
+// setup says in what a process differs from the usual.
+type setup struct {
+	groups    []string          // of the user; system:masters if nil
+	types     []client.Object   // that are cached, ours only; see ownTypes
+	intercept interceptor.Funcs // between the process and the server
+	events    *gate             // that holds back what the cache is told
+	// everywhere caches all namespaces, not only the test's.
+	everywhere bool
+}
+
+var (
+	started      int
+	noon         = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	sharedMapper = sync.OnceValues(func() (meta.RESTMapper, error) {
+		transport, err := rest.HTTPClientFor(env.Config)
+		if err != nil {
+			return nil, err
+		}
+		return apiutil.NewDynamicRESTMapper(env.Config, transport)
+	})
+)
+
+func ownTypes() []client.Object {
+	return []client.Object{&corev1.ConfigMap{}, &corev1.Service{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &nodev1.RuntimeClass{}}
+}
+
+// start begins a process that has nothing in its memory and the namespace in its cache.
+func start(t *testing.T, namespace string, s setup) *process {
+	t.Helper()
+	started++
+	p := &process{t: t, user: fmt.Sprintf("process-%d@%s", started, namespace), clock: clocktesting.NewFakeClock(noon)}
+	if s.groups == nil {
+		s.groups = []string{"system:masters"}
+	}
+	if s.types == nil {
+		s.types = ownTypes()
+	}
+	config := env.ConfigAs(p.user, s.groups...)
+	// The administrator's mapper, so that no process is charged for discovery.
+	mapper, err := sharedMapper()
+	if err != nil {
+		t.Fatalf("discovering what the server has: %v", err)
+	}
+	reader := startCache(t, config, mapper, namespace, s)
+	writer, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper, Cache: &client.CacheOptions{Reader: reader}})
+	if err != nil {
+		t.Fatalf("making the client: %v", err)
+	}
+	p.client = interceptor.NewClient(writer, s.intercept)
+	if p.live, err = client.New(config, client.Options{Scheme: scheme, Mapper: mapper}); err != nil {
+		t.Fatalf("making the client: %v", err)
+	}
+	p.Applier = ensure.NewApplier(p.client, p.live, p.clock)
+	return p
+}
+
+// startCache caches as kit does: only declared types, of children only ours.
+func startCache(t *testing.T, config *rest.Config, mapper meta.RESTMapper, namespace string, s setup) cache.Cache {
+	t.Helper()
+	opts := cache.Options{
+		Scheme: scheme, Mapper: mapper,
+		ByObject:                    map[client.Object]cache.ByObject{&Widget{}: {}},
+		DefaultNamespaces:           map[string]cache.Config{namespace: {}},
+		DefaultTransform:            cache.TransformStripManagedFields(),
+		ReaderFailOnMissingInformer: true,
+	}
+	for _, object := range s.types {
+		opts.ByObject[object] = kit.Ours()
+	}
+	if s.everywhere {
+		opts.DefaultNamespaces = nil
+	}
+	if s.events != nil {
+		opts.NewInformer = s.events.newInformer
+	}
+	reader, err := cache.New(config, opts)
+	if err != nil {
+		t.Fatalf("making the cache: %v", err)
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		_ = reader.Start(t.Context()) // ends with the test
+	}()
+	t.Cleanup(func() { <-stopped })
+	for object := range opts.ByObject {
+		if _, err := reader.GetInformer(t.Context(), object); err != nil {
+			t.Fatalf("caching %T: %v", object, err)
+		}
+	}
+	if !reader.WaitForCacheSync(t.Context()) {
+		t.Fatal("the cache does not fill")
+	}
+	return reader
+}

@@ -1,0 +1,92 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+func TestWhatCannotBeChangedIsDeletedAndMadeAnew(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses"))
+	first := current(t, classOf(ns))
+
+	p.ensures(owner, class(ns, "gvisor"), ensure.Replaced, cost{"delete runtimeclasses": 1})
+	p.ensures(owner, class(ns, "gvisor"), ensure.Created, creation("runtimeclasses"))
+	p.ensures(owner, class(ns, "gvisor"), ensure.Unchanged, free)
+	if second := current(t, classOf(ns)); second.UID == first.UID || second.Handler != "gvisor" {
+		t.Errorf("handler %s, made anew: %t; expected a new object with gvisor", second.Handler, second.UID != first.UID)
+	}
+}
+
+func TestWithoutLeaveToReplaceTheServersRefusalIsTold(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses"))
+	child := class(ns, "gvisor")
+	child.ReplaceOn = nil
+	for range 5 { // more often than a contest allows: a refusal stays a refusal
+		result, err := p.Ensure(t.Context(), owner, child, false)
+		if !apierrors.IsInvalid(err) || !ensure.Refused(err) || result.Action != "" {
+			t.Fatalf("%q (%v), expected the server to refuse it as invalid", result.Action, err)
+		}
+	}
+}
+
+func TestAnObjectThatIsGoingAwayIsWaitedFor(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	ref := p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses")).Ref
+	edit(t, "somebody", classOf(ns), `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	p.catchesUp(ref)
+	p.ensures(owner, class(ns, "gvisor"), ensure.Replaced, cost{"delete runtimeclasses": 1})
+	p.ensures(owner, class(ns, "gvisor"), ensure.Waiting, free)
+
+	// It is no other thing when the cache does not see it any more.
+	edit(t, "somebody", classOf(ns), `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
+	p.catchesUp(ref)
+	p.ensures(owner, class(ns, "gvisor"), ensure.Waiting, cost{"get runtimeclasses": 1})
+	edit(t, "somebody", classOf(ns), `{"metadata":{"finalizers":null}}`)
+	p.catchesUp(ref)
+	p.ensures(owner, class(ns, "gvisor"), ensure.Created, creation("runtimeclasses"))
+}
+
+func TestOnlyTheObjectThatWasLookedAtIsDeleted(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, ns string){
+		"it was changed": func(t *testing.T, ns string) {
+			edit(t, "somebody", classOf(ns), `{"metadata":{"annotations":{"keep":"me"}}}`)
+		},
+		"it was made anew": func(t *testing.T, ns string) {
+			again := current(t, classOf(ns))
+			if err := env.Client.Delete(t.Context(), classOf(ns)); err != nil {
+				t.Fatal(err)
+			}
+			again.ResourceVersion, again.UID = "", ""
+			create(t, again)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := env.Namespace(t)
+			events := &gate{}
+			owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{events: events})
+			p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses"))
+			events.close()
+			defer events.open()
+			change(t, ns)
+			uid := current(t, classOf(ns)).UID
+			result, err := p.Ensure(t.Context(), owner, class(ns, "gvisor"), false)
+			if !apierrors.IsConflict(err) || result.Action != "" {
+				t.Errorf("%q (%v), expected a conflict and nothing done", result.Action, err)
+			}
+			if got := current(t, classOf(ns)); got.UID != uid || got.DeletionTimestamp != nil {
+				t.Error("it was deleted, expected it to stay")
+			}
+		})
+	}
+}

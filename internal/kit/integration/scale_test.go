@@ -1,0 +1,163 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// scale is somebody who scales by the subresource, as kubectl scale and KEDA do.
+func scale(t *testing.T, namespace string, replicas int32) {
+	t.Helper()
+	to := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
+	err := env.Client.SubResource("scale").Update(t.Context(), deploymentOf(namespace), client.WithSubResourceBody(to))
+	if err != nil {
+		t.Fatalf("scaling to %d: %v", replicas, err)
+	}
+}
+
+func expectReplicas(t *testing.T, namespace string, want int32) {
+	t.Helper()
+	if got := *current(t, deploymentOf(namespace)).Spec.Replicas; got != want {
+		t.Errorf("%d replicas, expected %d", got, want)
+	}
+}
+
+// writes expects one write that is taken. The Deployment controller reports its status
+// in between, which is a conflict for a write that carries values: it is tried again.
+func (p *process) writes(owner client.Object, child ensure.Child, want ensure.Action) {
+	p.t.Helper()
+	mark := env.Audit.Mark(p.t)
+	eventually.True(p.t, 20*time.Second, "the write is taken", func() error {
+		result, err := p.Ensure(p.t.Context(), owner, child, false)
+		p.catchesUp(result.Ref)
+		switch {
+		case apierrors.IsConflict(err):
+			return err
+		case err != nil || result.Action != want:
+			p.t.Fatalf("%s: %s (%v), expected %s", result.Ref, result.Action, err, want)
+		}
+		return nil
+	})
+	calls := env.Audit.Since(p.t, mark).By(p.user)
+	if taken := len(calls.Writes()) - len(calls.Writes().Refused()); taken != 1 {
+		p.t.Errorf("%d writes, expected 1:\n%s", taken, calls)
+	}
+}
+
+func TestTheReplicasOfAnAutoscalerAreNeverResetAndCostNothing(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	ref := p.ensures(owner, scaledDeployment(ns, "web:1", 2), ensure.Created, creation("deployments")).Ref
+	expectReplicas(t, ns, 2)
+	create(t, &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
+			MinReplicas:    new(int32(4)), MaxReplicas: 6,
+		},
+	})
+	eventually.True(t, 30*time.Second, "the autoscaler scales to its minimum of 4", func() error {
+		if got := *current(t, deploymentOf(ns)).Spec.Replicas; got != 4 {
+			return fmt.Errorf("%d replicas", got)
+		}
+		return nil
+	})
+	p.catchesUp(ref)
+	p.ensures(owner, scaledDeployment(ns, "web:1", 2), ensure.Unchanged, free)
+	p.ensures(owner, scaledDeployment(ns, "web:1", 3), ensure.Unchanged, free)
+
+	p.writes(owner, scaledDeployment(ns, "web:2", 2), ensure.Applied)
+	expectReplicas(t, ns, 4)
+	next := start(t, ns, setup{})
+	next.ensures(owner, scaledDeployment(ns, "web:2", 2), ensure.Unchanged, free)
+	edit(t, "kubectl-edit", deploymentOf(ns), `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"web:3"}]`)
+	next.catchesUp(ref)
+	next.writes(owner, scaledDeployment(ns, "web:2", 2), ensure.Repaired)
+	expectReplicas(t, ns, 4)
+}
+
+func TestTheReplicasSetByAnybodyAreKeptWhenTheyAreCarried(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	ref := p.ensures(owner, scaledDeployment(ns, "web:1", 2), ensure.Created, creation("deployments")).Ref
+	for _, replicas := range []int32{7, 0, 1} {
+		scale(t, ns, replicas)
+		p.catchesUp(ref)
+		p.ensures(owner, scaledDeployment(ns, "web:1", 2), ensure.Unchanged, free)
+		p.writes(owner, scaledDeployment(ns, fmt.Sprintf("web:%d", replicas+10), 2), ensure.Applied)
+		expectReplicas(t, ns, replicas)
+		p.writes(owner, scaledDeployment(ns, "web:1", 2), ensure.Applied)
+		expectReplicas(t, ns, replicas)
+	}
+
+	// The autoscaler is removed: the replicas are ours again.
+	p.writes(owner, deployment(ns, "web:1", 2), ensure.Applied)
+	expectReplicas(t, ns, 2)
+}
+
+func TestTheReplicasSurviveTheLossOfTheCachesLabel(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	ref := p.ensures(owner, scaledDeployment(ns, "web:1", 2), ensure.Created, creation("deployments")).Ref
+	scale(t, ns, 9)
+	edit(t, "kustomize", deploymentOf(ns), `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
+	p.catchesUp(ref)
+	p.writes(owner, scaledDeployment(ns, "web:1", 2), ensure.Repaired)
+	expectReplicas(t, ns, 9)
+}
+
+// The autoscaler takes a step that our cache has not seen: an old number must not win.
+func TestAStepOfTheAutoscalerThatWasNotSeenYetIsAConflict(t *testing.T) {
+	ns := env.Namespace(t)
+	events := &gate{}
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{events: events})
+	ref := p.ensures(owner, scaledDeployment(ns, "web:1", 2), ensure.Created, creation("deployments")).Ref
+	events.close()
+	defer events.open()
+	scale(t, ns, 9)
+	for range 5 { // more often than a contest allows: a conflict is nobody's rival
+		result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false)
+		if !apierrors.IsConflict(err) || result.Action != "" {
+			t.Fatalf("%q (%v), expected a conflict and nothing done", result.Action, err)
+		}
+	}
+	expectReplicas(t, ns, 9)
+	events.open()
+	p.catchesUp(ref)
+	p.writes(owner, scaledDeployment(ns, "web:2", 2), ensure.Applied)
+	expectReplicas(t, ns, 9)
+}
+
+// What the cache still has was deleted. A version that nothing has is no obstacle to an
+// apply, so the child is made anew at once, with the replicas that it had.
+func TestAChildThatWasDeletedComesBackWithTheReplicasThatItHad(t *testing.T) {
+	ns := env.Namespace(t)
+	events := &gate{}
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{events: events})
+	ref := p.ensures(owner, scaledDeployment(ns, "web:1", 2), ensure.Created, creation("deployments")).Ref
+	scale(t, ns, 9)
+	p.catchesUp(ref)
+	events.close()
+	defer events.open()
+	if err := env.Client.Delete(t.Context(), deploymentOf(ns)); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false); err != nil {
+		t.Errorf("%s (%v), expected it to be made anew", result.Action, err)
+	}
+	expectReplicas(t, ns, 9)
+}
