@@ -33,7 +33,7 @@ KUBE_LDFLAGS := -s -w \
 	-X k8s.io/component-base/version.gitMinor=$(word 2,$(subst ., ,$(KUBERNETES_VERSION:v%=%))) \
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBERNETES_VERSION)
 
-# Debian packages that the local cluster's nodes are made of, and a file that each one brings.
+# Debian packages that the local cluster's nodes are made of.
 PACKAGES := containerd runc containernetworking-plugins nftables iptables conntrack iproute2 procps
 
 ##@ Start here
@@ -60,7 +60,7 @@ test: need-go kube $(BIN)/kwok ## All tests that need no root: unit tests, and i
 
 .PHONY: build
 build: generate ## Build the operator: bin/opcrew.
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew ./cmd/opcrew
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew ./cmd/opcrew
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Generate DeepCopy methods.
@@ -93,7 +93,7 @@ lint: $(BIN)/golangci-lint ## Run the linters.
 verify: generate manifests build-installer lint ## Check that generated files are committed, and lint and vet.
 	go vet -tags e2e ./...
 	cd hack/localcluster && go vet ./...
-	@dirty="$$(git status --porcelain -- api config dist)"; if [ -n "$$dirty" ]; then \
+	@dirty="$$(git status --porcelain -- api config dist)" || exit 1; if [ -n "$$dirty" ]; then \
 		echo "generated files differ from what is committed; commit what make generate manifests build-installer made:"; \
 		echo "$$dirty"; git --no-pager diff --stat -- api config dist; exit 1; fi
 
@@ -164,7 +164,7 @@ need-go:
 	@command -v go >/dev/null || { echo "go is missing: install Go $$(sed -n 's/^go //p' go.mod) or newer"; exit 1; }
 
 packages:
-	@missing="$$(for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || echo -n "$$p "; done)"; \
+	@missing="$$(for p in $(PACKAGES); do dpkg -s $$p 2>/dev/null | grep -q '^Status: install ok installed' || echo -n "$$p "; done)"; \
 	if [ -n "$$missing" ]; then echo "installing $$missing"; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
 
@@ -172,16 +172,16 @@ kube: $(BIN)/kube $(KUBECTL)
 
 $(BIN)/kube: hack/localcluster/go.mod $(wildcard hack/localcluster/cmd/kube/*.go)
 	@echo "building Kubernetes $(KUBERNETES_VERSION) (about 5 minutes, once)"
-	@cd hack/localcluster && CGO_ENABLED=0 go build -trimpath -ldflags "$(KUBE_LDFLAGS)" -o $@ ./cmd/kube
+	@cd hack/localcluster && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(KUBE_LDFLAGS)" -o $@ ./cmd/kube
 
 $(KUBECTL): $(BIN)/kube
 	@ln -sf kube $@
 
 local:
-	@cd hack/localcluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(LOCAL) .
+	@cd hack/localcluster && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w" -o $(LOCAL) .
 
 $(BIN)/pause: hack/localcluster/cmd/pause/main.go
-	@cd hack/localcluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $@ ./cmd/pause
+	@cd hack/localcluster && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w" -o $@ ./cmd/pause
 
 addons: local
 	@$(LOCAL) addons build -o $(BIN)

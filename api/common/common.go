@@ -12,9 +12,9 @@ const Name = "opcrew"
 
 // Annotations that a user sets on an object of any kind.
 const (
-	// PausedAnnotation set to "true" makes the operator look and report, but change nothing.
+	// PausedAnnotation, with any value but "false", makes the operator look and report, but change nothing.
 	PausedAnnotation = "opcrew.io/paused"
-	// DryRunAnnotation set to "true" makes the kinds that can do so show what a change of the
+	// DryRunAnnotation, with any value but "false", makes the kinds that can do so show what a change of the
 	// spec would do, instead of doing it.
 	DryRunAnnotation = "opcrew.io/dry-run"
 )

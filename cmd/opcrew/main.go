@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,6 +90,9 @@ func run(ctx context.Context, f *flags) error {
 
 func options(f *flags, served []kit.Kind) (kit.Options, error) {
 	namespace, inCluster := ownNamespace()
+	if !slices.Contains([]string{"true", "false", "auto"}, f.elect) {
+		return kit.Options{}, fmt.Errorf("--leader-elect=%s: use true, false or auto", f.elect)
+	}
 	elect := f.elect == "true" || (f.elect == "auto" && inCluster)
 	opts := kit.Options{
 		Kinds:           served,

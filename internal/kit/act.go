@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -100,7 +99,7 @@ func (l *Loop[O, F]) children(ctx context.Context, object O, plan Plan, done *Ou
 			l.failed(done, err)
 		}
 	}
-	if len(plan.Prune) > 0 && done.Err == nil {
+	if len(plan.Prune) > 0 && done.Err == nil && done.settled() {
 		results, err := l.Children.Prune(ctx, object, plan.Children, plan.Prune, done.held)
 		done.Results = append(done.Results, results...)
 		if err != nil {
@@ -119,8 +118,8 @@ func (l *Loop[O, F]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	}
 	if wait := l.Children.Contests.Enter(patch.contest(), patch.Intent); wait > 0 {
 		done.lookAgain(wait)
-		done.Contested = fmt.Sprintf("%s is changed back again and again by %q; it is left alone for %s",
-			patch.Object.GetName(), l.rival(ctx, patch), wait.Round(time.Second))
+		done.Contested = fmt.Sprintf("%s is changed back again and again by %q; it is left alone until %s",
+			patch.Object.GetName(), l.rival(ctx, patch), l.Children.Contests.Until(wait))
 		return
 	}
 	object := patch.Object.DeepCopyObject().(client.Object)

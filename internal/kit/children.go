@@ -4,6 +4,8 @@
 package kit
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -13,14 +15,36 @@ import (
 // from what became of them. The first thing that is in the way is told.
 func ReportChildren(set condition.Set, kind string, done Outcome) {
 	switch {
+	case done.Err == nil && done.Held == 0 && len(done.Results) == 0: // none are declared, as at deletion
 	case done.Err != nil && ensure.Refused(done.Err):
 		set.False(kind, common.ReasonRefused, done.Err.Error())
 	case done.Err != nil:
 		set.Unknown(kind, common.ReasonApplying, done.Err.Error())
 	case done.Held > 0:
-		set.False(kind, common.ReasonPaused, "Changes of children are held back")
+		set.False(kind, common.ReasonPaused, "Changes of children are held back by annotation "+common.PausedAnnotation)
+	case !done.settled():
+		reportUnsettled(set, kind, done)
 	default:
 		reportResults(set, kind, done)
+	}
+}
+
+// settled tells whether every child was looked at and brought to what is declared.
+func (o Outcome) settled() bool {
+	_, waiting := o.First(ensure.Waiting, "")
+	return !waiting && !o.retry
+}
+
+// reportUnsettled keeps what was said before, if it was said of this generation: the
+// view was old, or a conflict came between, and the next look will tell. What was said
+// of an earlier generation may not pass for this one.
+func reportUnsettled(set condition.Set, kind string, done Outcome) {
+	if waiting, ok := done.First(ensure.Waiting); ok && waiting.Message != "" {
+		set.False(kind, common.ReasonApplying, waiting.Message)
+		return
+	}
+	if c := meta.FindStatusCondition(*set.Conditions, kind); c == nil || c.ObservedGeneration < set.Generation {
+		set.False(kind, common.ReasonApplying, "Changes of children are on their way")
 	}
 }
 

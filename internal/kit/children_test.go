@@ -28,14 +28,16 @@ func TestTheFirstThingInTheWayOfTheChildrenIsTold(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"nothing is":            {results(), "True", "AsDeclared", ""},
-		"a refusal":             {Outcome{Err: refused, Held: 1}, "False", "Refused", "exceeded quota"},
-		"trouble that passes":   {Outcome{Err: errors.New("timeout")}, "Unknown", "Applying", "timeout"},
-		"a pause":               {Outcome{Held: 2}, "False", "Paused", "held back"},
-		"a stranger":            {results(ensure.Result{Action: ensure.Contested}, ensure.Result{Action: ensure.Taken, Message: "it is Helm's"}), "False", "NameTaken", "it is Helm's"},
-		"a rival":               {results(ensure.Result{Action: ensure.Replaced}, ensure.Result{Action: ensure.Contested, Message: "argocd"}), "False", "Contested", "argocd"},
-		"a child made anew":     {results(ensure.Result{Action: ensure.Replaced}), "False", "Applying", "is being replaced"},
-		"an event yet to come ": {results(ensure.Result{Action: ensure.Waiting}), "True", "AsDeclared", ""},
+		"nothing is":           {results(), "True", "AsDeclared", ""},
+		"a refusal":            {Outcome{Err: refused, Held: 1}, "False", "Refused", "exceeded quota"},
+		"trouble that passes":  {Outcome{Err: errors.New("timeout")}, "Unknown", "Applying", "timeout"},
+		"a pause":              {Outcome{Held: 2}, "False", "Paused", "held back"},
+		"a stranger":           {results(ensure.Result{Action: ensure.Contested}, ensure.Result{Action: ensure.Taken, Message: "it is Helm's"}), "False", "NameTaken", "it is Helm's"},
+		"a rival":              {results(ensure.Result{Action: ensure.Replaced}, ensure.Result{Action: ensure.Contested, Message: "argocd"}), "False", "Contested", "argocd"},
+		"a child made anew":    {results(ensure.Result{Action: ensure.Replaced}), "False", "Applying", "is being replaced"},
+		"an event yet to come": {results(ensure.Result{Action: ensure.Waiting}), "False", "Applying", "on their way"},
+		"a conflict":           {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, retry: true}, "False", "Applying", "on their way"},
+		"a child going away":   {results(ensure.Result{Action: ensure.Waiting, Message: "held by a finalizer"}), "False", "Applying", "held by a finalizer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var list []metav1.Condition
@@ -44,5 +46,16 @@ func TestTheFirstThingInTheWayOfTheChildrenIsTold(t *testing.T) {
 				t.Errorf("%s, %s, %q; expected %s, %s, %q", got.Status, got.Reason, got.Message, test.status, test.reason, test.message)
 			}
 		})
+	}
+}
+
+func TestWhatWasSaidOfThisGenerationStandsWhileAnEventIsOnItsWay(t *testing.T) {
+	waiting := Outcome{Results: []ensure.Result{{Action: ensure.Waiting}}}
+	for generation, want := range map[int64]metav1.ConditionStatus{3: metav1.ConditionTrue, 4: metav1.ConditionFalse} {
+		list := []metav1.Condition{{Type: "Children", Status: metav1.ConditionTrue, Reason: "AsDeclared", ObservedGeneration: 3}}
+		ReportChildren(condition.Set{Conditions: &list, Generation: generation, Now: time.Now()}, "Children", waiting)
+		if list[0].Status != want {
+			t.Errorf("generation %d: the condition said True of generation 3, expected %s now, got %s", generation, want, list[0].Status)
+		}
 	}
 }

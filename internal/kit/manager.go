@@ -5,7 +5,7 @@ package kit
 
 import (
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -123,7 +123,9 @@ func cacheOptions(kinds []Kind, namespaces []string) cache.Options {
 		ReaderFailOnMissingInformer: true,
 	}
 	for _, kind := range kinds {
-		maps.Copy(opts.ByObject, kind.Cache())
+		for object, by := range kind.Cache() {
+			addToCache(opts.ByObject, object, by)
+		}
 	}
 	for _, namespace := range namespaces {
 		if opts.DefaultNamespaces == nil {
@@ -132,6 +134,21 @@ func cacheOptions(kinds []Kind, namespaces []string) cache.Options {
 		opts.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	return opts
+}
+
+// addToCache adds what a kind caches of a type. Two kinds of one process share a cache,
+// so they must want the same of it; that they do is decided when they are written.
+func addToCache(all map[client.Object]cache.ByObject, object client.Object, by cache.ByObject) {
+	for other, there := range all {
+		if reflect.TypeOf(other) != reflect.TypeOf(object) {
+			continue
+		}
+		if !reflect.DeepEqual(there.Label, by.Label) || (there.Transform == nil) != (by.Transform == nil) {
+			panic(fmt.Sprintf("two kinds cache %T in different ways", object))
+		}
+		return
+	}
+	all[object] = by
 }
 
 // Ours limits the cache of a type to the objects that the operator made.

@@ -5,6 +5,7 @@ package podtemplate
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,9 +54,7 @@ func expected(t *testing.T, parts string) map[string]any {
 		t.Fatal(err)
 	}
 	for part, fields := range wanted {
-		for key, value := range fields {
-			out[part].(map[string]any)[key] = value
-		}
+		maps.Copy(out[part].(map[string]any), fields)
 	}
 	return out
 }

@@ -41,6 +41,10 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	if pod.Status.Phase == corev1.PodFailed {
 		return cmp.Or(pod.Status.Message, pod.Status.Reason, "it failed"), true
 	}
+	// Only the control plane takes Ready from a pod whose containers the kubelet calls ready.
+	if condition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue {
+		return fmt.Sprintf("its containers are ready but node %s does not answer, or a readiness gate is closed", pod.Spec.NodeName), true
+	}
 	return "it is starting", false
 }
 

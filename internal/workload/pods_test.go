@@ -29,6 +29,8 @@ func has(kind corev1.PodConditionType, status corev1.ConditionStatus, message st
 func isReady(p *corev1.Pod)   { has(corev1.PodReady, corev1.ConditionTrue, "")(p) }
 func isDeleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }
 
+func isOn(node string) podOption { return func(p *corev1.Pod) { p.Spec.NodeName = node } }
+
 func failed(message, reason string) podOption {
 	return func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Message, p.Status.Reason = corev1.PodFailed, message, reason
@@ -87,6 +89,7 @@ func TestWhyAPodIsNotReadyIsToldInTheWordsOfWhoeverKnows(t *testing.T) {
 		"it crashes":                              {newPod(waits("main", "CrashLoopBackOff", "back-off 5m0s"), crashed(7, "OOMKilled", 137)), "container main crashes again and again, 7 times so far (last: OOMKilled, exit code 137)", true},
 		"it crashes without a reason":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "", 71)), "container main crashes again and again, 2 times so far (last: Error, exit code 71)", true},
 		"it crashes, nobody knows how":            {newPod(waits("main", "CrashLoopBackOff", "")), "container main crashes again and again, 0 times so far", true},
+		"its node crashed":                        {newPod(runs("main"), isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "")), "its containers are ready but node node3 does not answer, or a readiness gate is closed", true},
 		"it was evicted":                          {newPod(failed("The node was low on resource: memory.", "Evicted")), "The node was low on resource: memory.", true},
 		"it failed with a reason":                 {newPod(failed("", "NodeLost")), "NodeLost", true},
 		"it failed":                               {newPod(failed("", "")), "it failed", true},

@@ -54,6 +54,7 @@ type Memcached struct {
 }
 
 // MemcachedSpec is the wanted set of servers.
+// +kubebuilder:validation:XValidation:rule="!(has(self.exporter) && has(self.port) && self.port == 9150)",message="port 9150 is the exporter's; choose another port for memcached"
 type MemcachedSpec struct {
 	// size is the number of servers. A change moves a share of the keys to other servers, see status.lastResize.
 	// +required

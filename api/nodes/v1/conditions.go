@@ -29,6 +29,5 @@ const (
 	ReasonHandlerMissing        = "HandlerMissing"
 	ReasonHandlerNotReported    = "HandlerNotReported"
 	ReasonHandlerOffered        = "HandlerOffered"
-	ReasonNodesNotReady         = "NodesNotReady"
 	ReasonDryRun                = "DryRun"
 )

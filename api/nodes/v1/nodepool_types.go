@@ -137,8 +137,10 @@ type Taint struct {
 	Effect corev1.TaintEffect `json:"effect"`
 
 	// timeAdded is accepted, because the tutorial's type has it, and ignored.
+	// It is text here: a time that only the API server can read would hide every pool from clients.
 	// +optional
-	TimeAdded *metav1.Time `json:"timeAdded,omitempty"`
+	// +kubebuilder:validation:MaxLength=64
+	TimeAdded string `json:"timeAdded,omitempty"`
 }
 
 // Overhead is what a pod of the pool costs on top of its containers.

@@ -33,9 +33,10 @@ const (
 	mebibyte = 1 << 20
 )
 
-// selector selects the pods. It can never change, so it holds nothing but the name.
+// selector selects the pods. It can never change, so it holds only what never will; that
+// they are ours keeps it from pods of a chart of the same name.
 func selector(m *cachev1alpha1.Memcached) map[string]string {
-	return map[string]string{nameLabel: appName, instanceLabel: m.Name}
+	return map[string]string{nameLabel: appName, instanceLabel: m.Name, common.ManagedByLabel: common.Name}
 }
 
 func labels(m *cachev1alpha1.Memcached) map[string]string {
@@ -43,7 +44,6 @@ func labels(m *cachev1alpha1.Memcached) map[string]string {
 	maps.Copy(out, map[string]string{
 		"app.kubernetes.io/component": "cache",
 		"app.kubernetes.io/part-of":   "opcrew",
-		common.ManagedByLabel:         common.Name,
 	})
 	return out
 }

@@ -51,6 +51,9 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 	case err != nil:
 		return f, fmt.Errorf("read StatefulSet: %w", err)
 	}
+	if !metav1.IsControlledBy(set, m) {
+		return f, nil // somebody else's, or that of an earlier object of this name
+	}
 	f.set = set
 	pods := &corev1.PodList{}
 	if err := r.Client.List(ctx, pods, client.InNamespace(m.Namespace), client.MatchingLabels(selector(m))); err != nil {

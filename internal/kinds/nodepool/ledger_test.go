@@ -172,7 +172,7 @@ func TestNothingIsRecoveredThatOthersWrote(t *testing.T) {
 		"another manager":             {Manager: "kubectl-label", FieldsV1: metav1.NewFieldsV1(string(raw))},
 		"our status of the node":      {Manager: "opcrew", Subresource: "status", FieldsV1: metav1.NewFieldsV1(string(raw))},
 		"a record without fields":     {Manager: "opcrew"},
-		"a record that is unreadable": {Manager: "opcrew", FieldsV1: &metav1.FieldsV1{Raw: []byte("{")}},
+		"a record that is unreadable": {Manager: "opcrew", FieldsV1: metav1.NewFieldsV1("{")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			node := newNode("n", hasLabel("a", "b"))

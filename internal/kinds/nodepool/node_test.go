@@ -138,6 +138,7 @@ func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
 			select {
 			case e := <-r.wake:
 				names = append(names, e.Object.GetName())
+				r.snapshot(e.Object.GetName()) // it looks, and can be woken again
 			default:
 				return names
 			}
@@ -152,10 +153,10 @@ func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
 		same(t, fmt.Sprintf("pools woken by %q", c.why), c.want, woken(), cmpopts.EquateEmpty())
 	}
 	r.set("n", "no", nil)
-	taken := r.snapshot()
+	taken := r.snapshot("gold")
 	r.set("n", "", nil)
 	same(t, "a snapshot, which stays as it was", labelMap{"n": "no"}, taken)
-	same(t, "refusals at the end", labelMap{}, r.snapshot())
+	same(t, "refusals at the end", labelMap{}, r.snapshot("gold"))
 }
 
 func TestAPoolsMetricsComeAndGoWithIt(t *testing.T) {

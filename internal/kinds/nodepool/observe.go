@@ -52,7 +52,7 @@ type member struct {
 
 // Observe reads the pools, the nodes that the pool is concerned with, and its class.
 func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (facts, error) {
-	f := facts{refusals: r.refusals.snapshot()}
+	f := facts{refusals: r.refusals.snapshot(pool.Name)}
 	var err error
 	if f.pools, err = listPools(ctx, r.Client); err != nil {
 		return f, err

@@ -47,7 +47,7 @@ func evicts(pool *nodesv1.NodePool) bool {
 func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Preview {
 	out := &nodesv1.Preview{}
 	if classChanges {
-		out.Changes = append(out.Changes, "apply RuntimeClass "+pool.Name)
+		out.Changes = append(out.Changes, classChange(pool, f))
 	}
 	var lines []string // in order of first appearance
 	nodes := map[string][]string{}
@@ -76,6 +76,15 @@ func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Previe
 		out.Changes = append(out.Changes[:maxChanges-1], fmt.Sprintf("and %d more changes", more))
 	}
 	return out
+}
+
+// classChange tells what would become of the RuntimeClass.
+func classChange(pool *nodesv1.NodePool, f facts) string {
+	if f.class != nil && f.class.Handler != pool.Handler() {
+		return fmt.Sprintf("replace RuntimeClass %s, handler %s by %s: running pods stay, new ones are refused for a moment",
+			pool.Name, f.class.Handler, pool.Handler())
+	}
+	return "apply RuntimeClass " + pool.Name
 }
 
 // evictions lists the pods on a node that the new NoExecute taints among its changes

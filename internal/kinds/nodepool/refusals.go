@@ -18,12 +18,14 @@ import (
 type refusals struct {
 	mu     sync.Mutex
 	byNode map[string]string
+	woken  map[string]bool // pools that were woken and have not looked yet
 	wake   chan event.TypedGenericEvent[*nodesv1.NodePool]
 }
 
 func newRefusals() *refusals {
 	return &refusals{
 		byNode: map[string]string{},
+		woken:  map[string]bool{},
 		wake:   make(chan event.TypedGenericEvent[*nodesv1.NodePool], 1024),
 	}
 }
@@ -43,14 +45,31 @@ func (r *refusals) set(node, why string, pools []string) {
 		return
 	}
 	for _, name := range pools {
-		pool := &nodesv1.NodePool{}
-		pool.Name = name
-		r.wake <- event.TypedGenericEvent[*nodesv1.NodePool]{Object: pool}
+		r.wakePool(name)
 	}
 }
 
-func (r *refusals) snapshot() map[string]string {
+// wakePool asks a pool to look, once until it does. Nobody waits here: where there are
+// more pools than the channel holds, the others see it at their next look.
+func (r *refusals) wakePool(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.woken[name] {
+		return
+	}
+	pool := &nodesv1.NodePool{}
+	pool.Name = name
+	select {
+	case r.wake <- event.TypedGenericEvent[*nodesv1.NodePool]{Object: pool}:
+		r.woken[name] = true
+	default:
+	}
+}
+
+// snapshot gives a pool what is known now.
+func (r *refusals) snapshot(pool string) map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.woken, pool)
 	return maps.Clone(r.byNode)
 }

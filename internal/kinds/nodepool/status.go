@@ -16,7 +16,6 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // blockers are what stands in the way of Ready, the first that does being its cause.
@@ -34,7 +33,7 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, done kit.Outcom
 	conflicts := conflictsOf(pool.Name, f)
 	status.Conflicts = slices.Clip(conflicts[:min(len(conflicts), maxConflicts)])
 	set := condition.Set{Conditions: &status.Conditions, Generation: pool.Generation, Now: now}
-	reportClass(set, pool, f, done)
+	reportClass(set, pool, done)
 	reportConflicts(set, conflicts)
 	reportNodes(set, pool, f)
 	reportHandler(set, pool, f)
@@ -77,37 +76,12 @@ func count(status *nodesv1.NodePoolStatus, f facts) {
 	}
 }
 
-func reportClass(set condition.Set, pool *nodesv1.NodePool, f facts, done kit.Outcome) {
-	const kind = nodesv1.NodePoolRuntimeClassReady
-	switch {
-	case done.Err != nil && ensure.Refused(done.Err):
-		set.False(kind, common.ReasonRefused, done.Err.Error())
-	case done.Err != nil:
-		set.Unknown(kind, common.ReasonApplying, done.Err.Error())
-	case done.Held > 0 && dryRun(pool):
-		set.False(kind, nodesv1.ReasonDryRun, "A change of the RuntimeClass is held back by annotation "+common.DryRunAnnotation)
-	case done.Held > 0:
-		set.False(kind, common.ReasonPaused, "A change of the RuntimeClass is held back by annotation "+common.PausedAnnotation)
-	default:
-		reportClassResult(set, f, done)
-	}
-}
-
-func reportClassResult(set condition.Set, f facts, done kit.Outcome) {
-	const kind = nodesv1.NodePoolRuntimeClassReady
-	if taken, ok := done.First(ensure.Taken); ok {
-		set.False(kind, common.ReasonNameTaken, taken.Message)
+func reportClass(set condition.Set, pool *nodesv1.NodePool, done kit.Outcome) {
+	if done.Err == nil && done.Held > 0 && dryRun(pool) {
+		set.False(nodesv1.NodePoolRuntimeClassReady, nodesv1.ReasonDryRun, "A change of the RuntimeClass is held back by annotation "+common.DryRunAnnotation)
 		return
 	}
-	if contested, ok := done.First(ensure.Contested); ok {
-		set.False(kind, common.ReasonContested, contested.Message)
-		return
-	}
-	if _, ok := done.First(ensure.Replaced); ok || (f.class == nil && len(done.Results) == 0) {
-		set.False(kind, common.ReasonApplying, "The RuntimeClass is being put in place")
-		return
-	}
-	set.True(kind, nodesv1.ReasonAsWanted, "The RuntimeClass is as declared")
+	kit.ReportChildren(set, nodesv1.NodePoolRuntimeClassReady, done)
 }
 
 func reportConflicts(set condition.Set, conflicts []nodesv1.Conflict) {
@@ -190,6 +164,13 @@ func reportFrozen(set condition.Set, pool *nodesv1.NodePool, f facts, done kit.O
 	if len(p.Changes) == 0 {
 		return
 	}
+	if p.NodeCount > 0 {
+		reason := common.ReasonPaused
+		if dryRun(pool) {
+			reason = nodesv1.ReasonDryRun
+		}
+		set.False(nodesv1.NodePoolNodesUpdated, reason, "Changes of "+plural(int(p.NodeCount), "node")+" are held back")
+	}
 	if !dryRun(pool) {
 		set.False(nodesv1.NodePoolReady, common.ReasonPaused, fmt.Sprintf("Annotation %s: changes of %s are held back; first: %s",
 			common.PausedAnnotation, plural(int(p.NodeCount), "node"), p.Changes[0]))
@@ -228,13 +209,20 @@ func readyReason(f facts) string {
 func readyMessage(pool *nodesv1.NodePool, f facts) string {
 	s := pool.Status
 	if readyReason(f) == nodesv1.ReasonNoNodes {
-		return fmt.Sprintf("No node belongs to the pool yet: label one with %s=", pool.RoleLabel())
+		return fmt.Sprintf("No node belongs to the pool yet: %s", howToJoin(pool))
 	}
 	text := []string{fmt.Sprintf("%s as wanted, %d ready", plural(int(s.NodeCount), "node"), s.ReadyNodes)}
 	if s.CordonedNodes > 0 {
 		text = append(text, fmt.Sprintf("%d cordoned", s.CordonedNodes))
 	}
 	return strings.Join(text, ", ")
+}
+
+func howToJoin(pool *nodesv1.NodePool) string {
+	if len(pool.Spec.NodeSelector) > 0 {
+		return "none has the labels of spec.nodeSelector (those that pools put there do not count), or " + pool.RoleLabel() + "="
+	}
+	return "label one with " + pool.RoleLabel() + "="
 }
 
 func ready(status *nodesv1.NodePoolStatus) bool {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func reportedAfter(pool *nodesv1.NodePool, f facts, done kit.Outcome) nodesv1.No
 
 // reported is the status where the RuntimeClass is in place.
 func reported(pool *nodesv1.NodePool, f facts) nodesv1.NodePoolStatus {
-	f.class = &nodev1.RuntimeClass{}
+	f.class = &nodev1.RuntimeClass{Handler: "runc"}
 	return reportedAfter(pool, f, results(ensure.Unchanged, ""))
 }
 
@@ -126,7 +127,7 @@ func TestNodesAreCounted(t *testing.T) {
 }
 
 func TestRuntimeClassReadySaysWhy(t *testing.T) {
-	there := facts{class: &nodev1.RuntimeClass{}}
+	there := facts{class: &nodev1.RuntimeClass{Handler: "runc"}}
 	resource := schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}
 	for name, c := range map[string]struct {
 		pool    *nodesv1.NodePool
@@ -135,11 +136,10 @@ func TestRuntimeClassReadySaysWhy(t *testing.T) {
 		want    string
 		message string
 	}{
-		"in place":                       {facts: there, done: results(ensure.Unchanged, ""), want: "True AsWanted"},
-		"just made":                      {done: results(ensure.Created, ""), want: "True AsWanted"},
-		"just repaired":                  {facts: there, done: results(ensure.Repaired, ""), want: "True AsWanted"},
+		"in place":                       {facts: there, done: results(ensure.Unchanged, ""), want: "True AsDeclared"},
+		"just made":                      {done: results(ensure.Created, ""), want: "True AsDeclared"},
+		"just repaired":                  {facts: there, done: results(ensure.Repaired, ""), want: "True AsDeclared"},
 		"being replaced":                 {facts: there, done: results(ensure.Replaced, ""), want: "False Applying"},
-		"not made yet":                   {want: "False Applying"},
 		"the name is taken":              {done: results(ensure.Taken, "it is somebody's"), want: "False NameTaken", message: "it is somebody's"},
 		"somebody changes it back":       {facts: there, done: results(ensure.Contested, "kubectl does"), want: "False Contested", message: "kubectl does"},
 		"the server refuses it":          {done: kit.Outcome{Err: apierrors.NewForbidden(resource, "gold", errors.New("policy says no"))}, want: "False Refused", message: "policy says no"},
@@ -245,7 +245,7 @@ func TestReadyNamesTheFirstBlockingCause(t *testing.T) {
 	} {
 		t.Run("cured: "+c.cured, func(t *testing.T) {
 			f := factsOf(pool, pools, c.nodes...)
-			f.class = &nodev1.RuntimeClass{}
+			f.class = &nodev1.RuntimeClass{Handler: "runc"}
 			status := reportedAfter(pool, f, c.done)
 			ready := conditionOf(status, nodesv1.NodePoolReady)
 			_, reason, _ := strings.Cut(c.want, " ")
@@ -304,7 +304,7 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(c.pool, []*nodesv1.NodePool{c.pool}, c.nodes...)
-			f.class, f.refusals = &nodev1.RuntimeClass{}, c.refusals
+			f.class, f.refusals = &nodev1.RuntimeClass{Handler: "runc"}, c.refusals
 			if c.pool.DeletionTimestamp == nil && frozen(c.pool) {
 				f.preview = membersOf(c.pool.Name, thaw(c.pool, f.pools), nodesOf(c.nodes))
 			}
@@ -342,10 +342,9 @@ func TestTheSameFactsGiveTheSameStatus(t *testing.T) {
 	pool.Status = reported(gold, factsOf(gold, []*nodesv1.NodePool{gold}, nodes...))
 	for range 10 {
 		later := pool.DeepCopy()
-		rotated := append(nodes[7:len(nodes):len(nodes)], nodes[:7]...)
-		nodes = rotated
+		nodes = slices.Concat(nodes[7:], nodes[:7])
 		f := factsOf(gold, []*nodesv1.NodePool{gold}, nodes...)
-		f.class = &nodev1.RuntimeClass{}
+		f.class = &nodev1.RuntimeClass{Handler: "runc"}
 		(&poolReconciler{}).Report(later, f, results(ensure.Unchanged, ""), someTime.Add(time.Hour))
 		same(t, "the status an hour later", pool.Status, later.Status)
 	}

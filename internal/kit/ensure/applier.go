@@ -81,7 +81,7 @@ func (a *Applier) Ensure(ctx context.Context, owner client.Object, child Child, 
 	}
 	switch {
 	case found.waiting:
-		return Result{Ref: in.Ref, Action: Waiting}, nil
+		return Result{Ref: in.Ref, Action: Waiting, Message: found.leaving, Again: found.again}, nil
 	case found.stranger != "":
 		return Result{Ref: in.Ref, Action: Taken, Message: found.stranger, Again: found.again}, nil
 	case found.object == nil:
@@ -101,7 +101,7 @@ func (a *Applier) create(ctx context.Context, in *intent, hold bool) (Result, er
 	if wait := a.Contests.Enter(in.contest(), in.hash()); wait > 0 {
 		return Result{
 			Ref: in.Ref, Action: Contested, Again: wait,
-			Message: fmt.Sprintf("%s is deleted again and again; it is left alone for %s", in.Ref, wait.Round(time.Second)),
+			Message: fmt.Sprintf("%s is deleted again and again; it is left alone until %s", in.Ref, a.Contests.Until(wait)),
 		}, nil
 	}
 	result, err := a.apply(ctx, in, Created)
@@ -137,6 +137,8 @@ func (a *Applier) update(ctx context.Context, in *intent, live client.Object, ho
 	if err := in.carry(live); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
+	// Should the object be gone by now, the apply must not adopt a later one of its name.
+	in.object.SetUID(live.GetUID())
 	result, err := a.apply(ctx, in, action)
 	if err != nil {
 		a.Contests.Withdraw(live.GetUID())
@@ -178,7 +180,7 @@ func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (
 // its own because the old one is still there: a refusal must not cost the old one.
 func (a *Applier) wouldCreate(ctx context.Context, in *intent) error {
 	trial := in.object.DeepCopy()
-	trial.SetName(fmt.Sprintf("%.200s-trial", in.Name))
+	trial.SetName(fmt.Sprintf("%.180s-trial-%s", in.Name, in.object.GetLabels()[common.OwnerLabel]))
 	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(trial),
 		client.FieldOwner(common.Name), client.ForceOwnership, client.DryRunAll)
 	if err != nil {
@@ -222,7 +224,7 @@ func (a *Applier) contested(ctx context.Context, in *intent, drift *fieldpath.Se
 	manager := cmp.Or(OtherManager(current.GetManagedFields(), drift), "somebody")
 	return Result{
 		Ref: in.Ref, Action: Contested, Again: wait,
-		Message: fmt.Sprintf("%s is changed back again and again by %q; it is left alone for %s", in.Ref, manager, wait.Round(time.Second)),
+		Message: fmt.Sprintf("%s is changed back again and again by %q; it is left alone until %s", in.Ref, manager, a.Contests.Until(wait)),
 	}, nil
 }
 

@@ -69,6 +69,11 @@ func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
 	return record.backoff
 }
 
+// Until tells when a wait is over, so that words about it stay the same meanwhile.
+func (c *Contests) Until(wait time.Duration) string {
+	return c.clock.Now().Add(wait).UTC().Round(time.Second).Format("15:04:05Z")
+}
+
 // dropOver keeps the record from growing with every object that was ever written.
 func (c *Contests) dropOver(now time.Time) {
 	if len(c.byUID) < c.sweep {

@@ -25,7 +25,8 @@ const strangerWait = time.Minute
 // found is what is known of a child before it is written.
 type found struct {
 	object   client.Object // if it is ours: as the cache has it, else as it is
-	waiting  bool          // the cache is behind: its event comes
+	waiting  bool          // the cache is behind, or the child is going away: its event comes
+	leaving  string        // that it is going away, in words
 	stranger string        // somebody else's object of that name, in words
 	again    time.Duration // when to look at a stranger again that the cache does not see
 }
@@ -44,9 +45,9 @@ func (a *Applier) find(ctx context.Context, owner client.Object, in *intent) (fo
 	case a.Writes.Behind(in.GroupVersionKind, object):
 		return found{waiting: true}, nil
 	case object.GetDeletionTimestamp() != nil && ours(owner, object):
-		return found{waiting: true}, nil
+		return found{waiting: true, leaving: leaving(in.Ref, object)}, nil
 	case !ours(owner, object):
-		return found{stranger: stranger(in.Ref, object)}, nil
+		return found{stranger: stranger(in.Ref, object), again: strangerWait}, nil
 	}
 	return found{object: object}, nil
 }
@@ -80,7 +81,10 @@ func (a *Applier) findLive(ctx context.Context, owner client.Object, in *intent)
 	if !ours(owner, object) {
 		return found{stranger: stranger(in.Ref, object), again: strangerWait}, nil
 	}
-	if object.GetDeletionTimestamp() != nil || object.GetLabels()[common.ManagedByLabel] == common.Name {
+	if object.GetDeletionTimestamp() != nil {
+		return found{waiting: true, leaving: leaving(in.Ref, object), again: strangerWait}, nil
+	}
+	if object.GetLabels()[common.ManagedByLabel] == common.Name {
 		return found{waiting: true}, nil
 	}
 	return a.findStripped(ctx, in)
@@ -106,6 +110,14 @@ func ours(owner, object client.Object) bool {
 		return controller.UID == owner.GetUID()
 	}
 	return object.GetLabels()[common.OwnerLabel] == string(owner.GetUID())
+}
+
+func leaving(ref Ref, object client.Object) string {
+	text := ref.String() + " is being deleted; it is made anew when it is gone"
+	if held := object.GetFinalizers(); len(held) > 0 {
+		text += ", finalizers " + strings.Join(held, ", ") + " hold it"
+	}
+	return text
 }
 
 func stranger(ref Ref, object client.Object) string {

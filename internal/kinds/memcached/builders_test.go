@@ -1,0 +1,173 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package memcached
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+// Objects.
+
+func newMemcached(size int32) *cachev1alpha1.Memcached {
+	m := &cachev1alpha1.Memcached{}
+	m.Namespace, m.Name, m.UID, m.Generation = "shop", "web", "uid-of-web", 1
+	m.Spec.Size = size
+	return m
+}
+
+// manifest is an object as its user wrote it.
+func manifest(t *testing.T, file string) *cachev1alpha1.Memcached {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &cachev1alpha1.Memcached{}
+	if err := yaml.UnmarshalStrict(raw, m); err != nil {
+		t.Fatal(err)
+	}
+	m.Namespace = "shop"
+	return m
+}
+
+// Facts.
+
+type factOption func(*facts)
+
+// observed is a StatefulSet of so many replicas, all of which are ready.
+func observed(replicas int32, options ...factOption) facts {
+	f := facts{set: newSet(replicas), pods: map[string]*corev1.Pod{}}
+	for i := range replicas {
+		pod := newPod(fmt.Sprint("web-", i))
+		f.pods[pod.Name] = pod
+	}
+	for _, option := range options {
+		option(&f)
+	}
+	return f
+}
+
+func newSet(replicas int32) *appsv1.StatefulSet {
+	set := &appsv1.StatefulSet{}
+	set.Namespace, set.Name, set.UID, set.Generation = "shop", "web", "uid-of-set", 3
+	set.CreationTimestamp = metav1.NewTime(someTime)
+	set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(newMemcached(replicas), cachev1alpha1.GroupVersion.WithKind("Memcached"))}
+	set.Spec.Replicas = &replicas
+	set.Status = appsv1.StatefulSetStatus{
+		ObservedGeneration: 3, Replicas: replicas, UpdatedReplicas: replicas, CurrentRevision: "web-1", UpdateRevision: "web-1",
+	}
+	return set
+}
+
+// newPod is a ready one of the set.
+func newPod(name string) *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name, pod.UID = "shop", name, types.UID("uid-of-"+name)
+	pod.Labels = selector(newMemcached(0))
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(newSet(0), appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	return pod
+}
+
+func lacks(names ...string) factOption {
+	return func(f *facts) {
+		for _, name := range names {
+			delete(f.pods, name)
+		}
+	}
+}
+
+func starts(name string) factOption {
+	return func(f *facts) { f.pods[name].Status.Conditions = nil }
+}
+
+func cannotPull(name string) factOption {
+	return func(f *facts) {
+		f.pods[name].Status.Conditions = nil
+		f.pods[name].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: appName, State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"},
+		}}}
+	}
+}
+
+func isRefused(words string) factOption { return func(f *facts) { f.refused = words } }
+
+func isUpdated(n int32) factOption { return func(f *facts) { f.set.Status.UpdatedReplicas = n } }
+
+func isUnseen(f *facts) { f.set.Generation++ }
+
+// Outcomes.
+
+func outcome(kind string, action ensure.Action, message string) kit.Outcome {
+	result := ensure.Result{Action: action, Message: message}
+	result.Ref.Kind = kind
+	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
+}
+
+// reported is an object after a look at it.
+func reported(m *cachev1alpha1.Memcached, f facts, done kit.Outcome) *cachev1alpha1.Memcached {
+	(&reconciler{}).Report(m, f, done, someTime)
+	return m
+}
+
+func conditionOf(m *cachev1alpha1.Memcached, kind string) string {
+	c := meta.FindStatusCondition(m.Status.Conditions, kind)
+	if c == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+}
+
+// golden compares an object with a file under testdata, as YAML.
+func golden(t *testing.T, name string, object any) {
+	t.Helper()
+	got, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (write it with: go test -run '%s' -update)", err, t.Name())
+	}
+	if diff := cmp.Diff(string(bytes.TrimSpace(want)), string(bytes.TrimSpace(got))); diff != "" {
+		t.Errorf("expected what is in %s (-expected +found):\n%s", file, diff)
+	}
+}
+
+// same fails the test where two values differ, in the words given.
+func same(t testing.TB, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: not as expected (-expected +found):\n%s", what, diff)
+	}
+}

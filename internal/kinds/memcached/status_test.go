@@ -1,0 +1,161 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package memcached
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+func TestServersReadyTellsWhatStandsInTheWay(t *testing.T) {
+	const kind = cachev1alpha1.MemcachedServersReady
+	changed := outcome("StatefulSet", ensure.Applied, "")
+	for name, test := range map[string]struct {
+		size  int32
+		facts facts
+		done  kit.Outcome
+		want  string
+	}{
+		"nothing is there yet":                  {3, facts{}, kit.Outcome{}, "False Applying: The servers are being made"},
+		"all answer":                            {3, observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
+		"size 0":                                {0, observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
+		"it grows":                              {5, observed(3), changed, "False Updating: The number of servers goes from 3 to 5"},
+		"it shrinks to 0":                       {0, observed(3), kit.Outcome{}, "False Updating: The number of servers goes from 3 to 0"},
+		"one is being made":                     {3, observed(3, lacks("web-1")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-1: its pod is being made"},
+		"a quota refuses two":                   {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 2 of 3 servers cannot be made: exceeded quota: q"},
+		"a quota refuses, and one cannot start": {3, observed(3, lacks("web-2"), cannotPull("web-0"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 1 of 3 servers cannot be made: exceeded quota: q"},
+		"one starts":                            {3, observed(3, starts("web-2")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-2: it is starting"},
+		"one may need a hand":                   {3, observed(3, starts("web-0"), cannotPull("web-2")), kit.Outcome{}, "False ServersNotReady: 1 of 3 servers answer; web-2: container memcached: ErrImagePull: not found"},
+		"the StatefulSet has not looked at its last change": {3, observed(3, isUnseen), kit.Outcome{}, "False Updating: 3 of 3 servers are changed"},
+		"a change goes on": {3, observed(3, isUpdated(1)), kit.Outcome{}, "False Updating: 1 of 3 servers are changed"},
+		// Regression: for a moment Ready was true of a spec that had not been carried out.
+		"a change was written, and the facts are from before": {3, observed(3), changed, "False Updating: The StatefulSet is being changed"},
+		"a change was written, and the cache is behind":       {3, observed(3), outcome("StatefulSet", ensure.Waiting, ""), "False Updating: The StatefulSet is being changed"},
+		"drift was repaired":                                  {3, observed(3), outcome("StatefulSet", ensure.Repaired, ""), "True AllServersReady: 3 of 3 servers answer"},
+		"another child changed":                               {3, observed(3), outcome("Service", ensure.Applied, ""), "True AllServersReady: 3 of 3 servers answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := reported(newMemcached(test.size), test.facts, test.done)
+			same(t, kind, test.want, conditionOf(m, kind))
+		})
+	}
+}
+
+// Regression: the revisions are the same at once when a change is taken back.
+func TestAChangeTakenBackHalfWayIsStillUnderWay(t *testing.T) {
+	f := observed(3, isUpdated(2))
+	f.set.Status.CurrentRevision, f.set.Status.UpdateRevision = "web-1", "web-1"
+	if !f.rolling() {
+		t.Error("expected the StatefulSet to be rolling while one of its pods is of another revision")
+	}
+}
+
+func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
+	taken := outcome("Service", ensure.Taken, "Service shop/web belongs to helm")
+	resized := newMemcached(4)
+	resized.Status.Replicas = 3
+	for name, test := range map[string]struct {
+		m     *cachev1alpha1.Memcached
+		facts facts
+		done  kit.Outcome
+		want  string
+	}{
+		"nothing":                    {newMemcached(3), observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
+		"nothing, at size 0":         {newMemcached(0), observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
+		"nothing, after a resize":    {resized, observed(4), kit.Outcome{}, "True AllServersReady: 4 of 4 servers answer; 25% of the keys moved when size went from 3 to 4"},
+		"a stranger, before servers": {newMemcached(3), observed(3, cannotPull("web-0")), taken, "False NameTaken: Service shop/web belongs to helm"},
+		"a failure":                  {newMemcached(3), observed(3), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
+		"a pause":                    {newMemcached(3), observed(3), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"servers":                    {newMemcached(3), observed(3, lacks("web-0")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-0: its pod is being made"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			same(t, "Ready", test.want, conditionOf(reported(test.m, test.facts, test.done), cachev1alpha1.MemcachedReady))
+		})
+	}
+}
+
+func TestTheFirstCauseIsThatOfTheFirstServerThatMayNeedAHand(t *testing.T) {
+	for name, test := range map[string]struct {
+		facts         facts
+		cause, reason string
+	}{
+		"none":                            {observed(3), "", "Updating"},
+		"the first on its way":            {observed(3, starts("web-2"), lacks("web-1")), "web-1: its pod is being made", "Updating"},
+		"one that is stuck goes before":   {observed(3, lacks("web-0"), cannotPull("web-2")), "web-2: container memcached: ErrImagePull: not found", "ServersNotReady"},
+		"the first of two that are stuck": {observed(3, cannotPull("web-1"), cannotPull("web-2")), "web-1: container memcached: ErrImagePull: not found", "ServersNotReady"},
+		"by number and not by letter":     {observed(11, cannotPull("web-10"), cannotPull("web-2")), "web-2: container memcached: ErrImagePull: not found", "ServersNotReady"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMemcached(0)
+			m.Status.Nodes = podNames(m, *test.facts.set.Spec.Replicas)
+			cause, reason := firstCause(m, test.facts)
+			same(t, "cause and reason", []string{test.cause, test.reason}, []string{cause, reason})
+		})
+	}
+}
+
+func TestTheShareOfKeysThatMovesIsThatOfTheServersThatCameOrWent(t *testing.T) {
+	for _, c := range []struct{ from, to, want int32 }{
+		{3, 4, 25}, {4, 3, 25}, {3, 5, 40}, {1, 2, 50}, {2, 3, 34}, {3, 2, 34}, {6, 7, 15}, {3, 0, 100}, {0, 3, 100}, {999, 1000, 1}, {1, 1000, 100},
+	} {
+		if got := moved(c.from, c.to); got != c.want {
+			t.Errorf("from %d to %d: expected %d%%, got %d%%", c.from, c.to, c.want, got)
+		}
+	}
+}
+
+func TestTheRingFollowsWhatTheStatefulSetIsTold(t *testing.T) {
+	m := reported(newMemcached(3), observed(3, lacks("web-0"), starts("web-1")), kit.Outcome{})
+	golden(t, "status-restart.yaml", m.Status)
+	golden(t, "status-grows.yaml", reported(newMemcached(4), observed(3), kit.Outcome{}).Status)
+	golden(t, "status-new.yaml", reported(newMemcached(3), facts{}, kit.Outcome{}).Status)
+	golden(t, "status-zero.yaml", reported(newMemcached(0), observed(0), kit.Outcome{}).Status)
+}
+
+// Regression: a StatefulSet that somebody deleted emptied the ring of clients.
+func TestTheRingIsKeptWhileTheStatefulSetIsMadeAnew(t *testing.T) {
+	m := reported(newMemcached(3), observed(3), kit.Outcome{})
+	m = reported(m, facts{}, outcome("StatefulSet", ensure.Created, ""))
+	if len(m.Status.Servers) != 3 || m.Status.Replicas != 3 || m.Status.ReadyReplicas != 0 || m.Status.LastResize != nil {
+		t.Errorf("expected 3 servers, none of them ready and no change of size, got %+v", m.Status)
+	}
+}
+
+func TestAChangeOfSizeIsToldOnceItIsCarriedOut(t *testing.T) {
+	m := newMemcached(3)
+	for _, step := range []struct {
+		set  int32
+		want *cachev1alpha1.Resize
+	}{
+		{3, nil}, // the first servers move nothing
+		{3, nil},
+		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
+		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
+		{0, &cachev1alpha1.Resize{From: 4, To: 0, KeysMovedPercent: 100}},
+		// Regression: at 2 servers Ready spoke of a change to 0.
+		{2, &cachev1alpha1.Resize{From: 0, To: 2, KeysMovedPercent: 100}},
+	} {
+		m.Spec.Size = step.set
+		reported(m, observed(step.set), kit.Outcome{})
+		same(t, "lastResize", step.want, m.Status.LastResize)
+	}
+	fresh := reported(newMemcached(0), observed(0), kit.Outcome{})
+	fresh.Spec.Size = 3
+	same(t, "lastResize of an object that began with none", (*cachev1alpha1.Resize)(nil), reported(fresh, observed(3), kit.Outcome{}).Status.LastResize)
+}
+
+func TestTheScaleSubresourceSelectsThePods(t *testing.T) {
+	m := reported(newMemcached(1), observed(1), kit.Outcome{})
+	parsed, err := metav1.ParseToLabelSelector(m.Status.Selector)
+	if err != nil || parsed.MatchLabels[instanceLabel] != "web" || !strings.Contains(m.Status.Selector, appName) {
+		t.Errorf("expected a selector of the pods, got %q (%v)", m.Status.Selector, err)
+	}
+}

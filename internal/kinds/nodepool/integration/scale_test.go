@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// quietWithHeartbeats expects no call at rest while kubelets report their status.
+func quietWithHeartbeats(t *testing.T, nodes []string) {
+	t.Helper()
+	settled(t, env.Audit.Mark(t))
+	mark := env.Audit.Mark(t)
+	env.Heartbeat(t, nodes...)
+	time.Sleep(silence)
+	if seen := calls(t, mark); len(seen) > 0 {
+		t.Errorf("expected no call at rest on %d nodes with heartbeats, got %d:\n%s", len(nodes), len(seen), seen)
+	}
+}
+
+// Regression: one heartbeat of one node rewrote all nodes of its pool.
+func TestAtRestOnThreeNodesThereIsNoCall(t *testing.T) {
+	nodes := makeNodes(t, 3, "rest", role("rest"), hasLabel("theirs", "x"))
+	o := startOperator(t)
+	createPool(t,
+		newPool("rest", wantsLabel("tier", "gold"), wantsAnnotation("note", ""), wantsTaint("only", "", noSchedule), wantsTaint("only", "", noExecute), wantsLabel("theirs", "x")),
+		newPool("rest-conflict", selects("theirs", "x"), wantsLabel("tier", "silver")),
+		newPool("rest-empty"),
+		newPool("rest-dry", annotated(dryRun, "true"), selects("theirs", "x"), wantsTaint("dry", "", noExecute)),
+		newPool("rest-paused", annotated(pause, "true"), selects("theirs", "x")))
+	awaitReady(t, "rest", 3)
+	awaitCondition(t, "rest-conflict", "Ready", "False HeldByPool")
+	awaitCondition(t, "rest-dry", "Ready", "False DryRun")
+	quietWithHeartbeats(t, nodes)
+
+	mark := env.Audit.Mark(t)
+	o.stop()
+	o.start()
+	done := settled(t, mark)
+	if writes := done.Writes(); len(writes) > 0 {
+		t.Errorf("expected no write after a restart, got:\n%s", writes)
+	}
+	quietWithHeartbeats(t, nodes)
+}
+
+func TestFiveHundredNodes(t *testing.T) {
+	const n = 500
+	const few = n / 10
+	nodes := makeNodes(t, n, "many", hasLabel("many", "yes"), hasTaint("theirs", "1", corev1.TaintEffectPreferNoSchedule), func(node *corev1.Node) {
+		if strings.HasSuffix(node.Name, "0") {
+			hasLabel("few", "yes")(node)
+		}
+	})
+	before := likenesses(t, nodes)
+	o := startOperator(t)
+
+	mark, start := env.Audit.Mark(t), time.Now()
+	createPool(t, newPool("many-a", selects("many", "yes"), wantsLabel("tier", "gold"), wantsAnnotation("note", "x"), wantsTaint("only", "gold", noSchedule)))
+	p := awaitReady(t, "many-a", n)
+	t.Logf("a pool on %d nodes is ready after %s", n, time.Since(start).Round(time.Millisecond))
+	done := settled(t, mark)
+	tally := done.Tally()
+	t.Logf("its calls: %v", tally)
+	if len(nodeWrites(done)) != n || tally["patch nodepools"] != 1 || tally["patch runtimeclasses"] != 1 {
+		t.Errorf("expected %d patches of nodes, one finalizer and one RuntimeClass, got %v", n, tally)
+	}
+	// Two a second while it goes on, and one at the end.
+	if most := 3 + 2*int(time.Since(start).Seconds()); tally["patch nodepools/status"] > most {
+		t.Errorf("expected %d writes of the status at most, got %d", most, tally["patch nodepools/status"])
+	}
+	// Kubernetes takes the not-ready taint off new nodes meanwhile, and a few of our
+	// patches must fail for it.
+	if refused := done.Writes().Refused(); len(refused) > n/20 {
+		t.Errorf("expected hardly any write to fail, got:\n%s", refused)
+	}
+	raw, err := json.Marshal(p.Status)
+	if err != nil || len(raw) > 4096 {
+		t.Errorf("expected a small status, got %d bytes: %s (%v)", len(raw), raw, err)
+	}
+
+	mark = env.Audit.Mark(t)
+	createPool(t, newPool("many-b", selects("few", "yes"), wantsLabel("tier", "gold"), wantsLabel("b", "1")),
+		newPool("many-c", selects("few", "yes"), wantsLabel("c", "1")))
+	awaitReady(t, "many-b", few)
+	awaitReady(t, "many-c", few)
+	tally = settled(t, mark).Tally()
+	t.Logf("two more pools on %d of them: %v", few, tally)
+	if tally["patch nodes"] > 2*few+few/10 {
+		t.Errorf("expected two patches a node at most, got %v", tally)
+	}
+	quietWithHeartbeats(t, nodes)
+
+	mark = env.Audit.Mark(t)
+	o.stop()
+	o.start()
+	done = settled(t, mark)
+	t.Logf("a restart with 3 pools on %d nodes: %v", n, done.Tally())
+	if writes := done.Writes(); len(writes) > 0 {
+		t.Errorf("expected no write after a restart, got %d:\n%s", len(writes), writes)
+	}
+
+	mark, start = env.Audit.Mark(t), time.Now()
+	for _, name := range []string{"many-a", "many-b", "many-c"} {
+		deletePool(t, name)
+	}
+	for _, name := range []string{"many-a", "many-b", "many-c"} {
+		awaitPoolGone(t, name)
+		awaitClassGone(t, name)
+	}
+	awaitLikeness(t, before)
+	t.Logf("all three are gone after %s: %v", time.Since(start).Round(time.Millisecond), calls(t, mark).Tally())
+}
