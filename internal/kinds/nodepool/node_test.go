@@ -81,7 +81,10 @@ func TestATaintWaitsForTheRuntimeClassesThatMustTolerateIt(t *testing.T) {
 	}
 	stranger := class("gold")
 	stranger.OwnerReferences = nil
-	gold := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "new", noSchedule))
+	reported := func(p *nodesv1.NodePool) {
+		p.Status.Conditions = []metav1.Condition{{Type: nodesv1.NodePoolRuntimeClassReady, ObservedGeneration: p.Generation}}
+	}
+	gold := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "new", noSchedule), reported)
 	old := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "old", noSchedule))
 	fresh := newNode("n", role("gold"), role("other"))
 	for name, c := range map[string]struct {
@@ -214,4 +217,28 @@ func TestThePoolsPlan(t *testing.T) {
 			t.Errorf("going away, %s: expected release of %q and nothing else, got %+v", name, c.want, plan)
 		}
 	}
+}
+
+// A node is written once for a new pool, and not before and after its RuntimeClass.
+func TestAPoolWhoseClassIsAboutToComeChangesNothingUntilThen(t *testing.T) {
+	gold := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "new", noSchedule))
+	silver := newPool("silver", wantsLabel("metal", "silver"))
+	node := newNode("n", role("gold"), role("silver"))
+	f := nodeFacts{pools: []*nodesv1.NodePool{gold, silver}, classes: map[string]*nodev1.RuntimeClass{}}
+	plan := (&nodeReconciler{}).Plan(node, f, someTime.Time)
+	if len(plan.Patches) != 1 {
+		t.Fatalf("expected the other pool to go on, got %d patches", len(plan.Patches))
+	}
+	node = applied(t, node, plan.Patches[0].Data)
+	same(t, "labels of the pool that goes on", "silver", node.Labels["metal"])
+	if _, early := node.Labels["tier"]; early || len(node.Spec.Taints) > 0 {
+		t.Errorf("expected nothing of a pool whose RuntimeClass is not there yet, got %v %v", node.Labels, node.Spec.Taints)
+	}
+
+	class := &nodev1.RuntimeClass{Scheduling: &nodev1.Scheduling{Tolerations: []corev1.Toleration{{Key: "only", Operator: corev1.TolerationOpExists}}}}
+	class.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(gold, nodesv1.GroupVersion.WithKind("NodePool"))}
+	f.classes["gold"] = class
+	node = applied(t, node, (&nodeReconciler{}).Plan(node, f, someTime.Time).Patches[0].Data)
+	same(t, "label and taint together", []string{"only=new:NoSchedule"}, taintsOf(node))
+	same(t, "the label", "gold", node.Labels["tier"])
 }

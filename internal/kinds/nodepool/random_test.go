@@ -4,6 +4,7 @@
 package nodepool
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -12,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
@@ -115,7 +117,7 @@ func (h *history) membership() {
 // the operator holds is put back, so that the twin is not told.
 func (h *history) strangersLabel(key string) {
 	value, remove := h.value(), h.IntN(2) == 0
-	held := h.ours(labelItem(key), value, remove)
+	held := ledgerOf(h.node).holds(labelItem(key))
 	h.note("label %s=%s, removed: %t, ours: %t", key, value, remove, held)
 	h.both(held, func(n *corev1.Node) {
 		if remove {
@@ -126,14 +128,26 @@ func (h *history) strangersLabel(key string) {
 	})
 }
 
-// ours tells whether an item stays the operator's when somebody writes it: what no pool
-// wants any more and somebody gives another value, before it was taken off, is theirs.
-func (h *history) ours(i item, value string, remove bool) bool {
-	if !ledgerOf(h.node).holds(i) {
-		return false
+// adopt tells the twin of what a stranger wrote over something of ours that no pool wants
+// any more when the operator looks: that is left to them. Where it makes the node a
+// member, it takes a second look to see that.
+func (h *history) adopt() bool {
+	owned, d := cmp.Or(ownedFields(h.node), fieldpath.NewSet()), h.desired()
+	adopted := false
+	for i := range ledgerOf(h.node).items {
+		value, there := valueOn(h.node, i)
+		if d.holds(i) || !there || removable(i, owned) {
+			continue
+		}
+		adopted = true
+		switch i.kind {
+		case nodesv1.ConflictLabel:
+			hasLabel(i.key, value)(h.twin)
+		case nodesv1.ConflictAnnotation:
+			hasAnnotation(i.key, value)(h.twin)
+		}
 	}
-	found, there := valueOn(h.node, i)
-	return remove || (there && found == value) || h.desired().holds(i)
+	return adopted
 }
 
 // both changes the node, and its twin where the operator has no hand in it.
@@ -147,7 +161,7 @@ func (h *history) both(held bool, change nodeOption) {
 func (h *history) strangersAnnotation() {
 	key := h.key()
 	value, remove := h.value(), h.IntN(2) == 0
-	held := h.ours(annotationItem(key), value, remove)
+	held := ledgerOf(h.node).holds(annotationItem(key))
 	h.note("annotation %s=%s, removed: %t, ours: %t", key, value, remove, held)
 	h.both(held, func(n *corev1.Node) {
 		if remove {
@@ -199,7 +213,7 @@ func (h *history) check() {
 	for range 3 {
 		h.Shuffle(len(pools), func(i, j int) { pools[i], pools[j] = pools[j], pools[i] })
 		same(h.t, "what is desired, whatever the order of the pools", want, desire(h.node, pools),
-			cmp.AllowUnexported(desired{}, ledger{}, item{}, conflict{}, withheld{}), cmpopts.EquateEmpty())
+			gocmp.AllowUnexported(desired{}, ledger{}, item{}, conflict{}, withheld{}), cmpopts.EquateEmpty())
 	}
 	h.uniqueTaints()
 	h.settle() // expects that one patch is enough
@@ -292,7 +306,9 @@ func TestRandomHistoriesWithoutALedgerHarmNobody(t *testing.T) {
 func newHistory(t *testing.T, n uint64) *history {
 	node := newNode("n", hasLabel("kubernetes.io/hostname", "n"), hasTaint("theirs", "", noSchedule))
 	node.Annotations = map[string]string{"theirs": "x"}
-	return &history{world: newWorld(t, node), Rand: rand.New(rand.NewPCG(*seed, n)), twin: node.DeepCopy()}
+	h := &history{world: newWorld(t, node), Rand: rand.New(rand.NewPCG(*seed, n)), twin: node.DeepCopy()}
+	h.looked = h.adopt
+	return h
 }
 
 func (h *history) run(also func()) {

@@ -10,8 +10,10 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
@@ -35,6 +37,34 @@ func afterClasses(node *corev1.Node, d desired, f nodeFacts) desired {
 		}
 	}
 	return out
+}
+
+// settledPools gives the pools as the node may follow them now. One whose RuntimeClass
+// has not been brought to its spec yet keeps what it holds until then, so that the node
+// is written once, and not before and after.
+func (f nodeFacts) settledPools() []*nodesv1.NodePool {
+	out := slices.Clone(f.pools)
+	for i, pool := range out {
+		if f.classPending(pool) {
+			out[i] = pool.DeepCopy()
+			metav1.SetMetaDataAnnotation(&out[i].ObjectMeta, common.PausedAnnotation, "until its RuntimeClass is there")
+		}
+	}
+	return out
+}
+
+// classPending tells whether the class of a pool with taints is neither as its spec
+// says nor known not to be had: then its reconciler is about to see to it.
+func (f nodeFacts) classPending(pool *nodesv1.NodePool) bool {
+	reported := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolRuntimeClassReady)
+	if pool.DeletionTimestamp != nil || reported != nil && reported.ObservedGeneration >= pool.Generation {
+		return false
+	}
+	class := f.classes[pool.Name]
+	return slices.ContainsFunc(pool.Spec.Taints, func(t nodesv1.Taint) bool {
+		taint := corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}
+		return class == nil || !metav1.IsControlledBy(class, pool) || !tolerates(class, taint)
+	})
 }
 
 // early tells whether a taint would come before its toleration: before the class of a

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -107,7 +108,7 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if wishesChanged(e.ObjectOld, e.ObjectNew) {
+			if wishesChanged(e.ObjectOld, e.ObjectNew) || classReported(e.ObjectOld) != classReported(e.ObjectNew) {
 				wake(ctx, q, e.ObjectOld, e.ObjectNew)
 			}
 		},
@@ -168,6 +169,20 @@ func wishesChanged(before, after client.Object) bool {
 	return before.GetGeneration() != after.GetGeneration() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
+}
+
+// classReported is the generation for which a pool's status tells of its RuntimeClass:
+// taints wait for it.
+func classReported(object client.Object) int64 {
+	pool, ok := object.(*nodesv1.NodePool)
+	if !ok {
+		return 0
+	}
+	c := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolRuntimeClassReady)
+	if c == nil {
+		return 0
+	}
+	return c.ObservedGeneration
 }
 
 // sameName wakes the pool that has the name of a RuntimeClass.

@@ -11,13 +11,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
+// replacement is a trial of the new object, which writes nothing, and the delete of the old.
+var replacement = cost{"patch runtimeclasses": 1, "delete runtimeclasses": 1}
+
 func TestWhatCannotBeChangedIsDeletedAndMadeAnew(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses"))
 	first := current(t, classOf(ns))
 
-	p.ensures(owner, class(ns, "gvisor"), ensure.Replaced, cost{"delete runtimeclasses": 1})
+	p.ensures(owner, class(ns, "gvisor"), ensure.Replaced, replacement)
 	p.ensures(owner, class(ns, "gvisor"), ensure.Created, creation("runtimeclasses"))
 	p.ensures(owner, class(ns, "gvisor"), ensure.Unchanged, free)
 	if second := current(t, classOf(ns)); second.UID == first.UID || second.Handler != "gvisor" {
@@ -45,7 +48,7 @@ func TestAnObjectThatIsGoingAwayIsWaitedFor(t *testing.T) {
 	ref := p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses")).Ref
 	edit(t, "somebody", classOf(ns), `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	p.catchesUp(ref)
-	p.ensures(owner, class(ns, "gvisor"), ensure.Replaced, cost{"delete runtimeclasses": 1})
+	p.ensures(owner, class(ns, "gvisor"), ensure.Replaced, replacement)
 	p.ensures(owner, class(ns, "gvisor"), ensure.Waiting, free)
 
 	// It is no other thing when the cache does not see it any more.

@@ -142,9 +142,9 @@ func TestAStepOfTheAutoscalerThatWasNotSeenYetIsAConflict(t *testing.T) {
 	expectReplicas(t, ns, 9)
 }
 
-// What the cache still has was deleted. A version that nothing has is no obstacle to an
-// apply, so the child is made anew at once, with the replicas that it had.
-func TestAChildThatWasDeletedComesBackWithTheReplicasThatItHad(t *testing.T) {
+// What the cache still has was deleted. An apply names the UID that it was decided on, so
+// that it never adopts a stranger of that name: it is a conflict, and decided again.
+func TestAChildThatWasDeletedBehindTheCacheIsAConflictAndThenMadeAnew(t *testing.T) {
 	ns := env.Namespace(t)
 	events := &gate{}
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{events: events})
@@ -152,12 +152,19 @@ func TestAChildThatWasDeletedComesBackWithTheReplicasThatItHad(t *testing.T) {
 	scale(t, ns, 9)
 	p.catchesUp(ref)
 	events.close()
-	defer events.open()
 	if err := env.Client.Delete(t.Context(), deploymentOf(ns)); err != nil {
 		t.Fatal(err)
 	}
-	if result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false); err != nil {
-		t.Errorf("%s (%v), expected it to be made anew", result.Action, err)
+	if result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false); !apierrors.IsConflict(err) {
+		t.Errorf("%s (%v), expected a conflict", result.Action, err)
 	}
-	expectReplicas(t, ns, 9)
+	events.open()
+	eventually.True(t, time.Minute, "the child is made anew", func() error {
+		result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false)
+		if err == nil && result.Action != ensure.Created && result.Action != ensure.Unchanged {
+			err = fmt.Errorf("%q was done", result.Action)
+		}
+		return err
+	})
+	expectReplicas(t, ns, 2)
 }

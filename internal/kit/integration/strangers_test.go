@@ -31,7 +31,7 @@ func TestAStrangerIsLeftAloneAndNamed(t *testing.T) {
 		"somebody's by label":      {map[string]string{"app.kubernetes.io/managed-by": "Helm"}, false, cost{"get configmaps": 1}, "Helm", time.Minute},
 		"nobody's":                 {nil, false, cost{"get configmaps": 1}, "nobody that it names", time.Minute},
 		"another object's":         {nil, true, cost{"get configmaps": 1}, "ConfigMap other", time.Minute},
-		"another object's of ours": {map[string]string{"app.kubernetes.io/managed-by": "opcrew"}, true, free, "ConfigMap other", 0},
+		"another object's of ours": {map[string]string{"app.kubernetes.io/managed-by": "opcrew"}, true, free, "ConfigMap other", time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := env.Namespace(t)
@@ -52,7 +52,7 @@ func TestAStrangerIsLeftAloneAndNamed(t *testing.T) {
 					t.Errorf("message %q, expected it to begin with %q", result.Message, want)
 				}
 				if result.Again != test.again {
-					t.Errorf("looked at again after %s, expected %s: nobody tells when a stranger goes that is not cached", result.Again, test.again)
+					t.Errorf("looked at again after %s, expected %s: nobody tells when a stranger goes", result.Again, test.again)
 				}
 			}
 			if got := current(t, settingsOf(ns)).ResourceVersion; got != version {
