@@ -119,7 +119,7 @@ uninstall: $(KUBECTL) ## Delete the CRDs and all objects of their kinds; the ope
 
 .PHONY: deploy
 deploy: manifests $(KUBECTL) ## Deploy the operator (IMG) into the current cluster.
-	@$(KUBECTL) kustomize config/default | sed 's|image: opcrew/opcrew:dev|image: $(IMG)|' | $(KUBECTL) apply --server-side -f - >/dev/null
+	@$(KUBECTL) kustomize config/default | sed 's|image: opcrew/opcrew:dev|image: $(IMG)|' | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
 	@for layer in $(LAYERS); do $(KUBECTL) -n opcrew-system rollout status deployment/opcrew-$$layer --timeout 180s || exit 1; done
 
 .PHONY: undeploy

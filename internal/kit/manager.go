@@ -121,6 +121,7 @@ func cacheOptions(kinds []Kind, namespaces []string) cache.Options {
 		ByObject:                    map[client.Object]cache.ByObject{},
 		DefaultTransform:            cache.TransformStripManagedFields(),
 		ReaderFailOnMissingInformer: true,
+		NewInformer:                 newInformer,
 	}
 	for _, kind := range kinds {
 		for object, by := range kind.Cache() {

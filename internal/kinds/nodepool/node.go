@@ -51,7 +51,7 @@ func (r *nodeReconciler) Plan(node *corev1.Node, facts nodeFacts, _ time.Time) k
 	if node.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	d := afterClasses(node, desire(node, facts.settledPools()), facts)
+	d := afterClasses(node, withoutPending(node, desire(node, facts.pools), facts), facts)
 	patch, needed := nodePatch(node, d)
 	if !needed {
 		return kit.Plan{}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
@@ -241,4 +242,20 @@ func TestAPoolWhoseClassIsAboutToComeChangesNothingUntilThen(t *testing.T) {
 	node = applied(t, node, (&nodeReconciler{}).Plan(node, f, someTime.Time).Patches[0].Data)
 	same(t, "label and taint together", []string{"only=new:NoSchedule"}, taintsOf(node))
 	same(t, "the label", "gold", node.Labels["tier"])
+}
+
+func TestTheOlderPoolWinsEvenIfItsClassComesLater(t *testing.T) {
+	older := newPool("older", wantsLabel("tier", "gold"), wantsTaint("only", "new", noSchedule))
+	younger := newPool("younger", wantsLabel("tier", "silver"), func(p *nodesv1.NodePool) {
+		p.CreationTimestamp = metav1.NewTime(someTime.Add(time.Hour))
+	})
+	node := newNode("n", role("older"), role("younger"))
+	f := nodeFacts{pools: []*nodesv1.NodePool{younger, older}, classes: map[string]*nodev1.RuntimeClass{}}
+	plan := (&nodeReconciler{}).Plan(node, f, someTime.Time)
+	for _, patch := range plan.Patches {
+		node = applied(t, node, patch.Data)
+	}
+	if tier, taken := node.Labels["tier"]; taken {
+		t.Errorf("expected the label to wait for the older pool, got %q", tier)
+	}
 }

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
@@ -39,15 +38,41 @@ func afterClasses(node *corev1.Node, d desired, f nodeFacts) desired {
 	return out
 }
 
-// settledPools gives the pools as the node may follow them now. One whose RuntimeClass
-// has not been brought to its spec yet keeps what it holds until then, so that the node
-// is written once, and not before and after.
-func (f nodeFacts) settledPools() []*nodesv1.NodePool {
-	out := slices.Clone(f.pools)
-	for i, pool := range out {
+// withoutPending takes out what pools want whose RuntimeClass has not been brought to
+// their spec yet, and keeps what they hold until then: the node is written once, and not
+// before and after. Their wishes count all the same where pools differ, or the quicker
+// pool would win over the older.
+func withoutPending(node *corev1.Node, d desired, f nodeFacts) desired {
+	pending := map[string]bool{}
+	for _, pool := range f.pools {
 		if f.classPending(pool) {
-			out[i] = pool.DeepCopy()
-			metav1.SetMetaDataAnnotation(&out[i].ObjectMeta, common.PausedAnnotation, "until its RuntimeClass is there")
+			pending[pool.Name] = true
+		}
+	}
+	if len(pending) == 0 {
+		return d
+	}
+	held := ledgerOf(node)
+	waits := func(pool string, there []string) bool { return pending[pool] && !slices.Contains(there, pool) }
+	out := d
+	out.pools = slices.DeleteFunc(slices.Clone(d.pools), func(pool string) bool { return waits(pool, held.pools) })
+	out.items = map[item]entry{}
+	for i, e := range held.items {
+		if _, wanted := d.items[i]; !wanted && slices.ContainsFunc(e.Pools, func(pool string) bool { return pending[pool] }) {
+			out.items[i] = e
+		}
+	}
+	for i, e := range d.items {
+		old, holds := held.items[i]
+		same := holds && old.Value == e.Value
+		e.Pools = slices.DeleteFunc(slices.Clone(e.Pools), func(pool string) bool {
+			return pending[pool] && (!same || !slices.Contains(old.Pools, pool))
+		})
+		switch {
+		case len(e.Pools) > 0:
+			out.items[i] = e
+		case holds:
+			out.items[i] = old
 		}
 	}
 	return out

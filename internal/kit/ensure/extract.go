@@ -22,6 +22,7 @@ import (
 func extract(declared, from *typed.TypedValue) *typed.TypedValue {
 	e := extractor{from.Schema()}
 	part := e.value(declared.AsValue().Unstructured(), from.AsValue().Unstructured(), from.TypeRef(), false)
+	//nolint:staticcheck // a part of a valid value need not be valid: required fields may be left out
 	return typed.AsTypedUnvalidated(value.NewValueInterface(part), from.Schema(), from.TypeRef())
 }
 

@@ -18,7 +18,7 @@ const (
 
 func entry(manager string, minute int, fields string) metav1.ManagedFieldsEntry {
 	at := metav1.NewTime(time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC))
-	return metav1.ManagedFieldsEntry{Manager: manager, Time: &at, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+	return metav1.ManagedFieldsEntry{Manager: manager, Time: &at, FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
 func TestTheRivalIsWhoWroteTheFieldLast(t *testing.T) {

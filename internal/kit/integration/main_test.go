@@ -47,10 +47,10 @@ func addWidgets(scheme *runtime.Scheme) {
 // Widget is the stand-in for the kinds.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata"`
 
-	Spec   WidgetSpec   `json:"spec,omitempty"`
-	Status WidgetStatus `json:"status,omitempty"`
+	Spec   WidgetSpec   `json:"spec"`
+	Status WidgetStatus `json:"status"`
 }
 
 type WidgetSpec struct {
@@ -75,7 +75,7 @@ func (w *Widget) DeepCopyObject() runtime.Object {
 
 type WidgetList struct {
 	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata"`
 
 	Items []Widget `json:"items"`
 }

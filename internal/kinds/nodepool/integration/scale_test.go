@@ -28,8 +28,9 @@ func quietWithHeartbeats(t *testing.T, nodes []string) {
 func TestAtRestOnThreeNodesThereIsNoCall(t *testing.T) {
 	nodes := makeNodes(t, 3, "rest", role("rest"), hasLabel("theirs", "x"))
 	o := startOperator(t)
+	createPool(t, newPool("rest", wantsLabel("tier", "gold"), wantsAnnotation("note", ""), wantsTaint("only", "", noSchedule), wantsTaint("only", "", noExecute), wantsLabel("theirs", "x")))
+	awaitReady(t, "rest", 3) // it holds the label then
 	createPool(t,
-		newPool("rest", wantsLabel("tier", "gold"), wantsAnnotation("note", ""), wantsTaint("only", "", noSchedule), wantsTaint("only", "", noExecute), wantsLabel("theirs", "x")),
 		newPool("rest-conflict", selects("theirs", "x"), wantsLabel("tier", "silver")),
 		newPool("rest-empty"),
 		newPool("rest-dry", annotated(dryRun, "true"), selects("theirs", "x"), wantsTaint("dry", "", noExecute)),
@@ -61,7 +62,7 @@ func TestFiveHundredNodes(t *testing.T) {
 	o := startOperator(t)
 
 	mark, start := env.Audit.Mark(t), time.Now()
-	createPool(t, newPool("many-a", selects("many", "yes"), wantsLabel("tier", "gold"), wantsAnnotation("note", "x"), wantsTaint("only", "gold", noSchedule)))
+	createPool(t, newPool("many-a", selects("many", "yes"), wantsLabel("tier", "gold"), wantsAnnotation("note", "x")))
 	p := awaitReady(t, "many-a", n)
 	t.Logf("a pool on %d nodes is ready after %s", n, time.Since(start).Round(time.Millisecond))
 	done := settled(t, mark)
@@ -85,14 +86,16 @@ func TestFiveHundredNodes(t *testing.T) {
 	}
 
 	mark = env.Audit.Mark(t)
+	editPool(t, "many-a", wantsTaint("only", "gold", noSchedule))
 	createPool(t, newPool("many-b", selects("few", "yes"), wantsLabel("tier", "gold"), wantsLabel("b", "1")),
 		newPool("many-c", selects("few", "yes"), wantsLabel("c", "1")))
+	awaitReady(t, "many-a", n)
 	awaitReady(t, "many-b", few)
 	awaitReady(t, "many-c", few)
-	tally = settled(t, mark).Tally()
-	t.Logf("two more pools on %d of them: %v", few, tally)
-	if tally["patch nodes"] > 2*few+few/10 {
-		t.Errorf("expected two patches a node at most, got %v", tally)
+	done = settled(t, mark)
+	t.Logf("a taint on all of them and two more pools on %d: %v", few, done.Tally())
+	if writes := len(nodeWrites(done)); writes < n || writes > n+2*few {
+		t.Errorf("expected one write a node, and two more where the other pools are, got %d", writes)
 	}
 	quietWithHeartbeats(t, nodes)
 

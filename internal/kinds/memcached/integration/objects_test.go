@@ -1,0 +1,215 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+const pause = "opcrew.io/paused"
+
+type option func(*cachev1alpha1.Memcached)
+
+func withImage(image string) option {
+	return func(m *cachev1alpha1.Memcached) { m.Spec.Image = image }
+}
+
+func withSize(size int32) option {
+	return func(m *cachev1alpha1.Memcached) { m.Spec.Size = size }
+}
+
+func annotated(key, value string) option {
+	return func(m *cachev1alpha1.Memcached) { metav1.SetMetaDataAnnotation(&m.ObjectMeta, key, value) }
+}
+
+// shop is a namespace of one test, with nodes and the operator.
+type shop struct {
+	*testing.T
+	ns       string
+	operator *operator
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	shops++ // kwok does not play pods on a node that comes back under its old name
+	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
+	s := &shop{T: t, ns: env.Namespace(t), operator: startOperator(t)}
+	t.Cleanup(s.clear)
+	return s
+}
+
+var shops int
+
+// clear deletes the object before the operator ends: in a namespace that is going it
+// would be refused what it may do otherwise.
+func (s *shop) clear() {
+	ctx := context.WithoutCancel(s.Context())
+	m := &cachev1alpha1.Memcached{}
+	m.Namespace, m.Name = s.ns, "web"
+	err := env.Client.Delete(ctx, m, client.PropagationPolicy(metav1.DeletePropagationForeground))
+	for deadline := time.Now().Add(long); !apierrors.IsNotFound(err) && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond)
+		err = env.Client.Get(ctx, client.ObjectKeyFromObject(m), m)
+	}
+	if !apierrors.IsNotFound(err) {
+		s.Errorf("expected Memcached web to go, got %v", err)
+	}
+}
+
+func (s *shop) create(size int32, options ...option) {
+	s.Helper()
+	m := &cachev1alpha1.Memcached{}
+	m.Namespace, m.Name, m.Spec.Size = s.ns, "web", size
+	for _, option := range options {
+		option(m)
+	}
+	if err := env.Client.Create(s.Context(), m); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// edit is a user's hand on the object.
+func (s *shop) edit(options ...option) {
+	s.Helper()
+	m := s.get()
+	before := m.DeepCopy()
+	for _, option := range options {
+		option(m)
+	}
+	if err := env.Client.Patch(s.Context(), m, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) scale(size int32) {
+	s.Helper()
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: size}}
+	if err := env.Client.SubResource("scale").Update(s.Context(), s.get(), client.WithSubResourceBody(scale)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) get() *cachev1alpha1.Memcached {
+	s.Helper()
+	m := &cachev1alpha1.Memcached{}
+	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: "web"}, m); err != nil {
+		s.Fatal(err)
+	}
+	return m
+}
+
+func (s *shop) read(name string, object client.Object) {
+	s.Helper()
+	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: name}, object); err != nil {
+		s.Fatalf("reading %T %s: %v", object, name, err)
+	}
+}
+
+// patch is somebody's hand on any object.
+func (s *shop) patch(object client.Object, merge string) {
+	s.Helper()
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// await waits until a condition has the status, the reason and words, for the present spec.
+func (s *shop) await(kind, statusReason string, words ...string) *cachev1alpha1.Memcached {
+	s.Helper()
+	var m *cachev1alpha1.Memcached
+	until(s.T, fmt.Sprintf("%s is %s and says %q", kind, statusReason, words), func() error {
+		m = s.get()
+		c := meta.FindStatusCondition(m.Status.Conditions, kind)
+		switch {
+		case c == nil:
+			return errors.New("there is no such condition")
+		case m.Status.ObservedGeneration != m.Generation:
+			return fmt.Errorf("the status is about generation %d, the spec is %d", m.Status.ObservedGeneration, m.Generation)
+		case fmt.Sprintf("%s %s", c.Status, c.Reason) != statusReason:
+			return fmt.Errorf("it is %s %s: %s", c.Status, c.Reason, c.Message)
+		}
+		for _, word := range words {
+			if !strings.Contains(c.Message, word) {
+				return fmt.Errorf("it says %q", c.Message)
+			}
+		}
+		return nil
+	})
+	return m
+}
+
+// awaitReady waits until so many servers answer, and expects the names of exactly those.
+func (s *shop) awaitReady(size int) *cachev1alpha1.Memcached {
+	s.Helper()
+	reason := cachev1alpha1.ReasonAllServersReady
+	if size == 0 {
+		reason = cachev1alpha1.ReasonScaledToZero
+	}
+	m := s.await(cachev1alpha1.MemcachedReady, "True "+reason)
+	nodes, servers := []string{}, []string(nil)
+	for i := range size {
+		nodes = append(nodes, fmt.Sprintf("web-%d", i))
+		servers = append(servers, fmt.Sprintf("web-%d.web.%s.svc:11211", i, s.ns))
+	}
+	if got := m.Status; !slices.Equal(got.Nodes, nodes) || !slices.Equal(got.Servers, servers) || int(got.Replicas) != size || int(got.ReadyReplicas) != size {
+		s.Errorf("expected nodes %q and servers %q, all ready, got %+v", nodes, servers, got)
+	}
+	list := &corev1.ConfigMap{}
+	s.read("web-servers", list)
+	if want := strings.Join(servers, "\n"); list.Data["servers"] != want {
+		s.Errorf("expected ConfigMap web-servers to hold %q, got %q", want, list.Data["servers"])
+	}
+	return m
+}
+
+// children are the names of all that the object has, with the kind of each, and their UIDs.
+func (s *shop) children() map[string]types.UID {
+	s.Helper()
+	out := map[string]types.UID{}
+	for kind, list := range map[string]client.ObjectList{
+		"Service": &corev1.ServiceList{}, "ConfigMap": &corev1.ConfigMapList{}, "StatefulSet": &appsv1.StatefulSetList{},
+		"PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{}, "Pod": &corev1.PodList{},
+	} {
+		if err := env.Client.List(s.Context(), list, client.InNamespace(s.ns), client.MatchingLabels{"app.kubernetes.io/instance": "web"}); err != nil {
+			s.Fatal(err)
+		}
+		_ = meta.EachListItem(list, func(o runtime.Object) error {
+			object := o.(client.Object)
+			out[kind+" "+object.GetName()] = object.GetUID()
+			return nil
+		})
+	}
+	return out
+}
+
+func (s *shop) awaitNothing() {
+	s.Helper()
+	until(s.T, "nothing of the object is left", func() error {
+		if left := s.children(); len(left) > 0 {
+			return fmt.Errorf("there is %v", left)
+		}
+		return eventually.Gone(env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: "web"}, &cachev1alpha1.Memcached{}), apierrors.IsNotFound)
+	})
+}

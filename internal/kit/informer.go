@@ -1,0 +1,37 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// newInformer makes the informers of the cache begin with what is. Where the API server
+// cannot stream lists, client-go would be content with what some server has in memory,
+// which can be older than what the process before this one has done: it would take off
+// nodes what new pools want, and make children for owners that are gone.
+func newInformer(lw toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(consistent(lw), object, resync, indexers)
+}
+
+// consistent turns a list of whatever is at hand into one of what is.
+func consistent(lw toolscache.ListerWatcher) toolscache.ListerWatcher {
+	source, ok := lw.(*toolscache.ListWatch)
+	if !ok || source.ListWithContextFunc == nil {
+		return lw
+	}
+	out := *source
+	out.ListWithContextFunc = func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+		if opts.ResourceVersion == "0" {
+			opts.ResourceVersion = ""
+		}
+		return source.ListWithContextFunc(ctx, opts)
+	}
+	return &out
+}
