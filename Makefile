@@ -139,18 +139,21 @@ local-deploy: build local
 		$(MAKE) docker-build docker-push deploy IMG=$$tag
 
 .PHONY: samples
-samples: $(KUBECTL) ## Apply the samples to the local cluster: node2 and node3 get a pool each, and a pod in it.
+samples: $(KUBECTL) local ## Apply the samples to the local cluster: a pool for node2 and one for node3, a pod in each, and a cache.
+	@tar="$$($(LOCAL) image build-debian memcached)" && $(LOCAL) image load "$${tar##* }" >/dev/null
 	@$(KUBECTL) label node node2 node-role.kubernetes.io/test= --overwrite >/dev/null
 	@$(KUBECTL) label node node3 node-role.kubernetes.io/master= --overwrite >/dev/null
 	@$(KUBECTL) apply --server-side -f config/samples/nodepools.yaml >/dev/null
 	@$(KUBECTL) wait --for=condition=Ready nodepools/test nodepools/master --timeout 60s >/dev/null || echo "not every sample pool is ready; the table says why"
-	@$(KUBECTL) apply --server-side -f config/samples/pods.yaml >/dev/null
+	@$(KUBECTL) apply --server-side -f config/samples/pods.yaml -f config/samples/memcached.yaml >/dev/null
 	@$(KUBECTL) wait --for=condition=Ready pods -l app.kubernetes.io/part-of=opcrew-samples --timeout 120s >/dev/null || echo "not every sample pod is ready"
+	@$(KUBECTL) wait --for=condition=Ready memcached/example-memcached --timeout 120s >/dev/null || echo "the sample cache is not ready; the table says why"
 
 .PHONY: table
 table: $(KUBECTL) ## Show what the samples became, and what to try next.
 	@echo; $(KUBECTL) get nodes; echo; $(KUBECTL) get nodepools,runtimeclasses; echo
 	@$(KUBECTL) get pods -l app.kubernetes.io/part-of=opcrew-samples -o wide; echo
+	@$(KUBECTL) get memcacheds -o wide; echo
 	@$(KUBECTL) -n opcrew-system get deployments; echo
 	@cat config/samples/next.txt
 
