@@ -167,7 +167,7 @@ need-go:
 	@command -v go >/dev/null || { echo "go is missing: install Go $$(sed -n 's/^go //p' go.mod) or newer"; exit 1; }
 
 packages:
-	@missing="$$(for p in $(PACKAGES); do dpkg -s $$p 2>/dev/null | grep -q '^Status: install ok installed' || echo -n "$$p "; done)"; \
+	@missing="$$(for p in $(PACKAGES); do [ "$$(dpkg-query -W -f '$${Status}' $$p 2>/dev/null)" = "install ok installed" ] || echo -n "$$p "; done)"; \
 	if [ -n "$$missing" ]; then echo "installing $$missing"; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
 
