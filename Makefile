@@ -84,6 +84,10 @@ e2e: need-root ## Scenarios on the local cluster (make up first): real nodes, po
 e2e-smoke: need-root ## The short scenario of each kind on the local cluster (make up first).
 	go test -tags e2e -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
 
+.PHONY: bench
+bench: need-go kube $(BIN)/kwok ## Count and time the kinds against a bare client in the same run.
+	go test -tags bench -count 1 -timeout 30m -v ./test/bench
+
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters.
 	$(BIN)/golangci-lint run ./...
@@ -91,7 +95,7 @@ lint: $(BIN)/golangci-lint ## Run the linters.
 
 .PHONY: verify
 verify: generate manifests build-installer lint ## Check that generated files are committed, and lint and vet.
-	go vet -tags e2e ./...
+	go vet -tags e2e,bench ./...
 	cd hack/localcluster && go vet ./...
 	@dirty="$$(git status --porcelain -- api config dist)" || exit 1; if [ -n "$$dirty" ]; then \
 		echo "generated files differ from what is committed; commit what make generate manifests build-installer made:"; \
