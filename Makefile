@@ -8,6 +8,8 @@ MAKEFLAGS += --no-print-directory
 IMG ?= opcrew/opcrew:dev
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 NODES ?= 3
+# What `make faults` runs: every case; with FAULTS= a sample that a seed chooses.
+FAULTS ?= -faults.exhaustive
 
 BIN := $(CURDIR)/bin
 LOCAL := $(BIN)/localcluster
@@ -84,6 +86,10 @@ e2e: need-root ## Scenarios on the local cluster (make up first): real nodes, po
 e2e-smoke: need-root ## The short scenario of each kind on the local cluster (make up first).
 	go test -tags e2e -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
 
+.PHONY: faults
+faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every place (an hour or more; FAULTS= for a sample).
+	go test -tags faults -count 1 -timeout 180m -v ./test/faults -args $(FAULTS)
+
 .PHONY: bench
 bench: need-go kube $(BIN)/kwok ## Count and time the kinds against a bare client in the same run.
 	go test -tags bench -count 1 -timeout 30m -v ./test/bench
@@ -95,7 +101,7 @@ lint: $(BIN)/golangci-lint ## Run the linters.
 
 .PHONY: verify
 verify: generate manifests build-installer lint ## Check that generated files are committed, and lint and vet.
-	go vet -tags e2e,bench ./...
+	go vet -tags e2e,bench,faults ./...
 	cd hack/localcluster && go vet ./...
 	@dirty="$$(git status --porcelain -- api config dist)" || exit 1; if [ -n "$$dirty" ]; then \
 		echo "generated files differ from what is committed; commit what make generate manifests build-installer made:"; \

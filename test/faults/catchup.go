@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// catchUp waits until the observer has seen all that has happened up to now, and
+// returns the version of the world at that moment.
+func (o *observer) catchUp(ctx context.Context) (string, error) {
+	version := ""
+	for _, kind := range o.kinds {
+		list, err := o.list(ctx, kind)
+		if err != nil {
+			return "", err
+		}
+		version = list.GetResourceVersion()
+		for !o.hasSeen(kind.Kind, list) {
+			select {
+			case <-ctx.Done():
+				return "", fmt.Errorf("the observer does not get to see all of %s: %w", kind.Kind, ctx.Err())
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}
+	return version, nil
+}
+
+// hasSeen compares with a list that is as new as the view, or older.
+func (o *observer) hasSeen(kind string, list *unstructured.UnstructuredList) bool {
+	view, _, _ := o.view()
+	at := versionNumber(list.GetResourceVersion())
+	listed := map[Key]bool{}
+	for i := range list.Items {
+		key := keyOf(&list.Items[i])
+		listed[key] = true
+		seen := view.objects[key]
+		if seen == nil || versionNumber(seen.GetResourceVersion()) < versionNumber(list.Items[i].GetResourceVersion()) {
+			if !o.wentSince(key, at) {
+				return false
+			}
+		}
+	}
+	for key, seen := range view.objects {
+		if key.Kind == kind && !listed[key] && versionNumber(seen.GetResourceVersion()) <= at {
+			return false
+		}
+	}
+	return true
+}
+
+// wentSince tells whether an object that was listed has gone meanwhile.
+func (o *observer) wentSince(key Key, at uint64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range o.past.events {
+		if e.Key == key && e.Gone && e.version > at {
+			return true
+		}
+	}
+	return false
+}

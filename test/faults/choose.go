@@ -1,0 +1,74 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"flag"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The flags stand after -args: go test ./test/faults -args -faults.exhaustive.
+var (
+	exhaustive = flag.Bool("faults.exhaustive", false, "try every case there is, and not only a sample")
+	only       = flag.String("faults.only", "", "try only these cases: workload/class/k, or a beginning of it; several with commas, * for any")
+	seedFlag   = flag.Uint64("faults.seed", 0, "choose the sample, and what is random in a case, by this number")
+	sample     = flag.Int("faults.sample", 2, "how many cases of each class and workload a sample has")
+	budget     = flag.Duration("faults.budget", 4*time.Minute, "begin no further cases of the sample of a kind after this time")
+	servers    = flag.Int("faults.servers", 3, "how many servers to spread cases over that cannot share one")
+)
+
+// seed is the same for the whole run of the tests.
+var seed = sync.OnceValue(func() uint64 {
+	if *seedFlag != 0 {
+		return *seedFlag
+	}
+	return uint64(time.Now().UnixNano()) % 1_000_000
+})
+
+// chosen is what is tried of a workload: first what is tried in every run.
+type chosen struct {
+	always, sampled []Case
+}
+
+// choose picks cases by the flags.
+func choose(w Workload, byClass [][]Case, kinds []class) chosen {
+	var out chosen
+	random := rand.New(rand.NewPCG(seed(), hash(w.Name)))
+	for i, list := range byClass {
+		switch {
+		case *only != "":
+			out.always = append(out.always, slices.DeleteFunc(list, func(c Case) bool { return !selected(c.name(w)) })...)
+		case *exhaustive || kinds[i].exhaustive:
+			out.always = append(out.always, list...)
+		default:
+			random.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
+			out.sampled = append(out.sampled, list[:min(*sample, len(list))]...)
+		}
+	}
+	random.Shuffle(len(out.sampled), func(a, b int) { out.sampled[a], out.sampled[b] = out.sampled[b], out.sampled[a] })
+	return out
+}
+
+// selected tells whether a name begins with the parts of one of those asked for, of
+// which each can be a pattern: */crash-after,small/held/0-*.
+func selected(name string) bool {
+	parts := strings.Split(name, "/")
+	for asked := range strings.SplitSeq(*only, ",") {
+		patterns := strings.Split(strings.TrimSuffix(asked, "/"), "/")
+		match := len(patterns) <= len(parts)
+		for i := 0; match && i < len(patterns); i++ {
+			ok, err := path.Match(patterns[i], parts[i])
+			match = ok && err == nil
+		}
+		if match {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// perWrite makes one case for every write of the reference.
+func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
+	return func(p plan) []Case {
+		var all []Case
+		for k := 1; k <= len(p.ref.writes); k++ {
+			all = append(all, Case{id: fmt.Sprint(k), size: k, arm: func(r *run) {
+				r.wire.on(func(w *write, i *instance) fault {
+					if w.n != k {
+						return nil
+					}
+					r.journal.mark("here: %s", w.target)
+					return befall(r, i)
+				})
+			}})
+		}
+		return all
+	}
+}
+
+// crashAfter: the process is gone when the server has done what it asked for.
+func crashAfter(r *run, i *instance) fault {
+	return func(send func() (*http.Response, error)) (*http.Response, error) {
+		defer r.crash(i)
+		return send()
+	}
+}
+
+// crashBefore: the process is gone before it could ask.
+func crashBefore(r *run, i *instance) fault {
+	return func(func() (*http.Response, error)) (*http.Response, error) {
+		r.crash(i)
+		return nil, errCrashed
+	}
+}
+
+// lost: the server does what it is asked for, and the process does not hear of it.
+func lost(*run, *instance) fault {
+	return func(send func() (*http.Response, error)) (*http.Response, error) {
+		if _, err := send(); err != nil {
+			return nil, err
+		}
+		return nil, errLost
+	}
+}
+
+// crashOften: no process lives to see more than so many of its writes done.
+func crashOften(p plan) []Case {
+	var all []Case
+	for every := 1; every <= 3 && every < len(p.ref.writes); every++ {
+		all = append(all, Case{id: fmt.Sprint(every), size: every, arm: func(r *run) {
+			begun := map[int]int{}
+			r.wire.on(func(w *write, i *instance) fault {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				if w.dry {
+					return nil // no progress is made by it
+				}
+				begun[w.instance]++
+				if begun[w.instance] != every {
+					return nil
+				}
+				r.journal.mark("after: %s", w.target)
+				return crashAfter(r, i)
+			})
+		}})
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// frame is one event of a watch, as it came over the wire.
+type frame struct {
+	kind   watch.EventType
+	key    string // of the object; empty for bookmarks and errors
+	object json.RawMessage
+}
+
+func decodeFrame(raw json.RawMessage) (frame, error) {
+	in := struct {
+		Type   watch.EventType
+		Object json.RawMessage
+	}{}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return frame{}, err
+	}
+	f := frame{kind: in.Type, object: in.Object}
+	if f.kind == watch.Bookmark || f.kind == watch.Error {
+		return f, nil
+	}
+	meta := struct {
+		Metadata struct{ Namespace, Name string }
+	}{}
+	err := json.Unmarshal(in.Object, &meta)
+	f.key = meta.Metadata.Namespace + "/" + meta.Metadata.Name
+	return f, err
+}
+
+func (f frame) encode() []byte {
+	out, err := json.Marshal(map[string]any{"type": f.kind, "object": f.object})
+	if err != nil { // it was decoded from JSON
+		panic(err)
+	}
+	return append(out, '\n')
+}
+
+// coalesce leaves the last event of each object, as a relist after a broken watch
+// would: who looks sees where things are, and not how they got there. An object that
+// came and went in between is not seen at all, one that was made anew is a change of
+// the old one.
+func coalesce(frames []frame) []frame {
+	first, last := map[string]watch.EventType{}, map[string]int{}
+	for i, f := range frames {
+		if _, seen := first[f.key]; !seen {
+			first[f.key] = f.kind
+		}
+		last[f.key] = i
+	}
+	var out []frame
+	for i, f := range frames {
+		unknown := first[f.key] == watch.Added
+		switch {
+		case f.key == "": // one of them ends the initial list; none may be left out
+		case i != last[f.key], unknown && f.kind == watch.Deleted:
+			continue
+		case unknown:
+			f.kind = watch.Added
+		case f.kind != watch.Deleted:
+			f.kind = watch.Modified
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// expired is the event by which the server says that it cannot go on from here: the
+// client lists anew.
+func expired() frame {
+	return frame{kind: watch.Error, object: json.RawMessage(
+		`{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired","message":"too old resource version"}`)}
+}

@@ -1,0 +1,102 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Event is one change of one object, as the server told the observer.
+type Event struct {
+	Key    Key
+	Object *unstructured.Unstructured // as it is, or as it was when it went
+	New    bool                       // it came
+	Gone   bool                       // it went
+	At     time.Time                  // when the observer heard of it
+	// Write says which write of the operator this is; empty: somebody else's.
+	Write string
+
+	version uint64
+}
+
+// history is what happened, in the server's order, from a first view on.
+type history struct {
+	first  View
+	events []Event
+}
+
+// versionNumber is a place in the order of all changes of all objects: the versions of
+// one server are revisions of one etcd.
+func versionNumber(version string) uint64 {
+	n, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// attribute puts the events in the server's order, and says which of them are the
+// operator's.
+func (h *history) attribute(writes []*write) {
+	slices.SortStableFunc(h.events, func(a, b Event) int { return cmp.Compare(a.version, b.version) })
+	by := map[uint64]*write{}
+	for _, w := range writes {
+		if w.version != 0 {
+			by[w.version] = w
+		}
+	}
+	for i := range h.events {
+		if w := by[h.events[i].version]; w != nil {
+			h.events[i].Write = w.String()
+		}
+	}
+}
+
+// replay calls see for every event with the views before and after it.
+func (h *history) replay(see func(before, after View, e Event)) {
+	view := h.first
+	for _, e := range h.events {
+		after := view.with(e)
+		see(view, after, e)
+		view = after
+	}
+}
+
+// tally is how often an object was created, changed and deleted.
+type tally struct{ created, changed, deleted int }
+
+// tally counts by object. Generated names count as one.
+func (h *history) tally() map[Key]tally {
+	tallies := map[Key]tally{}
+	for _, e := range h.events {
+		key := generic(e.Object)
+		t := tallies[key]
+		switch {
+		case e.New:
+			t.created++
+		case e.Gone:
+			t.deleted++
+		default:
+			t.changed++
+		}
+		tallies[key] = t
+	}
+	return tallies
+}
+
+// generic is the key of an object without what the server made up.
+func generic(u *unstructured.Unstructured) Key {
+	key := keyOf(u)
+	key.Namespace = ""
+	if prefix := u.GetGenerateName(); prefix != "" && strings.HasPrefix(key.Name, prefix) {
+		key.Name = prefix + "*"
+	}
+	return key
+}

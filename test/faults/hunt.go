@@ -1,0 +1,74 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+// Hunt proves the harness itself: it attacks controllers that are known to be wrong,
+// each with one class of faults, which must find it.
+type Hunt struct {
+	attack *attack
+	jobs   []job
+}
+
+// Classes names all sorts of faults.
+func Classes() []string {
+	var names []string
+	for _, c := range classes() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// NewHunt starts what subjects like this one need.
+func NewHunt(t *testing.T, like Subject) *Hunt { return &Hunt{attack: newAttack(t, &like)} }
+
+// Add has a subject attacked by a class until a case shows a problem, which check gets
+// to see. A subject that has problems without faults, or none with them, fails the test.
+func (h *Hunt) Add(name string, s Subject, class string, check func(t *testing.T, found []string)) {
+	h.jobs = append(h.jobs, job{name, func(t *testing.T, env *testenv.Env) {
+		a := &attack{t: t, subject: &s, kinds: h.attack.kinds, lanes: h.attack.lanes, refs: map[string]*reference{}}
+		for _, w := range s.Workloads {
+			a.add(w)
+		}
+		for _, w := range a.works {
+			ref := a.reference(t, env, w.Name, w)
+			if len(ref.problems) > 0 {
+				t.Fatalf("it should do well without faults:\n%s\n%s", strings.Join(ref.problems, "\n"), ref.journal.around(0, 100))
+			}
+			if out := a.run(t, env, w, nil, ref); len(out.problems) > 0 {
+				t.Fatalf("without faults it should do the same twice:\n%s", strings.Join(out.problems, "\n"))
+			}
+			if found := a.hunt(t, env, w, class); found != nil {
+				check(t, found)
+				return
+			}
+		}
+		t.Errorf("no case of %s shows that anything is wrong", class)
+	}})
+}
+
+// hunt tries the cases of a class, the short ones first, until one shows a problem.
+func (a *attack) hunt(t *testing.T, env *testenv.Env, w Workload, class string) []string {
+	for _, list := range cases(a.plan(w), seed()) {
+		for _, c := range list {
+			if c.class != class {
+				continue
+			}
+			if out := a.outcomeOf(t, env, w, c); len(out.problems) > 0 {
+				t.Logf("%s:\n%s\n%s", c.name(w), strings.Join(out.problems, "\n"), out.journal.around(5, 20))
+				return out.problems
+			}
+		}
+	}
+	return nil
+}
+
+// Run does the work.
+func (h *Hunt) Run() { h.attack.inLanes(h.jobs, func() bool { return true }) }

@@ -1,0 +1,168 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// instance is one process of the operator: the manager that is deployed, on a wire of ours.
+type instance struct {
+	id     int
+	wire   *wire
+	dead   atomic.Bool // it has crashed: nothing of it reaches the server any more
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error // once done
+
+	mu     sync.Mutex
+	queues []workqueue.TypedRateLimitingInterface[reconcile.Request]
+	// past are the versions at which its first list of each resource is served; nil:
+	// the newest.
+	past    map[string]string
+	listed  map[string]bool
+	anyList bool // even where the client insists on the newest
+}
+
+// start runs a process and returns when its caches are full.
+func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Kind, namespace string) error {
+	cfg = rest.CopyConfig(cfg)
+	cfg.ContentType = "application/json"
+	cfg.UserAgent = "opcrew-under-test"
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: "opcrew", Groups: []string{"system:masters"}}
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{i.wire, i, next} })
+	mgr, err := kit.NewManager(cfg, options(i.spied(kind), namespace))
+	if err != nil {
+		return err
+	}
+	ctx, i.cancel = context.WithCancel(ctx)
+	go func() {
+		i.err = mgr.Start(ctx)
+		close(i.done)
+	}()
+	synced, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	// Caches begin to fill when a controller asks for them, so each is asked for.
+	for object := range kind.Cache() {
+		if _, err := mgr.GetCache().GetInformer(synced, object); err != nil && !i.dead.Load() {
+			i.cancel()
+			return fmt.Errorf("the cache of %T does not fill: %w", object, err)
+		}
+	}
+	return nil
+}
+
+func options(kind kit.Kind, namespace string) kit.Options {
+	opts := kit.Options{
+		Kinds: []kit.Kind{kind}, MetricsAddress: "0", ProbeAddress: "0",
+		Registry: prometheus.NewRegistry(), Clock: clock.RealClock{}, ShutdownTimeout: 5 * time.Second,
+	}
+	if namespace != "" {
+		opts.Namespaces = []string{namespace}
+	}
+	return opts
+}
+
+// die makes the process crash: from now on nothing of it reaches the server.
+func (i *instance) die() {
+	i.dead.Store(true)
+	i.cancel()
+}
+
+// end stops the process and waits for it.
+func (i *instance) end() error {
+	i.cancel()
+	select {
+	case <-i.done:
+		if i.dead.Load() {
+			return nil
+		}
+		return i.err
+	case <-time.After(20 * time.Second):
+		return fmt.Errorf("process %d does not end", i.id)
+	}
+}
+
+// spied lets the queues of the kind's controllers be reached.
+func (i *instance) spied(kind kit.Kind) kit.Kind {
+	setup := kind.Setup
+	kind.Setup = func(mgr ctrl.Manager, tools *kit.Tools) error { return setup(&spy{mgr, i}, tools) }
+	return kind
+}
+
+type spy struct {
+	manager.Manager
+	of *instance
+}
+
+// Add implements manager.Manager.
+func (s *spy) Add(runnable manager.Runnable) error {
+	if c, ok := runnable.(interface{ Watch(source.Source) error }); ok {
+		if err := c.Watch(source.Func(s.of.keep)); err != nil {
+			return err
+		}
+	}
+	return s.Manager.Add(runnable)
+}
+
+func (i *instance) keep(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.queues = append(i.queues, queue)
+	return nil
+}
+
+// enqueue has every controller look at every one of the objects.
+func (i *instance) enqueue(keys []Key) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, queue := range i.queues {
+		for _, key := range keys {
+			queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: key.Namespace, Name: key.Name}})
+		}
+	}
+}
+
+// looksBack tells whether the process begins with an old view.
+func (i *instance) looksBack() bool { return i.past != nil }
+
+// lookBack has the first list of a resource, which fills the cache, served as of a
+// moment in the past, which it returns. Later lists go past the cache and see what is.
+func (i *instance) lookBack(req *http.Request, about target) string {
+	version := i.past[about.resource]
+	if version == "" {
+		version = i.past[everything]
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if version == "" || about.resource == "" || i.listed[about.resource] {
+		return ""
+	}
+	i.listed[about.resource] = true
+	query := req.URL.Query()
+	if query.Get("resourceVersion") == "" && !i.anyList {
+		return "" // no server answers a consistent read with the past
+	}
+	query.Set("resourceVersion", version)
+	query.Set("resourceVersionMatch", "Exact")
+	req.URL.RawQuery = query.Encode()
+	return version
+}

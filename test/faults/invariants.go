@@ -1,0 +1,147 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// lag is how long the operator may take to notice what has happened, before what it
+// says counts as untrue.
+const lag = 900 * time.Millisecond
+
+// breaches replays a story and lists what it breaks: the kind's own invariants, and
+// those of every kind.
+func breaches(story *history, s *Subject, slack time.Duration) []string {
+	var broken []string
+	claims := &claims{subject: s, slack: slack, last: map[spec]time.Time{}}
+	all := append([]Invariant{
+		{"what another client wrote survives", othersSurvive},
+		{"the user's object is the user's", s.userOwns},
+		{"the observed generation never goes back", s.neverBack},
+		{"Ready is true", claims.check},
+	}, s.Invariants...)
+	reported := map[string]bool{}
+	story.replay(func(before, after View, e Event) {
+		for _, invariant := range all {
+			err := invariant.Check(before, after, e)
+			if err == nil || reported[invariant.Name+e.Key.String()] {
+				continue
+			}
+			reported[invariant.Name+e.Key.String()] = true
+			by := "somebody else's change"
+			if e.Write != "" {
+				by = e.Write
+			}
+			broken = append(broken, fmt.Sprintf("invariant %q is broken at %s by %s: %v", invariant.Name, e.Key, by, err))
+		}
+	})
+	return broken
+}
+
+// othersSurvive holds if a write of the operator keeps what somebody else has just
+// written.
+func othersSurvive(before, _ View, e Event) error {
+	was := before.objects[e.Key]
+	if e.Write == "" || was == nil || e.Gone || was.GetUID() != e.Object.GetUID() {
+		return nil
+	}
+	if value, touched := was.GetAnnotations()[touchedKey]; touched && e.Object.GetAnnotations()[touchedKey] != value {
+		return fmt.Errorf("the annotation that another client had just set is gone")
+	}
+	return nil
+}
+
+func (s *Subject) isPrimary(v View, e Event) bool {
+	return e.Key.Kind == kindOf(s.Primary, v.scheme).Kind
+}
+
+// userOwns holds if the operator does not change what the user has declared.
+func (s *Subject) userOwns(before, after View, e Event) error {
+	was := before.objects[e.Key]
+	if !s.isPrimary(after, e) || e.Write == "" || was == nil || was.GetUID() != e.Object.GetUID() {
+		return nil
+	}
+	if !reflect.DeepEqual(was.Object["spec"], e.Object.Object["spec"]) {
+		return fmt.Errorf("the operator changed the spec")
+	}
+	return nil
+}
+
+// neverBack holds if the status is never about an older spec than it was.
+func (s *Subject) neverBack(before, after View, e Event) error {
+	was := before.objects[e.Key]
+	if !s.isPrimary(after, e) || was == nil || was.GetUID() != e.Object.GetUID() {
+		return nil
+	}
+	_, old := Ready(was)
+	if _, now := Ready(e.Object); now < old {
+		return fmt.Errorf("it was %d and is %d", old, now)
+	}
+	return nil
+}
+
+// claims checks what the objects say of themselves.
+type claims struct {
+	subject *Subject
+	slack   time.Duration
+	last    map[spec]time.Time // when it was last as the object would have it
+}
+
+// spec is one generation of one object.
+type spec struct {
+	types.UID
+	generation int64
+}
+
+func specOf(u *unstructured.Unstructured) spec { return spec{u.GetUID(), u.GetGeneration()} }
+
+// check holds if an object says that it is Ready only when, a moment ago at the
+// earliest, it was so. What happened since it may not know yet.
+func (c *claims) check(before, after View, e Event) error {
+	kind := kindOf(c.subject.Primary, after.scheme).Kind
+	truth := map[spec]error{}
+	for _, object := range after.Objects(kind) {
+		err := c.truth(after, object)
+		truth[specOf(object)] = err
+		if err == nil {
+			c.last[specOf(object)] = e.At
+		}
+	}
+	if e.Gone || !c.subject.isPrimary(after, e) || !claimsAnew(before.objects[e.Key], e.Object) {
+		return nil
+	}
+	err := truth[specOf(e.Object)]
+	if err == nil {
+		return nil
+	}
+	if was, ever := c.last[specOf(e.Object)]; ever && e.At.Sub(was) < lag+c.slack {
+		return nil
+	}
+	return fmt.Errorf("it says that it is Ready, but %w", err)
+}
+
+func (c *claims) truth(v View, object *unstructured.Unstructured) error {
+	typed := reflect.New(reflect.TypeOf(c.subject.Primary).Elem()).Interface().(client.Object)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+		return err
+	}
+	return c.subject.Truth(v, typed)
+}
+
+// claimsAnew tells whether an object's status is news and says Ready for its present spec.
+func claimsAnew(was, is *unstructured.Unstructured) bool {
+	if was != nil && reflect.DeepEqual(was.Object["status"], is.Object["status"]) {
+		return false
+	}
+	ready, observed := Ready(is)
+	return ready.Status == "True" && observed == is.GetGeneration()
+}

@@ -1,0 +1,80 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+// namespacedLanes is how many cases of a namespaced kind share a server at a time.
+const namespacedLanes = 6
+
+// lanes are places in which one case at a time can run. Kinds of the whole cluster get
+// a server each, kinds with namespaces share one.
+func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
+	opts := testenv.Options{CRDs: s.CRDs, Scheme: scheme, NodeGrace: 2 * time.Minute}
+	if len(opts.CRDs) == 0 {
+		opts.CRDs = []string{testenv.ProjectCRDs}
+	}
+	if s.Namespaced {
+		env := testenv.Start(t, opts)
+		env.Simulate(t)
+		if s.Nodes > 0 {
+			env.Nodes(t, s.Nodes, testenv.NodeSpec{Prefix: "shared"})
+		}
+		all := make([]*testenv.Env, namespacedLanes)
+		for i := range all {
+			all[i] = env
+		}
+		return all
+	}
+	all := make([]*testenv.Env, max(1, *servers))
+	var starting sync.WaitGroup
+	for i := range all {
+		starting.Go(func() { all[i] = testenv.Start(t, opts) })
+	}
+	starting.Wait()
+	for _, env := range all {
+		env.Simulate(t)
+	}
+	return all
+}
+
+// job is a test to be run in whichever lane is free.
+type job struct {
+	name string
+	run  func(t *testing.T, env *testenv.Env)
+}
+
+// inLanes runs jobs as subtests, one at a time in each lane, until more returns false.
+func (a *attack) inLanes(jobs []job, more func() bool) (done int) {
+	queue := make(chan job, len(jobs))
+	for _, j := range jobs {
+		queue <- j
+	}
+	close(queue)
+	var working sync.WaitGroup
+	var mu sync.Mutex
+	for _, env := range a.lanes {
+		working.Go(func() {
+			for j := range queue {
+				if !more() {
+					return
+				}
+				a.t.Run(j.name, func(t *testing.T) { j.run(t, env) })
+				mu.Lock()
+				done++
+				mu.Unlock()
+			}
+		})
+	}
+	working.Wait()
+	return done
+}

@@ -1,0 +1,137 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// state is a world in a form in which runs can be compared.
+type state map[string]map[string]any
+
+// stateOf masks what differs from run to run: versions, times, who wrote what, and
+// identities, which are replaced by the names of what they identify.
+func stateOf(v View, s *Subject) state {
+	names := identities{namespace: v.namespace, uids: map[string]string{}}
+	for key, object := range v.objects {
+		names.uids[string(object.GetUID())] = "uid of " + Key{key.Kind, "", key.Name}.String()
+	}
+	out := state{}
+	for _, object := range v.objects {
+		object = object.DeepCopy()
+		if s.Mask != nil {
+			s.Mask(object)
+		}
+		object.SetName(generic(object).Name)
+		key := generic(object).String()
+		for n := 2; out[key] != nil; n++ {
+			key = fmt.Sprintf("%s (%d)", generic(object), n)
+		}
+		content, _ := masked(object.Object, "", names).(map[string]any)
+		out[key] = content
+	}
+	return out
+}
+
+// identities are what the server made up, and what it stands for.
+type identities struct {
+	namespace string
+	uids      map[string]string
+}
+
+func (i identities) name(text string) string {
+	if name, ok := i.uids[text]; ok {
+		return name
+	}
+	if i.namespace == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, i.namespace, "(the namespace)")
+}
+
+// unstable are fields that no two runs have in common.
+var unstable = []string{
+	".metadata.uid", ".metadata.resourceVersion", ".metadata.generation", ".metadata.creationTimestamp",
+	".metadata.deletionTimestamp", ".metadata.managedFields", ".metadata.namespace", ".metadata.selfLink",
+	".status.observedGeneration", ".metadata.annotations." + common.AppliedAnnotation,
+}
+
+// masked copies a value without what is unstable. Paths leave out the places in lists.
+func masked(value any, path string, names identities) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return maskedMap(value, path, names)
+	case []any:
+		var out []any
+		for _, item := range value {
+			if kept := masked(item, path, names); kept != nil && !touchedItem(item) {
+				out = append(out, kept)
+			}
+		}
+		if len(out) == 0 {
+			return nil
+		}
+		return out
+	case string:
+		return names.name(value)
+	}
+	return value
+}
+
+func maskedMap(value map[string]any, path string, names identities) any {
+	out := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(value)) {
+		at := path + "." + key
+		if slices.Contains(unstable, at) || strings.HasPrefix(key, TouchPrefix) ||
+			strings.HasSuffix(key, "Time") || strings.HasSuffix(key, "Timestamp") || at == ".status.conditions.observedGeneration" {
+			continue
+		}
+		if kept := masked(value[key], at, names); kept != nil {
+			out[key] = kept
+		}
+	}
+	if len(out) == 0 && path != "" {
+		return nil // an empty map and none are the same
+	}
+	return out
+}
+
+// touchedItem recognises what the harness put into a list, such as a taint.
+func touchedItem(item any) bool {
+	content, ok := item.(map[string]any)
+	if !ok {
+		return false
+	}
+	key, _, _ := unstructured.NestedString(content, "key")
+	return strings.HasPrefix(key, TouchPrefix)
+}
+
+// differs says where two states differ, as few lines as will do.
+func differs(want, got state) string {
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		switch object, there := got[key]; {
+		case !there:
+			lines = append(lines, "missing: "+key)
+		default:
+			if diff := cmp.Diff(want[key], object); diff != "" {
+				lines = append(lines, key+" (-expected +found):\n"+diff)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		if _, there := want[key]; !there {
+			lines = append(lines, "left over: "+key)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

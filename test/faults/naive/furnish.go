@@ -1,0 +1,183 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package naive
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// street is the name of the ConfigMap in which open shops stand, by their names.
+const street = "street"
+
+// furnish makes what belongs to a shop.
+func (r *reconciler) furnish(ctx context.Context, shop *Shop) error {
+	made, err := r.key(ctx, shop)
+	if err != nil {
+		return err
+	}
+	if err := r.sign(ctx, shop, made || !r.has(KeyMeansSign)); err != nil {
+		return err
+	}
+	if shop.Spec.Open {
+		return r.list(ctx, shop)
+	}
+	if r.has(CleansOnDelete) || r.has(IgnoresTombstones) {
+		return nil
+	}
+	return r.strike(ctx, shop)
+}
+
+// key makes the key if there is none.
+func (r *reconciler) key(ctx context.Context, shop *Shop) (made bool, err error) {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-key"}}
+	if r.has(RandomNames) || r.has(Polls) {
+		all := &corev1.SecretList{}
+		if err := r.List(ctx, all, client.InNamespace(shop.Namespace)); err != nil {
+			return false, err
+		}
+		for i := range all.Items {
+			if metav1.IsControlledBy(&all.Items[i], shop) {
+				return false, nil
+			}
+		}
+		secret.Name, secret.GenerateName = "", shop.Name+"-key-"
+	} else if err := r.Get(ctx, client.ObjectKeyFromObject(secret), secret); err == nil && metav1.IsControlledBy(secret, shop) {
+		return false, nil
+	}
+	secret.ResourceVersion, secret.UID, secret.OwnerReferences = "", "", nil
+	err = r.make(ctx, shop, secret)
+	if err == nil && r.has(Polls) {
+		err = errOld // all else when the key is seen
+	}
+	return true, err
+}
+
+// sign makes the sign, if it may, or paints it.
+func (r *reconciler) sign(ctx context.Context, shop *Shop, may bool) error {
+	sign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-sign"}}
+	err := r.Get(ctx, client.ObjectKeyFromObject(sign), sign)
+	if err == nil && metav1.IsControlledBy(sign, shop) {
+		return r.paint(ctx, shop, sign)
+	}
+	if !may {
+		return nil
+	}
+	sign = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-sign"}}
+	sign.Data = map[string]string{"color": shop.Spec.Color}
+	if err := r.make(ctx, shop, sign); err != nil || sign.Data["color"] == shop.Spec.Color {
+		return err
+	}
+	return r.paint(ctx, shop, sign) // the cache did not have it, and it is an old one
+}
+
+func (r *reconciler) paint(ctx context.Context, shop *Shop, sign *corev1.ConfigMap) error {
+	want := map[string]string{"color": shop.Spec.Color}
+	key := client.ObjectKeyFromObject(shop)
+	if r.has(LeavesItsMark) {
+		want["painter"] = r.id
+	}
+	if r.has(WritesAlways) {
+		want["time"] = time.Now().Format(time.RFC3339Nano)
+	}
+	if r.has(WritesAtStart) && !r.started[key] {
+		r.started[key] = true
+	} else if maps.Equal(sign.Data, want) {
+		return nil
+	}
+	if err := r.current(ctx, shop); err != nil {
+		return err
+	}
+	sign.Data = want
+	return r.Update(ctx, sign)
+}
+
+// make creates a child; one that is there already must be the shop's, and is read.
+func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) error {
+	if err := r.current(ctx, shop); err != nil {
+		return err
+	}
+	if err := controllerutil.SetControllerReference(shop, child, r.Scheme()); err != nil {
+		return err
+	}
+	if r.has(Impatient) {
+		short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		if err := r.Create(short, child); short.Err() == nil {
+			return err
+		}
+		return nil
+	}
+	err := r.Create(ctx, child)
+	if r.has(RandomNames) && err != nil {
+		err = r.Create(ctx, child) // surely it did not get through
+	}
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(child), child); err != nil {
+		return err
+	}
+	if !metav1.IsControlledBy(child, shop) {
+		return fmt.Errorf("%s is there and is not the shop's", child.GetName())
+	}
+	return nil
+}
+
+// list puts the shop into the street.
+func (r *reconciler) list(ctx context.Context, shop *Shop) error {
+	r.mu.Lock()
+	r.listed[shop.Name] = true
+	r.mu.Unlock()
+	return r.change(ctx, shop, false, func(data map[string]string) { data[shop.Name] = shop.Spec.Color })
+}
+
+// strike takes the shop off the street.
+func (r *reconciler) strike(ctx context.Context, shop *Shop) error {
+	r.mu.Lock()
+	known := r.listed[shop.Name]
+	delete(r.listed, shop.Name)
+	r.mu.Unlock()
+	if r.has(LedgerInMemory) && !known {
+		return nil
+	}
+	return r.change(ctx, shop, true, func(data map[string]string) { delete(data, shop.Name) })
+}
+
+// change writes the street if the change makes a difference to what the server has now:
+// no event of the street leads back here.
+func (r *reconciler) change(ctx context.Context, shop *Shop, closes bool, change func(map[string]string)) error {
+	var from client.Reader = r.Client
+	if closes || !r.has(TrustsOldViews) {
+		from = r.live
+	}
+	there := &corev1.ConfigMap{}
+	if err := from.Get(ctx, types.NamespacedName{Namespace: shop.Namespace, Name: street}, there); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	data := maps.Clone(there.Data)
+	change(data)
+	if maps.Equal(data, there.Data) {
+		return nil
+	}
+	if !closes {
+		if err := r.current(ctx, shop); err != nil {
+			return err
+		}
+	}
+	there.Data = data
+	if r.has(OverwritesOthers) {
+		there.ResourceVersion = ""
+	}
+	return r.Update(ctx, there)
+}

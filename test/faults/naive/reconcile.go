@@ -1,0 +1,198 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package naive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+const finalizer = "test.opcrew.io/shop"
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// errOld ends a reconcile that would rest on an old view.
+var errOld = errors.New("the shop is no longer as the cache has it")
+
+// errWorking is what StatusFirst reports before it begins.
+var errWorking = errors.New("at work")
+
+type reconciler struct {
+	client.Client
+	live client.Reader
+	bugs []Bug
+	id   string // of the process
+
+	mu      sync.Mutex
+	listed  map[string]bool                   // the ledger of LedgerInMemory
+	done    map[types.NamespacedName]ShopSpec // the memory of RemembersNames
+	started map[types.NamespacedName]bool
+}
+
+func newReconciler(c client.Client, live client.Reader, bugs []Bug) *reconciler {
+	return &reconciler{
+		Client: c, live: live, bugs: bugs, id: string(uuid.NewUUID()),
+		listed: map[string]bool{}, done: map[types.NamespacedName]ShopSpec{}, started: map[types.NamespacedName]bool{},
+	}
+}
+
+func (r *reconciler) has(bug Bug) bool { return slices.Contains(r.bugs, bug) }
+
+// Reconcile implements reconcile.Reconciler. One worker calls it.
+func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	shop := &Shop{}
+	if err := r.Get(ctx, req.NamespacedName, shop); err != nil {
+		delete(r.done, req.NamespacedName)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if r.has(RemembersNames) && shop.DeletionTimestamp == nil && r.done[req.NamespacedName] == shop.Spec {
+		return ctrl.Result{}, nil
+	}
+	if r.has(StatusFirst) && shop.DeletionTimestamp == nil {
+		if shop.Status.ObservedGeneration == shop.Generation {
+			return ctrl.Result{}, nil
+		}
+		if err := r.report(ctx, shop, errWorking); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	err := r.bring(ctx, shop)
+	if err == nil && shop.DeletionTimestamp == nil {
+		r.done[req.NamespacedName] = shop.Spec
+	}
+	result := ctrl.Result{}
+	if r.has(Polls) && shop.DeletionTimestamp == nil {
+		result.RequeueAfter = r.poll(shop)
+	}
+	return result, r.forgive(err)
+}
+
+// bring does all that is to be done for a shop.
+func (r *reconciler) bring(ctx context.Context, shop *Shop) error {
+	if shop.DeletionTimestamp != nil {
+		return r.told(ctx, shop, r.close(ctx, shop))
+	}
+	err := r.open(ctx, shop)
+	if passes(err) {
+		return err
+	}
+	if r.has(KeepsQuiet) && err != nil {
+		return err
+	}
+	if r.has(ReadyAnyway) {
+		return errors.Join(err, r.report(ctx, shop, nil))
+	}
+	return errors.Join(err, r.report(ctx, shop, err))
+}
+
+// told reports a failed clean-up.
+func (r *reconciler) told(ctx context.Context, shop *Shop, err error) error {
+	if err == nil || passes(err) || r.has(KeepsQuiet) {
+		return err
+	}
+	return errors.Join(err, r.report(ctx, shop, err))
+}
+
+// passes tells whether an error is only one of an old view.
+func passes(err error) bool {
+	return errors.Is(err, errOld) || apierrors.IsConflict(err) || apierrors.IsNotFound(err)
+}
+
+// forgive is where errors are lost.
+func (r *reconciler) forgive(err error) error {
+	switch {
+	case r.has(IgnoresConflicts) && apierrors.IsConflict(err),
+		r.has(GivesUpForbidden) && apierrors.IsForbidden(err),
+		r.has(GivesUpErrors) && apierrors.IsInternalError(err):
+		return nil
+	}
+	return err
+}
+
+func (r *reconciler) open(ctx context.Context, shop *Shop) error {
+	if r.has(CleansOnDelete) || r.has(IgnoresTombstones) {
+		return r.furnish(ctx, shop)
+	}
+	if controllerutil.ContainsFinalizer(shop, finalizer) {
+		return r.furnish(ctx, shop)
+	}
+	before := shop.copy()
+	controllerutil.AddFinalizer(shop, finalizer)
+	if err := r.Patch(ctx, shop, locked(before)); err != nil {
+		*shop = *before
+		return err
+	}
+	return r.furnish(ctx, shop)
+}
+
+// close takes the shop off the street, and lets it go.
+func (r *reconciler) close(ctx context.Context, shop *Shop) error {
+	if !controllerutil.ContainsFinalizer(shop, finalizer) {
+		return nil
+	}
+	if err := r.strike(ctx, shop); err != nil {
+		return err
+	}
+	before := shop.copy()
+	controllerutil.RemoveFinalizer(shop, finalizer)
+	err := r.Patch(ctx, shop, locked(before))
+	if err != nil {
+		*shop = *before
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// current makes sure that the shop is as the cache has it, before something is written for it.
+func (r *reconciler) current(ctx context.Context, shop *Shop) error {
+	if r.has(TrustsOldViews) {
+		return nil
+	}
+	now := &Shop{}
+	err := r.live.Get(ctx, client.ObjectKeyFromObject(shop), now)
+	if apierrors.IsNotFound(err) || err == nil && (now.UID != shop.UID || now.Generation != shop.Generation) {
+		return errOld
+	}
+	return err
+}
+
+// report writes the status if it is not so already.
+func (r *reconciler) report(ctx context.Context, shop *Shop, failure error) error {
+	before := shop.copy()
+	ready := metav1.Condition{Type: "Ready", Status: "True", Reason: "Open", Message: "The shop is as declared", ObservedGeneration: shop.Generation}
+	if failure != nil {
+		ready.Status, ready.Reason, ready.Message = "False", "Failed", fmt.Sprint(failure)
+	}
+	changed := meta.SetStatusCondition(&shop.Status.Conditions, ready)
+	if !changed && shop.Status.ObservedGeneration == shop.Generation {
+		return nil
+	}
+	shop.Status.ObservedGeneration = shop.Generation
+	return r.Status().Patch(ctx, shop, locked(before))
+}
+
+func (r *reconciler) poll(shop *Shop) time.Duration {
+	if meta.IsStatusConditionTrue(shop.Status.Conditions, "Ready") {
+		return 0
+	}
+	return 100 * time.Millisecond
+}
+
+func locked(before *Shop) client.Patch {
+	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+}

@@ -1,0 +1,61 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opcrew/opcrew/test/faults"
+	"github.com/opcrew/opcrew/test/faults/naive"
+)
+
+// planted tells for every class of faults a bug that it must find, and by which words.
+var planted = []struct {
+	class string
+	bug   naive.Bug
+	words string
+}{
+	{"crash-after", naive.KeyMeansSign, "there is no ConfigMap corner-sign"},
+	{"crash-after", naive.LedgerInMemory, "corner"},
+	{"crash-before", naive.StatusFirst, "not within"},
+	{"crash-often", naive.WritesAtStart, ""},
+	{"lost", naive.RandomNames, "created"},
+	{"conflict", naive.IgnoresConflicts, "not within"},
+	{"conflict", naive.OverwritesOthers, "what another client wrote survives"},
+	{"refused-forbidden", naive.GivesUpForbidden, "not within"},
+	{"refused-throttled", naive.Impatient, ""},
+	{"refused-error", naive.GivesUpErrors, "not within"},
+	{"refused-denied", naive.KeepsQuiet, "no condition has the words"},
+	{"refused-quota", naive.ReadyAnyway, "it says that it is Ready, but"},
+	{"late", naive.Polls, "created"},
+	{"held", naive.Polls, "created"},
+	{"coalesced", naive.CleansOnDelete, "corner"},
+	{"relist", naive.IgnoresTombstones, "corner"},
+	{"older-view", naive.TrustsOldViews, "created"},
+	{"reborn", naive.RemembersNames, "not within"},
+	{"two-leaders", naive.LeavesItsMark, ""},
+	{"restart", naive.WritesAtStart, "with nothing to do"},
+	{"extra", naive.WritesAlways, "with nothing to do"},
+}
+
+func TestEveryClassOfFaultsFindsAPlantedBug(t *testing.T) {
+	hunt := faults.NewHunt(t, shops())
+	missing := faults.Classes()
+	for _, row := range planted {
+		missing = slices.DeleteFunc(missing, func(class string) bool { return class == row.class })
+		hunt.Add(row.class+": "+string(row.bug), shops(row.bug), row.class, func(t *testing.T, found []string) {
+			if !strings.Contains(strings.Join(found, "\n"), row.words) {
+				t.Errorf("expected class %s to find a controller that %s with the words %q, found:\n%s", row.class, row.bug, row.words, strings.Join(found, "\n"))
+			}
+		})
+	}
+	if len(missing) > 0 {
+		t.Errorf("expected a planted bug for every class, there is none for %v", missing)
+	}
+	hunt.Run()
+}

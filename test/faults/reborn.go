@@ -1,0 +1,83 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// reborn: after a step an object of the kind is deleted and at once made again under
+// its name, while the operator still sees the old one. The reference does the same
+// with all events in time.
+func reborn(p plan) []Case {
+	var all []Case
+	for step := range len(p.work.Steps) - 1 {
+		for _, object := range p.ref.own[step] {
+			for _, resource := range p.orAll() {
+				all = append(all, Case{
+					id: fmt.Sprintf("%d-%s-%s", step, object.GetName(), resource), size: step,
+					derive:  func(w Workload) Workload { return withRebirth(w, step, object) },
+					derived: fmt.Sprintf("reborn-%d-%s", step, object.GetName()),
+					arm:     func(r *run) { r.blind(step+1, resource, p.resources[0]) },
+				})
+			}
+		}
+	}
+	return all
+}
+
+// blind keeps from the operator that an object has gone, and what follows.
+func (r *run) blind(step int, resource, primary string) {
+	r.hooks.slack = 4 * most
+	r.hooks.before = at(step, func() {
+		r.journal.mark("deletions of %s are not seen", resource)
+		if resource == primary || resource == everything {
+			r.wire.gate.holdFrom(resource, watch.Deleted) // the operator must see the wish, or nothing goes
+		} else {
+			r.wire.gate.hold(resource)
+		}
+	})
+	r.hooks.between = at(step, func() { r.letGo(true) })
+}
+
+// withRebirth adds a step after another one.
+func withRebirth(w Workload, after int, object *unstructured.Unstructured) Workload {
+	again := declared(object)
+	steps := append([]Step(nil), w.Steps[:after+1]...)
+	steps = append(steps, Step{
+		Name: fmt.Sprintf("delete %s %s and make it again", object.GetKind(), object.GetName()),
+		Do: func(u *User) {
+			old, anew := again.DeepCopy(), again.DeepCopy()
+			u.Delete(old.GetName(), old)
+			if !u.awaitGone(old, most) && u.patient != nil {
+				u.patient() // the operator cannot finish without the events that are held
+			}
+			if !u.awaitGone(old, 20*most) {
+				must(fmt.Errorf("%s does not go", old.GetName()))
+			}
+			u.Create(anew)
+		},
+		Until: w.Steps[after].Until,
+	})
+	w.Steps = append(steps, w.Steps[after+1:]...)
+	return w
+}
+
+// declared is an object as its user wrote it.
+func declared(object *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
+	out.SetGroupVersionKind(object.GroupVersionKind())
+	out.SetName(object.GetName())
+	out.SetLabels(object.GetLabels())
+	out.SetAnnotations(object.GetAnnotations())
+	for field, value := range object.Object {
+		if field != "metadata" && field != "status" {
+			out.Object[field] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// fewRefusals are enough for a controller that tries again; manyRefusals are more than
+// one needs to tell its user of.
+const (
+	fewRefusals  = 2
+	manyRefusals = 6
+)
+
+// refused makes one case for every write: it and its repetitions are refused a few
+// times, or until the user can read in a condition why, and then no more.
+func refused(why refusal) func(plan) []Case {
+	return func(p plan) []Case {
+		var all []Case
+		for k, w := range p.ref.writes {
+			if why.class == "quota" && (!w.created || w.namespace == "") {
+				continue // quotas count objects in namespaces
+			}
+			all = append(all, Case{id: fmt.Sprint(k + 1), size: k + 1, arm: func(r *run) {
+				s := &siege{run: r, why: why, at: k + 1}
+				r.wire.on(s.befall)
+				r.hooks.told = s.told
+			}})
+		}
+		return all
+	}
+}
+
+// siege refuses one write and its repetitions until it is lifted.
+type siege struct {
+	*run
+	why refusal
+	at  int
+
+	mu      sync.Mutex
+	of      *target
+	refused int
+	lifted  bool
+}
+
+func (s *siege) befall(w *write, _ *instance) fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.n == s.at {
+		s.of = &w.target
+	}
+	if s.of == nil || *s.of != w.target || s.lifted {
+		return nil
+	}
+	if s.lifted = s.over(); s.lifted {
+		s.journal.add("the refusal is lifted")
+		return nil
+	}
+	s.refused++
+	s.journal.mark("refused (%s): %s", s.why.class, w.target)
+	return func(func() (*http.Response, error)) (*http.Response, error) { return s.why.answer(), nil }
+}
+
+// over tells whether it has been refused often enough. The lock is held.
+func (s *siege) over() bool {
+	switch {
+	case s.why.retry != "":
+		return s.refused >= 1
+	case !s.tellable():
+		return s.refused >= fewRefusals
+	}
+	return s.heard() || s.refused >= manyRefusals
+}
+
+// tellable tells whether the user can learn of the refusal: of that of a status only
+// by a status.
+func (s *siege) tellable() bool { return s.why.tells && s.of.subresource == "" }
+
+// heard tells whether some object of the kind says why it was refused.
+func (s *siege) heard() bool {
+	view, _, _ := s.observer.view()
+	for _, object := range view.Objects(s.kinds[0].Kind) {
+		if strings.Contains(fmt.Sprint(object.Object["status"]), s.why.message) {
+			return true
+		}
+	}
+	return false
+}
+
+// told says what is wrong if the operator was refused again and again and kept it to itself.
+func (s *siege) told() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil || !s.tellable() || s.refused < manyRefusals {
+		return ""
+	}
+	return fmt.Sprintf("%s was refused %s and no condition has the words %q", s.of, times(s.refused), s.why.message)
+}

@@ -1,0 +1,136 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+// tried is a case that was carried out.
+type tried struct {
+	Case
+	work string
+	*outcome
+}
+
+// references carries out every workload twice without faults: what differs then would
+// be laid to the faults later.
+func (a *attack) references() {
+	var jobs []job
+	for _, w := range a.works {
+		jobs = append(jobs, job{w.Name, func(t *testing.T, env *testenv.Env) {
+			ref := a.reference(t, env, w.Name, w)
+			if len(ref.problems) > 0 {
+				t.Fatalf("without any fault:\n%s\n%s", strings.Join(ref.problems, "\n"), ref.journal.around(0, 1000))
+			}
+			again := a.run(t, env, w, nil, ref)
+			if len(again.problems) > 0 {
+				t.Fatalf("the same without faults again, compared with the first time:\n%s\n%s", strings.Join(again.problems, "\n"), again.journal.around(0, 1000))
+			}
+			t.Logf("%d writes in %s:\n%s", len(ref.writes), ref.took.Round(time.Millisecond), ref.journal.around(0, 1000))
+		}})
+	}
+	a.inLanes(jobs, func() bool { return true })
+}
+
+// all carries out the chosen cases of all workloads.
+func (a *attack) all() {
+	var always, sampled []job
+	for _, w := range a.works {
+		c := choose(w, cases(a.plan(w), seed()), classes())
+		always = append(always, a.jobs(w, c.always)...)
+		sampled = append(sampled, a.jobs(w, c.sampled)...)
+	}
+	a.inLanes(always, func() bool { return true })
+	done := a.inLanes(sampled, func() bool { return time.Since(a.begin) < *budget })
+	if left := len(sampled) - done; left > 0 {
+		a.t.Logf("%d cases of the sample were left out after %s", left, *budget)
+	}
+}
+
+func (a *attack) jobs(w Workload, cases []Case) []job {
+	var jobs []job
+	for _, c := range cases {
+		jobs = append(jobs, job{c.name(w), func(t *testing.T, env *testenv.Env) { a.try(t, env, w, c) }})
+	}
+	return jobs
+}
+
+// try carries out one case and fails the test if it shows a problem.
+func (a *attack) try(t *testing.T, env *testenv.Env, w Workload, c Case) {
+	out := a.outcomeOf(t, env, w, c)
+	if len(out.problems) > 0 {
+		t.Errorf("%s\n%s", strings.Join(out.problems, "\n"), out.journal.around(12, 50))
+	}
+	if *only != "" {
+		t.Logf("took %s:\n%s", out.took.Round(time.Millisecond), out.journal.around(1000, 1000))
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.outcomes = append(a.outcomes, tried{c, w.Name, out})
+}
+
+func (a *attack) outcomeOf(t *testing.T, env *testenv.Env, w Workload, c Case) *outcome {
+	ref := a.refs[w.Name].outcome
+	if c.derive != nil {
+		w = c.derive(w)
+		ref = a.reference(t, env, w.Name+"/"+c.derived, w)
+		if len(ref.problems) > 0 {
+			return ref
+		}
+	}
+	return a.run(t, env, w, &c, ref)
+}
+
+// report says what was tried, and names the shortest case of every class that failed.
+func (a *attack) report() {
+	slices.SortStableFunc(a.outcomes, func(x, y tried) int {
+		return cmp.Or(cmp.Compare(x.class, y.class), cmp.Compare(x.size, y.size))
+	})
+	var table, failures strings.Builder
+	total := 0
+	for rest := a.outcomes; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(o tried) bool { return o.class != rest[0].class })
+		if n < 0 {
+			n = len(rest)
+		}
+		summarize(&table, &failures, rest[:n])
+		total, rest = total+n, rest[n:]
+	}
+	a.t.Logf("%d cases in %s\n%s", total, time.Since(a.begin).Round(time.Second), &table)
+	if n, first := listen().heard(); n > 0 {
+		a.t.Errorf("%d reconciles panicked, the stacks stand above; the first:\n%s", n, first)
+	}
+	if failures.Len() > 0 {
+		a.t.Errorf("the shortest case of every class that failed; replay one with\n"+
+			"  go test ./test/faults -run '^%s$' -args -faults.seed %d -faults.only <case>\n%s", a.t.Name(), seed(), &failures)
+	}
+}
+
+func summarize(table, failures *strings.Builder, class []tried) {
+	var failed, vacuous int
+	var took time.Duration
+	for _, o := range class {
+		took += o.took
+		if !o.journal.fired() && len(o.problems) == 0 {
+			vacuous++
+		}
+		if len(o.problems) == 0 {
+			continue
+		}
+		if failed++; failed == 1 {
+			first, _, _ := strings.Cut(o.problems[0], "\n")
+			fmt.Fprintf(failures, "  %s/%s/%s: %s\n", o.work, o.class, o.id, first)
+		}
+	}
+	fmt.Fprintf(table, "  %-18s %3d cases, %d failed, %d where nothing befell, %.1f s each\n",
+		class[0].class, len(class), failed, vacuous, took.Seconds()/float64(len(class)))
+}

@@ -1,0 +1,152 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+// run is one workload carried out once, with or without a fault.
+type run struct {
+	t         *testing.T
+	ctx       context.Context
+	env       *testenv.Env
+	subject   *Subject
+	work      Workload
+	reference *outcome // nil: this is the reference
+	kinds     []schema.GroupVersionKind
+	user      *User
+	journal   *journal
+	wire      *wire
+	observer  *observer
+	hooks     hooks
+	out       *outcome
+
+	baseline map[Key]bool // what was there before the world
+
+	supervision sync.WaitGroup
+	mu          sync.Mutex
+	crashed     chan *instance // nil: nobody is started any more
+	instances   []*instance
+	starting    int
+	problems    []string
+}
+
+// hooks are what a class of faults does between the steps of a workload. A step is
+// done (before, the user, between), then awaited, then over (after).
+type hooks struct {
+	before, between, after func(step int)
+	// unawaited steps are followed by the next one whatever has become of them.
+	unawaited map[int]bool
+	// slack is for how much longer than usual the operator may rest on an old view.
+	slack time.Duration
+	// told, asked at the end, says what the user should have been told and was not.
+	told func() string
+}
+
+// execute carries the workload out and checks all that can be checked.
+func (r *run) execute() *outcome {
+	begin := time.Now()
+	r.out = &outcome{journal: r.journal}
+	r.tried(func() {
+		defer r.clean()
+		r.prepare()
+		r.tried(r.carryOut)
+		r.verify()
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.problems, r.out.writes, r.out.took = r.problems, r.wire.all(), time.Since(begin)
+	return r.out
+}
+
+func (r *run) carryOut() {
+	r.launch(nil)
+	for i := range r.work.Steps {
+		r.step(i)
+	}
+	r.checkDeletion()
+}
+
+// tried turns what stops a part of a run into a problem of it.
+func (r *run) tried(part func()) {
+	if err := attempt(part); err != nil {
+		r.problem("%v", err)
+	}
+}
+
+func (r *run) problem(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.journal.add("PROBLEM: %s", text)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.problems = append(r.problems, text)
+}
+
+// step carries out one step and waits for what must become of it.
+func (r *run) step(i int) {
+	step := r.work.Steps[i]
+	version, err := r.observer.catchUp(r.ctx)
+	must(err)
+	r.out.versions = append(r.out.versions, version)
+	if i == len(r.work.Steps)-1 && !r.hooks.unawaited[i-1] {
+		r.checkEnd()
+	}
+	r.journal.add("--- step %d: %s", i, step.Name)
+	call(r.hooks.before, i)
+	r.do(i)
+	_, err = r.observer.catchUp(r.ctx)
+	must(err)
+	call(r.hooks.between, i)
+	if !r.hooks.unawaited[i] {
+		must(r.await(step))
+	}
+	view, _, _ := r.observer.view()
+	r.out.own = append(r.out.own, view.Objects(r.kinds[0].Kind))
+	call(r.hooks.after, i)
+}
+
+// do has the user act. What follows a step that nobody waited for may not be possible
+// yet, such as to make an object again that still has a finalizer: then it is waited for.
+func (r *run) do(i int) {
+	err := attempt(func() { r.work.Steps[i].Do(r.user) })
+	if err == nil {
+		return
+	}
+	if !r.hooks.unawaited[i-1] {
+		must(err)
+	}
+	r.journal.add("not possible yet: %v", err)
+	r.letGo(true)
+	must(r.await(r.work.Steps[i-1]))
+	r.work.Steps[i].Do(r.user)
+}
+
+func attempt(do func()) (err error) {
+	defer func() {
+		switch why := recover().(type) {
+		case nil:
+		case stopped:
+			err = why.error
+		default:
+			panic(why)
+		}
+	}()
+	do()
+	return nil
+}
+
+func call(hook func(int), step int) {
+	if hook != nil {
+		hook(step)
+	}
+}

@@ -1,0 +1,91 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// stream is one open watch of one process, on its way through the gate.
+type stream struct {
+	gate     *gate
+	resource string
+	from     io.ReadCloser
+	out      *io.PipeWriter
+	pending  []frame // not yet delivered; the fields from here on have the gate's lock
+	ended    bool    // the server sends no more
+	last     bool    // what is pending is the last that is delivered
+	closed   bool    // the client reads no more
+}
+
+// stream puts the gate between a watch and its reader.
+func (g *gate) stream(resource string, from io.ReadCloser) io.ReadCloser {
+	in, out := io.Pipe()
+	s := &stream{gate: g, resource: resource, from: from, out: out}
+	g.mu.Lock()
+	g.streams[s] = true
+	g.mu.Unlock()
+	go s.receive()
+	go s.deliver()
+	return both{in, s}
+}
+
+// receive takes what the server sends.
+func (s *stream) receive() {
+	for decoder := json.NewDecoder(s.from); ; {
+		raw := json.RawMessage{}
+		err := decoder.Decode(&raw)
+		var f frame
+		if err == nil {
+			f, err = decodeFrame(raw)
+		}
+		if !s.take(f, err) {
+			return
+		}
+	}
+}
+
+func (s *stream) take(f frame, err error) bool {
+	s.gate.mu.Lock()
+	defer s.gate.mu.Unlock()
+	defer s.gate.changed.Broadcast()
+	if err != nil || s.last {
+		s.ended = true
+		return false
+	}
+	if !s.gate.dropped[s.resource] && !s.gate.dropped[everything] {
+		s.pending = append(s.pending, f)
+	}
+	return true
+}
+
+// deliver hands on what the gate lets through.
+func (s *stream) deliver() {
+	defer func() { _ = s.out.Close() }() // a pipe's end closes without an error
+	for {
+		f, wait, ok := s.gate.next(s)
+		if !ok {
+			return
+		}
+		if wait > 0 {
+			time.Sleep(wait) // the way of the event is the fault
+		}
+		if _, err := s.out.Write(f.encode()); err != nil {
+			return
+		}
+	}
+}
+
+// Close implements io.Closer for the client's side.
+func (s *stream) Close() error {
+	s.gate.mu.Lock()
+	s.closed = true
+	delete(s.gate.streams, s)
+	s.gate.changed.Broadcast()
+	s.gate.mu.Unlock()
+	_ = s.out.Close() // wakes a delivery that nobody reads
+	return s.from.Close()
+}

@@ -1,0 +1,137 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/manifest"
+)
+
+// User does what people and other programs do with objects. What the server refuses
+// ends the case.
+type User struct {
+	ctx       context.Context
+	client    client.Client
+	root      string
+	namespace string
+	// patient, if set, is called when something takes longer than it should.
+	patient func()
+}
+
+// stopped ends a case from within a step; the case recovers it.
+type stopped struct{ error }
+
+func must(err error) {
+	if err != nil {
+		panic(stopped{err})
+	}
+}
+
+// ApplyFile applies the objects of YAML files, given relative to the root of the
+// repository, as kubectl does on the server's side.
+func (u *User) ApplyFile(paths ...string) {
+	for _, path := range paths {
+		docs, err := manifest.Read(u.root + "/" + path)
+		must(err)
+		for _, doc := range docs {
+			u.apply(doc.Object)
+		}
+	}
+}
+
+// Apply applies the objects of a YAML text.
+func (u *User) Apply(text string) {
+	for docs := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(text), 4096); ; {
+		object := &unstructured.Unstructured{}
+		err := docs.Decode(object)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		must(err)
+		u.apply(object)
+	}
+}
+
+func (u *User) apply(object *unstructured.Unstructured) {
+	u.place(object)
+	must(u.client.Apply(u.ctx, client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(testenv.FieldManager), client.ForceOwnership))
+}
+
+// Create makes an object, in the run's namespace if its type has namespaces.
+func (u *User) Create(object client.Object) {
+	u.place(object)
+	must(u.client.Create(u.ctx, object))
+}
+
+// Delete deletes an object of that name, in the background as kubectl does.
+func (u *User) Delete(name string, of client.Object) {
+	of.SetName(name)
+	u.place(of)
+	must(client.IgnoreNotFound(u.client.Delete(u.ctx, of, client.PropagationPolicy("Background"))))
+}
+
+// Patch merges a JSON text into an object of that name.
+func (u *User) Patch(name string, of client.Object, merge string) {
+	of.SetName(name)
+	u.place(of)
+	must(u.client.Patch(u.ctx, of, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner(testenv.FieldManager)))
+}
+
+// Label sets a label of an object, or with nil takes it off.
+func (u *User) Label(name string, of client.Object, key string, value *string) {
+	text := "null"
+	if value != nil {
+		text = fmt.Sprintf("%q", *value)
+	}
+	u.Patch(name, of, fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, key, text))
+}
+
+// awaitGone waits until an object has gone for good, for at most the time given.
+func (u *User) awaitGone(object client.Object, most time.Duration) bool {
+	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if apierrors.IsNotFound(u.client.Get(u.ctx, client.ObjectKeyFromObject(object), object)) {
+			return true
+		}
+	}
+	return false
+}
+
+// place puts an object into the run's namespace if it belongs into one.
+func (u *User) place(object client.Object) {
+	if u.namespace == "" || object.GetNamespace() != "" {
+		return
+	}
+	namespaced, err := u.client.IsObjectNamespaced(object)
+	must(err)
+	if namespaced {
+		object.SetNamespace(u.namespace)
+	}
+}
+
+// kind is the kind of a type, with an ending such as List.
+func (u *User) kind(of client.Object, ending string) schema.GroupVersionKind {
+	kind, err := apiutil.GVKForObject(of, u.client.Scheme())
+	must(err)
+	kind.Kind += ending
+	return kind
+}
+
+// everywhere is the part of the cluster that is the run's own.
+func (u *User) everywhere() client.ListOption { return client.InNamespace(u.namespace) }

@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// checkEnd compares the world before the last step with that of the reference.
+func (r *run) checkEnd() {
+	if r.reference == nil {
+		r.settle()
+		r.out.end = r.state()
+		return
+	}
+	r.becomes("the end state", r.reference.end)
+}
+
+// checkDeletion expects that nothing is left of the kind's objects, and that all else
+// is as it was.
+func (r *run) checkDeletion() {
+	r.becomes("after the deletion, the world", stateOf(r.observer.past.first, r.subject))
+}
+
+func (r *run) state() state {
+	_, err := r.observer.catchUp(r.ctx)
+	must(err)
+	view, _, err := r.observer.view()
+	must(err)
+	return stateOf(view, r.subject)
+}
+
+// becomes expects a state in which everything rests.
+func (r *run) becomes(what string, want state) {
+	diff := ""
+	for deadline := time.Now().Add(r.subject.patience()); ; {
+		r.settle()
+		if diff = differs(want, r.state()); diff == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			r.problem("%s differs:\n%s", what, diff)
+			return
+		}
+	}
+}
+
+// verify checks the story that has been observed.
+func (r *run) verify() {
+	story := r.observer.story()
+	writes := r.wire.all()
+	story.attribute(writes)
+	r.out.tally = story.tally()
+	r.checkTally()
+	for _, broken := range breaches(&story, r.subject, r.hooks.slack) {
+		r.problem("%s", broken)
+	}
+	if r.hooks.told != nil {
+		if why := r.hooks.told(); why != "" {
+			r.problem("%s", why)
+		}
+	}
+	if r.reference != nil {
+		if most := 3*len(r.reference.writes) + 20; len(writes) > most {
+			r.problem("a storm: %d writes, the reference has %d", len(writes), len(r.reference.writes))
+		}
+	}
+}
+
+// checkTally expects that nothing is made or deleted more often than in the reference.
+func (r *run) checkTally() {
+	if r.reference == nil {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(r.out.tally), func(a, b Key) int { return cmp.Compare(a.String(), b.String()) })
+	for _, key := range keys {
+		got, want := r.out.tally[key], r.reference.tally[key]
+		if got.created > want.created {
+			r.problem("%s was created %s, in the reference %s", key, times(got.created), times(want.created))
+		}
+		if got.deleted > want.deleted {
+			r.problem("%s was deleted %s, in the reference %s", key, times(got.deleted), times(want.deleted))
+		}
+	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

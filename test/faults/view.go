@@ -1,0 +1,141 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// Key names an object in a view.
+type Key struct{ Kind, Namespace, Name string }
+
+// String is the key as users read it: "Node n-0".
+func (k Key) String() string {
+	return k.Kind + " " + strings.TrimPrefix(k.Namespace+"/"+k.Name, "/")
+}
+
+func keyOf(u *unstructured.Unstructured) Key {
+	return Key{u.GetKind(), u.GetNamespace(), u.GetName()}
+}
+
+// View is the world at one moment, as an observer beside the operator sees it.
+type View struct {
+	scheme    *runtime.Scheme
+	namespace string // of the run; empty if the kind has none
+	objects   map[Key]*unstructured.Unstructured
+	wished    map[string]time.Time // by kind: when somebody last made, respecified or deleted one
+}
+
+// Get reads the object of that name into an empty object of its type, from the run's
+// namespace if the type has namespaces.
+func (v View) Get(name string, into client.Object) error {
+	kind, err := apiutil.GVKForObject(into, v.scheme)
+	if err != nil {
+		return err
+	}
+	found := v.objects[Key{kind.Kind, v.namespace, name}]
+	if found == nil {
+		found = v.objects[Key{kind.Kind, "", name}]
+	}
+	if found == nil {
+		return fmt.Errorf("there is no %s %s", kind.Kind, name)
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, into)
+}
+
+// Gone returns nil if there is no object of that name.
+func (v View) Gone(name string, of client.Object) error {
+	if err := v.Get(name, of); err == nil {
+		return fmt.Errorf("%T %s is still there", of, name)
+	}
+	return nil
+}
+
+// List reads all objects of the type of an empty list into it, in the order of names.
+func (v View) List(into client.ObjectList) error {
+	kind, err := apiutil.GVKForObject(into, v.scheme)
+	if err != nil {
+		return err
+	}
+	list := &unstructured.UnstructuredList{}
+	for _, key := range v.keys() {
+		if key.Kind+"List" == kind.Kind {
+			list.Items = append(list.Items, *v.objects[key])
+		}
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(list.UnstructuredContent(), into)
+}
+
+// Objects returns all objects of a kind, in the order of their names.
+func (v View) Objects(kind string) []*unstructured.Unstructured {
+	var found []*unstructured.Unstructured
+	for _, key := range v.keys() {
+		if key.Kind == kind {
+			found = append(found, v.objects[key])
+		}
+	}
+	return found
+}
+
+func (v View) keys() []Key {
+	return slices.SortedFunc(maps.Keys(v.objects), func(a, b Key) int { return cmp.Compare(a.String(), b.String()) })
+}
+
+// with is the view after an event.
+func (v View) with(e Event) View {
+	after := View{v.scheme, v.namespace, maps.Clone(v.objects), v.wished}
+	was := v.objects[e.Key]
+	if was == nil || e.Gone || was.GetGeneration() != e.Object.GetGeneration() || was.GetUID() != e.Object.GetUID() {
+		after.wished = maps.Clone(v.wished)
+		if after.wished == nil {
+			after.wished = map[string]time.Time{}
+		}
+		after.wished[e.Key.Kind] = e.At
+	}
+	if e.Gone {
+		delete(after.objects, e.Key)
+	} else {
+		after.objects[e.Key] = e.Object
+	}
+	return after
+}
+
+// Known tells whether at an event the operator must know of all objects of a kind that
+// there are, and what they declare: for a while nobody has changed that.
+func (v View) Known(kind string, e Event) bool { return e.At.Sub(v.wished[kind]) > lag }
+
+// Ready is the condition Ready of an object, and the generation that its status is about.
+func Ready(u *unstructured.Unstructured) (metav1.Condition, int64) {
+	observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, item := range list {
+		content, _ := item.(map[string]any)
+		condition := metav1.Condition{}
+		err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &condition)
+		if err == nil && condition.Type == "Ready" {
+			return condition, observed
+		}
+	}
+	return metav1.Condition{}, observed
+}
+
+func kindOf(object client.Object, scheme *runtime.Scheme) schema.GroupVersionKind {
+	kind, err := apiutil.GVKForObject(object, scheme)
+	if err != nil { // every type was looked up when the harness began
+		panic(err)
+	}
+	return kind
+}

@@ -1,0 +1,79 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// errCrashed is what every call of a process gets that has crashed.
+var errCrashed = errors.New("faults: this process has crashed")
+
+// fault is what befalls one write: it may send it to the server or not, and decides what
+// the operator gets to see.
+type fault func(send func() (*http.Response, error)) (*http.Response, error)
+
+// wire is what all processes of the operator in one run talk through. It records their
+// writes in order and lets faults befall them.
+type wire struct {
+	journal *journal
+	gate    *gate
+
+	mu     sync.Mutex
+	writes []*write
+	befall func(*write, *instance) fault // nil: nothing befalls a write
+	busy   int                           // counted calls under way
+	last   time.Time                     // when the last counted call began or ended
+}
+
+func newWire(j *journal) *wire { return &wire{journal: j, gate: newGate(), last: time.Now()} }
+
+func (w *wire) begins() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy++
+	w.last = time.Now()
+}
+
+func (w *wire) ends() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy--
+	w.last = time.Now()
+}
+
+// silent is for how long the operator has made no counted call.
+func (w *wire) silent() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy > 0 {
+		return 0
+	}
+	return time.Since(w.last)
+}
+
+// all returns the writes so far.
+func (w *wire) all() []*write {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clip(w.writes)
+}
+
+// on sets what befalls writes from now on.
+func (w *wire) on(befall func(*write, *instance) fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.befall = befall
+}
+
+// both is a body that is read here and closed there.
+type both struct {
+	io.Reader
+	io.Closer
+}

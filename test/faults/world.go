@@ -1,0 +1,52 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// World makes what is there before a workload begins, and goes when it has ended.
+type World struct {
+	*User
+	t   *testing.T
+	env *testenv.Env
+}
+
+// Nodes makes simulated nodes, prefix-0 and so on, and waits until Kubernetes has
+// taken the taints off that every new node has for a moment.
+func (w *World) Nodes(n int, prefix string, labels map[string]string) []string {
+	names := w.env.Nodes(w.t, n, testenv.NodeSpec{Prefix: prefix, Labels: labels, Mutate: grown})
+	eventually.True(w.t, 30*time.Second, "new nodes have no taints of Kubernetes any more", func() error {
+		nodes := &corev1.NodeList{}
+		if err := w.env.Client.List(w.t.Context(), nodes); err != nil {
+			return err
+		}
+		for i := range nodes.Items {
+			for _, taint := range nodes.Items[i].Spec.Taints {
+				if strings.HasPrefix(taint.Key, "node.kubernetes.io/") {
+					return fmt.Errorf("%s has %s", nodes.Items[i].Name, taint.Key)
+				}
+			}
+		}
+		return nil
+	})
+	return names
+}
+
+// grown puts on a new node what Kubernetes would put there a moment later: it would be
+// a change in the middle of a workload.
+func grown(node *corev1.Node) {
+	node.Labels["beta.kubernetes.io/arch"] = node.Labels[corev1.LabelArchStable]
+	node.Labels["beta.kubernetes.io/os"] = node.Labels[corev1.LabelOSStable]
+	node.Annotations["node.alpha.kubernetes.io/ttl"] = "0"
+}

@@ -1,0 +1,90 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// write is one request of the operator that means to change something, as recorded on
+// its way to the server.
+type write struct {
+	target
+	n        int // from 1, over all processes of a run
+	instance int
+	at       time.Time
+	body     string
+	code     int    // of the server's answer; 0: it never got there, or never answered
+	version  uint64 // that the object has after it
+	created  bool   // the answer was 201
+	dry      bool   // it was only a trial, which changes nothing
+}
+
+// String is a line of a journal.
+func (w *write) String() string {
+	answer := fmt.Sprint(w.code)
+	if w.code == 0 {
+		answer = "no answer from the server"
+	}
+	if w.dry {
+		answer += " (dry run)"
+	}
+	return fmt.Sprintf("write %d of process %d: %s -> %s", w.n, w.instance, w.target, answer)
+}
+
+// newWrite reads the body, of which a create's name is part, and puts it back.
+func newWrite(req *http.Request, t target) (*write, error) {
+	w := &write{target: t, at: time.Now(), dry: req.URL.Query().Get("dryRun") != ""}
+	if req.Body == nil {
+		return w, nil
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	_ = req.Body.Close()
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	w.body = string(body)
+	if w.name == "" {
+		meta := metadataOf(body)
+		w.name = meta.Name + meta.GenerateName
+	}
+	return w, nil
+}
+
+// answered notes what the server said, and leaves the answer readable.
+func (w *write) answered(resp *http.Response) error {
+	w.code, w.created = resp.StatusCode, resp.StatusCode == http.StatusCreated
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	// An object whose last finalizer goes with this write goes too, and is shown with the
+	// version of the write before.
+	meta := metadataOf(body)
+	last := meta.DeletionTimestamp != "" && len(meta.Finalizers) == 0
+	if resp.StatusCode < 300 && w.verb != "delete" && !last && !w.dry {
+		w.version = versionNumber(meta.ResourceVersion)
+	}
+	return nil
+}
+
+type metadata struct {
+	Name, GenerateName, ResourceVersion, DeletionTimestamp string
+
+	Finalizers []string
+}
+
+func metadataOf(object []byte) metadata {
+	in := struct{ Metadata metadata }{}
+	_ = json.Unmarshal(object, &in) // patches of other forms have no metadata
+	return in.Metadata
+}
