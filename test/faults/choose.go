@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The flags stand after -args: go test ./test/faults -args -faults.exhaustive.
+// The flags stand after -args: go test -tags faults ./test/faults -args -faults.exhaustive.
 var (
 	exhaustive = flag.Bool("faults.exhaustive", false, "try every case there is, and not only a sample")
 	only       = flag.String("faults.only", "", "try only these cases: workload/class/k, or a beginning of it; several with commas, * for any")

@@ -59,7 +59,8 @@
 // are the models for foreign objects and for owned children. Without flags every crash
 // after a write is tried and a sample of the rest, whose seed is printed; all cases:
 //
-//	go test -count 1 -timeout 90m -v ./test/faults -args -faults.exhaustive
+//	make faults
+//	go test -tags faults -count 1 -timeout 90m -v ./test/faults -args -faults.exhaustive
 //
 // That the harness itself finds what it must is tested in planted_test.go, on package
 // naive. A class that finds nothing there fails.

@@ -8,13 +8,15 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
-// fewRefusals are enough for a controller that tries again; manyRefusals are more than
-// one needs to tell its user of.
+// fewRefusals are enough for a controller that tries again. After so many, and so long,
+// it must have told its user.
 const (
 	fewRefusals  = 2
 	manyRefusals = 6
+	longRefusal  = 2 * time.Second
 )
 
 // refused makes one case for every write: it and its repetitions are refused a few
@@ -44,20 +46,23 @@ type siege struct {
 
 	mu      sync.Mutex
 	of      *target
+	since   time.Time
 	refused int
 	lifted  bool
+	unheard bool
 }
 
 func (s *siege) befall(w *write, _ *instance) fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.n == s.at {
-		s.of = &w.target
+		s.of, s.since = &w.target, time.Now()
 	}
 	if s.of == nil || *s.of != w.target || s.lifted {
 		return nil
 	}
 	if s.lifted = s.over(); s.lifted {
+		s.unheard = s.tellable() && !s.heard()
 		s.journal.add("the refusal is lifted")
 		return nil
 	}
@@ -74,8 +79,11 @@ func (s *siege) over() bool {
 	case !s.tellable():
 		return s.refused >= fewRefusals
 	}
-	return s.heard() || s.refused >= manyRefusals
+	return s.heard() || s.tooLong()
 }
+
+// tooLong tells whether the user should have heard of it.
+func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(s.since) > longRefusal }
 
 // tellable tells whether the user can learn of the refusal: of that of a status only
 // by a status.
@@ -96,7 +104,7 @@ func (s *siege) heard() bool {
 func (s *siege) told() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.of == nil || !s.tellable() || s.refused < manyRefusals {
+	if !s.unheard {
 		return ""
 	}
 	return fmt.Sprintf("%s was refused %s and no condition has the words %q", s.of, times(s.refused), s.why.message)

@@ -111,7 +111,7 @@ func (a *attack) report() {
 	}
 	if failures.Len() > 0 {
 		a.t.Errorf("the shortest case of every class that failed; replay one with\n"+
-			"  go test ./test/faults -run '^%s$' -args -faults.seed %d -faults.only <case>\n%s", a.t.Name(), seed(), &failures)
+			"  go test -tags faults ./test/faults -run '^%s$' -args -faults.seed %d -faults.only <case>\n%s", a.t.Name(), seed(), &failures)
 	}
 }
 

@@ -38,6 +38,9 @@ type Subject struct {
 	// Touch changes an object as another client might who works on it at the same time,
 	// beside the annotation that it gets in any case; optional. Keys begin with TouchPrefix.
 	Touch func(object *unstructured.Unstructured)
+	// Uncounted are kinds, such as Pod, of which Kubernetes' own controllers make and delete
+	// objects as their timing has it: a StatefulSet that is being deleted may make a Pod anew.
+	Uncounted []string
 	// Nodes is how many simulated nodes there are for the pods of a namespaced kind; all
 	// cases share them.
 	Nodes int
