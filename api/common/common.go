@@ -35,6 +35,9 @@ const (
 	OwnerLabel = "opcrew.io/owner"
 	// AppliedAnnotation carries a hash of all that the operator declares of an object.
 	AppliedAnnotation = "opcrew.io/applied"
+	// PinnedAnnotation tells for which wishes of the user a pod template was made, so that
+	// an upgrade of the operator alone changes none.
+	PinnedAnnotation = "opcrew.io/pinned"
 )
 
 // Reasons that conditions of every kind can have.

@@ -91,8 +91,9 @@ func (l *Loop[O, F]) metadata(ctx context.Context, gvk schema.GroupVersionKind, 
 }
 
 func (l *Loop[O, F]) children(ctx context.Context, object O, plan Plan, done *Outcome) {
+	owner := ensure.NewOwner(object)
 	for _, child := range plan.Children {
-		result, err := l.Children.Ensure(ctx, object, child, done.held)
+		result, err := l.Children.Ensure(ctx, owner, child, done.held)
 		done.Results = append(done.Results, result)
 		done.lookAgain(result.Again)
 		if err != nil {

@@ -90,7 +90,9 @@ func (l *Loop[O, F]) gone(gvk schema.GroupVersionKind, key client.ObjectKey) {
 // itself, everything else waits for an event or for the time asked for.
 func (l *Loop[O, F]) result(plan Plan, done Outcome) (ctrl.Result, error) {
 	done.lookAgain(plan.Again)
-	if done.Err != nil {
+	// What the user has not been told yet does not wait for the backoff, which events can
+	// drive up to a minute within the half second between two writes of a status.
+	if done.Err != nil && !done.untold {
 		return ctrl.Result{}, done.Err
 	}
 	if done.retry {

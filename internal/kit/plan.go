@@ -120,6 +120,8 @@ type Outcome struct {
 	again time.Duration
 	// retry: a conflict; the same again soon, quietly.
 	retry bool
+	// untold: the status is not written yet, it was so a moment ago.
+	untold bool
 }
 
 // First returns the first result with one of the actions.

@@ -78,6 +78,7 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	key := client.ObjectKeyFromObject(object)
 	if wait := l.status.wait(key, l.Clock.Now()); wait > 0 {
 		done.lookAgain(wait)
+		done.untold = true
 		return l.result(plan, done)
 	}
 	written := object.DeepCopyObject().(O)

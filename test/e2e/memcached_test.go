@@ -304,7 +304,7 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	after.fill(t)
 
 	c.scale(t, 4)
-	grown := c.await(t, metav1.ConditionTrue, 4, "25% of the keys moved when size went from 3 to 4").Status.Servers
+	grown := c.await(t, metav1.ConditionTrue, 4, "4 of 4 servers answer").Status.Servers
 	if !slices.Equal(grown[:3], list) {
 		t.Errorf("expected the fourth server at the end of the list, got %q", grown)
 	}

@@ -19,7 +19,7 @@ var (
 	only       = flag.String("faults.only", "", "try only these cases: workload/class/k, or a beginning of it; several with commas, * for any")
 	seedFlag   = flag.Uint64("faults.seed", 0, "choose the sample, and what is random in a case, by this number")
 	sample     = flag.Int("faults.sample", 2, "how many cases of each class and workload a sample has")
-	budget     = flag.Duration("faults.budget", 4*time.Minute, "begin no further cases of the sample of a kind after this time")
+	budget     = flag.Duration("faults.budget", 4*time.Minute, "begin no further cases of a kind after this time, unless all are asked for")
 	servers    = flag.Int("faults.servers", 3, "how many servers to spread cases over that cannot share one")
 )
 

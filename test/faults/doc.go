@@ -31,7 +31,8 @@
 //	held                   a step's events come when the operator has long come to rest
 //	coalesced              of two steps only the outcome is seen
 //	relist                 watches break at a step, and begin anew with a list
-//	older-view             a new process begins with a view from before the step
+//	older-view             a new process begins with a view from before the step; "nothing
+//	                       befell" there means that it asked for what is, and got it
 //	reborn                 an object is deleted and made again, and the new one is taken for the old
 //	two-leaders            from a step on two processes are at work
 //	restart, extra         a new process, or more reconciles, when there is nothing to do

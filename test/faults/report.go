@@ -41,7 +41,8 @@ func (a *attack) references() {
 	a.inLanes(jobs, func() bool { return true })
 }
 
-// all carries out the chosen cases of all workloads.
+// all carries out the chosen cases of all workloads: first those of every run, then the
+// sample, for as long as the budget lasts.
 func (a *attack) all() {
 	var always, sampled []job
 	for _, w := range a.works {
@@ -49,10 +50,10 @@ func (a *attack) all() {
 		always = append(always, a.jobs(w, c.always)...)
 		sampled = append(sampled, a.jobs(w, c.sampled)...)
 	}
-	a.inLanes(always, func() bool { return true })
-	done := a.inLanes(sampled, func() bool { return time.Since(a.begin) < *budget })
-	if left := len(sampled) - done; left > 0 {
-		a.t.Logf("%d cases of the sample were left out after %s", left, *budget)
+	more := func() bool { return *exhaustive || *only != "" || time.Since(a.begin) < *budget }
+	done := a.inLanes(always, more) + a.inLanes(sampled, more)
+	if left := len(always) + len(sampled) - done; left > 0 {
+		a.t.Logf("%d of %d cases were left out after %s", left, len(always)+len(sampled), *budget)
 	}
 }
 

@@ -100,6 +100,11 @@ func lacks(names ...string) factOption {
 	}
 }
 
+func has(name string) factOption { return func(f *facts) { f.pods[name] = newPod(name) } }
+
+// counts has the StatefulSet report so many pods.
+func counts(pods int32) factOption { return func(f *facts) { f.set.Status.Replicas = pods } }
+
 func starts(name string) factOption {
 	return func(f *facts) { f.pods[name].Status.Conditions = nil }
 }
@@ -113,7 +118,7 @@ func cannotPull(name string) factOption {
 	}
 }
 
-func isRefused(words string) factOption { return func(f *facts) { f.refused = words } }
+func isRefused(words string) factOption { return func(f *facts) { f.refusal.Words = words } }
 
 func isUpdated(n int32) factOption { return func(f *facts) { f.set.Status.UpdatedReplicas = n } }
 

@@ -19,6 +19,7 @@ import (
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
@@ -58,12 +59,12 @@ func Kind() kit.Kind {
 }
 
 func setup(mgr ctrl.Manager, tools *kit.Tools) error {
-	r := &reconciler{Tools: tools}
+	r := &reconciler{Tools: tools, refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock}}
 	loop := &kit.Loop[*cachev1alpha1.Memcached, facts]{
 		Tools:  tools,
 		New:    func() *cachev1alpha1.Memcached { return &cachev1alpha1.Memcached{} },
 		Kind:   r,
-		Forget: func(key client.ObjectKey) { r.missing.Delete(key) },
+		Forget: r.refusals.Forget,
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("memcached").

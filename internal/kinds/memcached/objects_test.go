@@ -14,6 +14,7 @@ import (
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
@@ -40,21 +41,9 @@ func TestThePlanHasFourChildrenAndNoneForAnObjectThatGoes(t *testing.T) {
 	}
 }
 
-func TestThePlanLooksAgainOnlyWhilePodsAreMissingForNoKnownReason(t *testing.T) {
-	for name, test := range map[string]struct {
-		facts facts
-		want  time.Duration
-	}{
-		"nothing is there":        {facts{}, 0},
-		"all are there":           {observed(3), 0},
-		"one is missing":          {observed(3, lacks("web-1")), refusalWait},
-		"one is missing, refused": {observed(3, lacks("web-1"), isRefused("exceeded quota")), 0},
-		"there are to be none":    {observed(0), 0},
-		"one is there and starts": {observed(1, starts("web-0")), 0},
-	} {
-		if got := (&reconciler{}).Plan(newMemcached(3), test.facts, someTime).Again; got != test.want {
-			t.Errorf("%s: expected another look after %s, got %s", name, test.want, got)
-		}
+func TestThePlanLooksAgainWhenTheSearchForMissingPodsGoesOn(t *testing.T) {
+	if got := (&reconciler{}).Plan(newMemcached(3), facts{refusal: workload.Refusal{Again: 4 * time.Second}}, someTime).Again; got != 4*time.Second {
+		t.Errorf("expected another look after 4 s, got %s", got)
 	}
 }
 

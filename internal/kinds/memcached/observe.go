@@ -6,8 +6,6 @@ package memcached
 import (
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,21 +21,17 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// refusalWait passes while pods are missing before the events are asked why: a pod that
-// is being made or made anew is missing too, and events speak for an hour.
-const refusalWait = 2 * time.Second
-
 // reconciler is keyed by a Memcached.
 type reconciler struct {
 	*kit.Tools
-	missing sync.Map // since when pods are, by the object's key
+	refusals workload.Refusals
 }
 
 // facts are all that is read about a Memcached.
 type facts struct {
 	set     *appsv1.StatefulSet // nil: there is none
 	pods    map[string]*corev1.Pod
-	refused string // the words with which a missing pod was refused
+	refusal workload.Refusal // of a missing pod
 }
 
 // Observe reads the StatefulSet and its pods.
@@ -65,23 +59,18 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 			f.pods[pod.Name] = pod
 		}
 	}
-	if r.overdue(m, f) {
-		f.refused, err = workload.FailedCreate(ctx, r.Live, set)
+	if !f.missing() {
+		r.refusals.Forget(client.ObjectKeyFromObject(m))
+		return f, nil
 	}
+	f.refusal, err = r.refusals.Why(ctx, client.ObjectKeyFromObject(m), set, refused(m))
 	return f, err
 }
 
-// overdue tells whether pods are missing for so long that somebody seems to refuse them,
-// or were refused when last seen.
-func (r *reconciler) overdue(m *cachev1alpha1.Memcached, f facts) bool {
-	key := client.ObjectKeyFromObject(m)
-	if !f.missing() {
-		r.missing.Delete(key)
-		return false
-	}
-	since, _ := r.missing.LoadOrStore(key, r.Clock.Now())
+// refused tells whether pods were refused when last reported.
+func refused(m *cachev1alpha1.Memcached) bool {
 	told := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedServersReady)
-	return told != nil && told.Reason == cachev1alpha1.ReasonServersMissing || r.Clock.Since(since.(time.Time)) >= refusalWait
+	return told != nil && told.Reason == cachev1alpha1.ReasonServersMissing
 }
 
 // missing tells whether the StatefulSet has fewer pods than it is to have.

@@ -20,6 +20,7 @@ import (
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // watcher is a reconciler that counts how often the events are asked.
@@ -38,7 +39,10 @@ func newWatcher(objects ...client.Object) *watcher {
 			return nil
 		},
 	}).Build()
-	w.reconciler = &reconciler{Tools: &kit.Tools{Client: fake.NewClientBuilder().WithObjects(objects...).Build(), Live: live, Clock: w.clock}}
+	w.reconciler = &reconciler{
+		Tools:    &kit.Tools{Client: fake.NewClientBuilder().WithObjects(objects...).Build()},
+		refusals: workload.Refusals{Live: live, Clock: w.clock},
+	}
 	return w
 }
 
@@ -69,22 +73,22 @@ func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 	if err := w.Client.Delete(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
-	if f := w.observe(t, m); !f.missing() || f.refused != "" {
+	if f := w.observe(t, m); !f.missing() || f.refusal.Words != "" {
 		t.Errorf("expected a pod that is missing for no known reason, got %+v", f)
 	}
-	w.clock.Step(refusalWait - time.Millisecond)
+	w.clock.Step(workload.RefusalWait - time.Millisecond)
 	w.observe(t, m)
 	w.expectAsked(t, 0, "while the pod may be on its way")
 	w.clock.Step(time.Millisecond)
-	if f := w.observe(t, m); f.refused != "exceeded quota" {
-		t.Errorf("expected the words of the refusal, got %q", f.refused)
+	if f := w.observe(t, m); f.refusal.Words != "exceeded quota" {
+		t.Errorf("expected the words of the refusal, got %q", f.refusal.Words)
 	}
 	w.expectAsked(t, 1, "after the wait")
 
 	if err := w.Client.Create(t.Context(), newPod("web-1")); err != nil {
 		t.Fatal(err)
 	}
-	if f := w.observe(t, m); f.missing() || f.refused != "" {
+	if f := w.observe(t, m); f.missing() || f.refusal.Words != "" {
 		t.Errorf("expected nothing to be missing, got %+v", f)
 	}
 	if err := w.Client.Delete(t.Context(), newPod("web-1")); err != nil {
@@ -98,8 +102,8 @@ func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 func TestAKnownRefusalIsAskedForAtOnceByAProcessThatJustBegan(t *testing.T) {
 	m := newMemcached(1)
 	m.Status.Conditions = []metav1.Condition{{Type: cachev1alpha1.MemcachedServersReady, Reason: cachev1alpha1.ReasonServersMissing}}
-	if f := newWatcher(newSet(1)).observe(t, m); f.refused != "exceeded quota" {
-		t.Errorf("expected the words of the refusal, got %q", f.refused)
+	if f := newWatcher(newSet(1)).observe(t, m); f.refusal.Words != "exceeded quota" {
+		t.Errorf("expected the words of the refusal, got %q", f.refusal.Words)
 	}
 }
 

@@ -19,12 +19,20 @@ func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, _ time.Time) kit.
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	plan := kit.Plan{}
-	for _, object := range []runtime.ApplyConfiguration{service(m), serverList(m), statefulSet(m), disruptionBudget(m)} {
+	plan := kit.Plan{Again: f.refusal.Again}
+	for _, object := range []runtime.ApplyConfiguration{service(m), serverList(m), disruptionBudget(m)} {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}
-	if f.missing() && f.refused == "" {
-		plan.Again = refusalWait
-	}
+	plan.Children = append(plan.Children, ensure.Child{
+		Object: statefulSet(m),
+		Pin:    &ensure.Pin{Path: "spec.template", Key: wishes(m)},
+	})
 	return plan
+}
+
+// wishes are what servers are restarted for when it changes.
+func wishes(m *cachev1alpha1.Memcached) cachev1alpha1.MemcachedSpec {
+	spec := m.Spec
+	spec.Size = 0
+	return spec
 }

@@ -73,10 +73,12 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 		set.False(kind, common.ReasonApplying, "The servers are being made")
 	case s.Replicas != m.Spec.Size:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers goes from %d to %d", s.Replicas, m.Spec.Size))
-	case f.refused != "":
-		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.pods), s.Replicas, f.refused))
+	case f.refusal.Words != "":
+		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.pods), s.Replicas, f.refusal.Words))
 	case changing(done):
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+	case s.Replicas == 0 && (f.rolling() || f.set.Status.Replicas > 0 || len(f.pods) > 0):
+		set.False(kind, common.ReasonUpdating, "The last servers are going")
 	case s.Replicas == 0:
 		set.True(kind, cachev1alpha1.ReasonScaledToZero, "Size is 0: there are no servers")
 	case s.ReadyReplicas < s.Replicas:
@@ -133,9 +135,17 @@ func readyMessage(m *cachev1alpha1.Memcached) string {
 	if m.Status.Replicas == 0 {
 		return "Size is 0: there are no servers"
 	}
-	message := fmt.Sprintf("%d of %d servers answer", m.Status.ReadyReplicas, m.Status.Replicas)
-	if r := m.Status.LastResize; r != nil {
-		message += fmt.Sprintf("; %d%% of the keys moved when size went from %d to %d", r.KeysMovedPercent, r.From, r.To)
+	return fmt.Sprintf("%d of %d servers answer", m.Status.ReadyReplicas, m.Status.Replicas)
+}
+
+// Tell makes an event of a resize: what it means for the keys.
+func (r *reconciler) Tell(before, after *cachev1alpha1.Memcached) []kit.Event {
+	resize := after.Status.LastResize
+	if old := before.Status.LastResize; resize == nil || old != nil && *old == *resize {
+		return nil
 	}
-	return message
+	return []kit.Event{{
+		Reason: "Resized", Action: "Resize",
+		Note: fmt.Sprintf("Size went from %d to %d: with consistent hashing %d%% of the keys are looked for elsewhere", resize.From, resize.To, resize.KeysMovedPercent),
+	}}
 }

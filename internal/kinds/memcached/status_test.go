@@ -27,6 +27,8 @@ func TestServersReadyTellsWhatStandsInTheWay(t *testing.T) {
 		"nothing is there yet":                  {3, facts{}, kit.Outcome{}, "False Applying: The servers are being made"},
 		"all answer":                            {3, observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
 		"size 0":                                {0, observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
+		"size 0, a pod is still going":          {0, observed(0, has("web-0")), kit.Outcome{}, "False Updating: The last servers are going"},
+		"size 0, not carried out yet":           {0, observed(0, counts(2)), kit.Outcome{}, "False Updating: The last servers are going"},
 		"it grows":                              {5, observed(3), changed, "False Updating: The number of servers goes from 3 to 5"},
 		"it shrinks to 0":                       {0, observed(3), kit.Outcome{}, "False Updating: The number of servers goes from 3 to 0"},
 		"one is being made":                     {3, observed(3, lacks("web-1")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-1: its pod is being made"},
@@ -70,7 +72,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 	}{
 		"nothing":                    {newMemcached(3), observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
 		"nothing, at size 0":         {newMemcached(0), observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
-		"nothing, after a resize":    {resized, observed(4), kit.Outcome{}, "True AllServersReady: 4 of 4 servers answer; 25% of the keys moved when size went from 3 to 4"},
+		"nothing, after a resize":    {resized, observed(4), kit.Outcome{}, "True AllServersReady: 4 of 4 servers answer"},
 		"a stranger, before servers": {newMemcached(3), observed(3, cannotPull("web-0")), taken, "False NameTaken: Service shop/web belongs to helm"},
 		"a failure":                  {newMemcached(3), observed(3), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
 		"a pause":                    {newMemcached(3), observed(3), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
@@ -157,5 +159,17 @@ func TestTheScaleSubresourceSelectsThePods(t *testing.T) {
 	parsed, err := metav1.ParseToLabelSelector(m.Status.Selector)
 	if err != nil || parsed.MatchLabels[instanceLabel] != "web" || !strings.Contains(m.Status.Selector, appName) {
 		t.Errorf("expected a selector of the pods, got %q (%v)", m.Status.Selector, err)
+	}
+}
+
+func TestAResizeIsAnEventThatTellsTheShareOfKeysThatMove(t *testing.T) {
+	before, after := newMemcached(4), newMemcached(4)
+	after.Status.LastResize = &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}
+	got := (&reconciler{}).Tell(before, after)
+	if len(got) != 1 || got[0].Note != "Size went from 3 to 4: with consistent hashing 25% of the keys are looked for elsewhere" {
+		t.Errorf("expected one event of the resize, got %+v", got)
+	}
+	if again := (&reconciler{}).Tell(after, after.DeepCopy()); len(again) > 0 {
+		t.Errorf("expected no event of a resize that was told, got %+v", again)
 	}
 }

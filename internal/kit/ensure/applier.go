@@ -70,8 +70,8 @@ func NewApplier(c client.Client, live client.Reader, clock clock.PassiveClock) *
 
 // Ensure puts one child of owner in place. With hold it only tells whether something
 // would change. Errors are those of the API server, with the child's name.
-func (a *Applier) Ensure(ctx context.Context, owner client.Object, child Child, hold bool) (Result, error) {
-	in, err := declare(a.scheme, owner, child)
+func (a *Applier) Ensure(ctx context.Context, owner *Owner, child Child, hold bool) (Result, error) {
+	in, err := declare(a.scheme, owner.Object, child)
 	if err != nil {
 		return Result{}, err
 	}
@@ -85,15 +85,18 @@ func (a *Applier) Ensure(ctx context.Context, owner client.Object, child Child, 
 	case found.stranger != "":
 		return Result{Ref: in.Ref, Action: Taken, Message: found.stranger, Again: found.again}, nil
 	case found.object == nil:
-		return a.create(ctx, in, hold)
+		return a.create(ctx, owner, in, hold)
 	}
 	return a.update(ctx, in, found.object, hold)
 }
 
 // create applies a child that is not there.
-func (a *Applier) create(ctx context.Context, in *intent, hold bool) (Result, error) {
+func (a *Applier) create(ctx context.Context, owner *Owner, in *intent, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: in.Ref, Action: Held}, nil
+	}
+	if gone, err := a.gone(ctx, owner); gone || err != nil {
+		return Result{Ref: in.Ref, Action: Waiting}, err
 	}
 	if err := in.restore(); err != nil {
 		return Result{Ref: in.Ref}, err
@@ -113,6 +116,9 @@ func (a *Applier) create(ctx context.Context, in *intent, hold bool) (Result, er
 
 // update brings a child that is there to what is declared, if it is not so already.
 func (a *Applier) update(ctx context.Context, in *intent, live client.Object, hold bool) (Result, error) {
+	if err := in.keep(live); err != nil {
+		return Result{Ref: in.Ref}, err
+	}
 	drift, err := a.compare.drift(in, live)
 	if err != nil {
 		return Result{Ref: in.Ref}, err

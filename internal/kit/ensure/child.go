@@ -10,8 +10,6 @@
 package ensure
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -38,6 +36,8 @@ type Child struct {
 	// ReplaceOn lists dotted paths that the API server does not let change. When one
 	// differs, the child is deleted, and made anew when it is gone.
 	ReplaceOn []string
+	// Pin, if any, keeps a part from being changed by a mere upgrade of the operator.
+	Pin *Pin
 }
 
 // Ref names a child in messages: its kind and name.
@@ -56,6 +56,8 @@ type intent struct {
 	Ref
 	object *unstructured.Unstructured
 	child  Child
+	// carried are the paths that have the live value.
+	carried []string
 }
 
 // declare completes a child for its owner. It is pure.
@@ -72,6 +74,8 @@ func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent,
 		Ref:    Ref{object.GroupVersionKind(), client.ObjectKeyFromObject(object)},
 		object: object,
 		child:  child,
+
+		carried: child.Carry,
 	}
 	if in.Kind == "" || in.Name == "" {
 		return nil, fmt.Errorf("a child needs apiVersion, kind and metadata.name, got %q %q", in.GroupVersionKind, in.Name)
@@ -81,6 +85,9 @@ func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent,
 	own(object, owner, gvk)
 	for _, path := range child.Carry {
 		unstructured.RemoveNestedField(object.Object, split(path)...)
+	}
+	if err := in.pin(); err != nil {
+		return nil, err
 	}
 	return in, in.sign()
 }
@@ -100,17 +107,14 @@ func own(object *unstructured.Unstructured, owner client.Object, gvk schema.Grou
 
 // sign writes the hash of all that is declared into the declaration.
 func (in *intent) sign() error {
-	raw, err := json.Marshal(in.object.Object)
+	unsigned := in.object.GetAnnotations()
+	delete(unsigned, common.AppliedAnnotation)
+	in.object.SetAnnotations(unsigned)
+	hash, err := hashOf(in.unpinned())
 	if err != nil {
 		return fmt.Errorf("hash of %s: %w", in.Ref, err)
 	}
-	sum := sha256.Sum256(raw)
-	annotations := in.object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[common.AppliedAnnotation] = hex.EncodeToString(sum[:8])
-	in.object.SetAnnotations(annotations)
+	setAnnotation(in.object, common.AppliedAnnotation, hash)
 	return nil
 }
 
@@ -127,14 +131,14 @@ func (in *intent) hash() string {
 // carry copies the live values that belong to somebody else into the declaration,
 // with the version they were read at, so that a newer value is never overwritten.
 func (in *intent) carry(live client.Object) error {
-	if len(in.child.Carry) == 0 {
+	if len(in.carried) == 0 {
 		return nil
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {
 		return fmt.Errorf("values to keep of %s: %w", in.Ref, err)
 	}
-	for _, path := range in.child.Carry {
+	for _, path := range in.carried {
 		fields := split(path)
 		value, found, err := unstructured.NestedFieldCopy(content, fields...)
 		if err != nil || !found {

@@ -105,7 +105,7 @@ func TestAQuotaThatStandsInTheWayIsNotTakenForARival(t *testing.T) {
 	refused = true
 	slow := settings(ns, map[string]string{"mode": "slow"})
 	for range 6 {
-		if result, err := p.Ensure(t.Context(), owner, slow, false); !ensure.Refused(err) {
+		if result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), slow, false); !ensure.Refused(err) {
 			t.Fatalf("%s (%v), expected the refusal each time", result.Action, err)
 		}
 	}

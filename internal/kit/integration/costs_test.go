@@ -28,8 +28,12 @@ type cost map[string]int
 var free = cost{}
 
 // creation and repair are what a new child and a changed one cost.
-func creation(resource string) cost { return cost{"get " + resource: 1, "patch " + resource: 1} }
-func repair(resource string) cost   { return cost{"patch " + resource: 1} }
+func creation(resource string) cost {
+	c := cost{"get " + resource: 1, "patch " + resource: 1}
+	c["get configmaps"]++ // is the owner still there?
+	return c
+}
+func repair(resource string) cost { return cost{"patch " + resource: 1} }
 
 // spends expects a process to make exactly these calls in do.
 func (p *process) spends(want cost, do func()) {
@@ -60,7 +64,7 @@ func (p *process) ensures(owner client.Object, child ensure.Child, want ensure.A
 
 func (p *process) ensure(owner client.Object, child ensure.Child) ensure.Result {
 	p.t.Helper()
-	result, err := p.Ensure(p.t.Context(), owner, child, false)
+	result, err := p.Ensure(p.t.Context(), ensure.NewOwner(owner), child, false)
 	if err != nil {
 		p.t.Fatalf("ensuring a child: %v", err)
 	}

@@ -127,7 +127,7 @@ func TestHeldBackNothingIsWrittenAndWhatWouldBeIsTold(t *testing.T) {
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	held := func(child ensure.Child, want ensure.Action) {
 		t.Helper()
-		if result, err := p.Ensure(t.Context(), owner, child, true); err != nil || result.Action != want {
+		if result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), child, true); err != nil || result.Action != want {
 			t.Errorf("%s (%v), expected %s", result.Action, err, want)
 		}
 	}

@@ -71,7 +71,7 @@ func TestAConflictIsTriedAgainWithoutAWord(t *testing.T) {
 	if got := current(t, widget).Finalizers; len(got) != 0 {
 		t.Errorf("finalizers %v, expected none yet", got)
 	}
-	l.goesWell(widget, cost{"patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
+	l.goesWell(widget, cost{"get widgets": 1, "patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
 	l.tells("Normal AsWanted")
 	l.kind.seen = 1
 	quietly("status", cost{statusWrite: 1})
@@ -113,7 +113,7 @@ func TestARefusalIsToldAndTheRestIsDoneAllTheSame(t *testing.T) {
 		widget := l.widget("w")
 		edit(t, "somebody", widget, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
 		l.settles(widget)
-		_, err := l.reconciles(widget, cost{"get services": 1, "patch services": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
+		_, err := l.reconciles(widget, cost{"get widgets": 1, "get services": 1, "patch services": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
 		if !apierrors.IsForbidden(err) || !ensure.Refused(err) {
 			t.Errorf("error %v, expected the refusal, so that it is tried again with backoff", err)
 		}

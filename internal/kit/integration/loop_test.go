@@ -35,7 +35,7 @@ func TestAnObjectWithAFinalizerAndOneChildIsReadyAfterThreeWritesInOrder(t *test
 		t.Errorf("a new object has Ready %v, expected Unknown by the default of its CRD", ready)
 	}
 	mark := env.Audit.Mark(t)
-	l.goesWell(widget, cost{"patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
+	l.goesWell(widget, cost{"get widgets": 1, "patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
 	var order []string
 	for _, call := range env.Audit.Since(t, mark).By(l.user).Writes() {
 		order = append(order, call.What())
@@ -91,7 +91,7 @@ func TestAReadThatFailsMakesReadyUnknown(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.plan = withSettings
 	widget := l.widget("w")
-	l.goesWell(widget, cost{"patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
+	l.goesWell(widget, cost{"get widgets": 1, "patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
 	l.tells("Normal AsWanted")
 
 	l.kind.unread = errors.New("dial tcp 10.0.0.1:2379: i/o timeout")
@@ -116,7 +116,7 @@ func TestAPausedObjectIsLookedAtAndNotTouched(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.plan = withSettings
 	widget := l.widget("w")
-	l.goesWell(widget, cost{"patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
+	l.goesWell(widget, cost{"get widgets": 1, "patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
 	stepped := 0
 	l.kind.plan = func(widget *Widget) kit.Plan {
 		plan := withSettings(widget)
@@ -147,7 +147,7 @@ func TestAPausedObjectIsLookedAtAndNotTouched(t *testing.T) {
 
 	edit(t, "kubectl-annotate", widget, `{"metadata":{"annotations":{"opcrew.io/paused":null}}}`)
 	l.settles(widget)
-	l.goesWell(widget, cost{"patch configmaps": 1, "get serviceaccounts": 1, "patch serviceaccounts": 1, statusWrite: 1})
+	l.goesWell(widget, cost{"get widgets": 1, "patch configmaps": 1, "get serviceaccounts": 1, "patch serviceaccounts": 1, statusWrite: 1})
 	expectReady(t, widget, "True", "AsWanted")
 	if meta.FindStatusCondition(widget.Status.Conditions, "Paused") != nil {
 		t.Error("condition Paused is still there, expected it to go with the annotation")

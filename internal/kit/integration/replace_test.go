@@ -35,7 +35,7 @@ func TestWithoutLeaveToReplaceTheServersRefusalIsTold(t *testing.T) {
 	child := class(ns, "gvisor")
 	child.ReplaceOn = nil
 	for range 5 { // more often than a contest allows: a refusal stays a refusal
-		result, err := p.Ensure(t.Context(), owner, child, false)
+		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), child, false)
 		if !apierrors.IsInvalid(err) || !ensure.Refused(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected the server to refuse it as invalid", result.Action, err)
 		}
@@ -83,7 +83,7 @@ func TestOnlyTheObjectThatWasLookedAtIsDeleted(t *testing.T) {
 			defer events.open()
 			change(t, ns)
 			uid := current(t, classOf(ns)).UID
-			result, err := p.Ensure(t.Context(), owner, class(ns, "gvisor"), false)
+			result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), class(ns, "gvisor"), false)
 			if !apierrors.IsConflict(err) || result.Action != "" {
 				t.Errorf("%q (%v), expected a conflict and nothing done", result.Action, err)
 			}

@@ -42,7 +42,7 @@ func (p *process) writes(owner client.Object, child ensure.Child, want ensure.Ac
 	p.t.Helper()
 	mark := env.Audit.Mark(p.t)
 	eventually.True(p.t, 20*time.Second, "the write is taken", func() error {
-		result, err := p.Ensure(p.t.Context(), owner, child, false)
+		result, err := p.Ensure(p.t.Context(), ensure.NewOwner(owner), child, false)
 		p.catchesUp(result.Ref)
 		switch {
 		case apierrors.IsConflict(err):
@@ -130,7 +130,7 @@ func TestAStepOfTheAutoscalerThatWasNotSeenYetIsAConflict(t *testing.T) {
 	defer events.open()
 	scale(t, ns, 9)
 	for range 5 { // more often than a contest allows: a conflict is nobody's rival
-		result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false)
+		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), scaledDeployment(ns, "web:2", 2), false)
 		if !apierrors.IsConflict(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected a conflict and nothing done", result.Action, err)
 		}
@@ -155,12 +155,12 @@ func TestAChildThatWasDeletedBehindTheCacheIsAConflictAndThenMadeAnew(t *testing
 	if err := env.Client.Delete(t.Context(), deploymentOf(ns)); err != nil {
 		t.Fatal(err)
 	}
-	if result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false); !apierrors.IsConflict(err) {
+	if result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), scaledDeployment(ns, "web:2", 2), false); !apierrors.IsConflict(err) {
 		t.Errorf("%s (%v), expected a conflict", result.Action, err)
 	}
 	events.open()
 	eventually.True(t, time.Minute, "the child is made anew", func() error {
-		result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false)
+		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), scaledDeployment(ns, "web:2", 2), false)
 		if err == nil && result.Action != ensure.Created && result.Action != ensure.Unchanged {
 			err = fmt.Errorf("%q was done", result.Action)
 		}

@@ -78,6 +78,26 @@ func TestAChildThatIsDeletedBehindTheCacheComesBack(t *testing.T) {
 	p.ensures(owner, slow, ensure.Unchanged, free)
 }
 
+// Regression: the garbage collector's deletions of the children were seen before that of
+// their owner, and all were made again, for an owner that was no more.
+func TestChildrenOfAnOwnerThatIsGoneBehindTheCacheAreNotMadeAgain(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	child := settings(ns, map[string]string{"mode": "fast"})
+	ref := p.ensures(owner, child, ensure.Created, creation("configmaps")).Ref
+	for _, object := range []client.Object{owner, settingsOf(ns)} {
+		if err := env.Client.Delete(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.catchesUp(ref)
+	p.ensures(owner, child, ensure.Waiting, cost{"get configmaps": 2})
+
+	heir := newOwner(t, ns, "owner")
+	p.ensures(owner, child, ensure.Waiting, cost{"get configmaps": 2})
+	p.ensures(heir, child, ensure.Created, creation("configmaps"))
+}
+
 func TestAnObjectWhoseLastWriteTheCacheHasNotSeenIsWaitedFor(t *testing.T) {
 	events := &gate{}
 	l := newLoop(t, env.Namespace(t), setup{events: events})
@@ -103,7 +123,7 @@ func TestAnObjectWhoseLastWriteTheCacheHasNotSeenIsWaitedFor(t *testing.T) {
 func TestAChildInANamespaceThatIsMissingIsAnErrorAndNoConflict(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{everywhere: true})
-	_, err := p.Ensure(t.Context(), owner, settings(ns+"-missing", nil), false)
+	_, err := p.Ensure(t.Context(), ensure.NewOwner(owner), settings(ns+"-missing", nil), false)
 	if err == nil || !strings.Contains(err.Error(), "not found") || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		t.Errorf("error %v, expected one that is told and backs off: it does not pass by itself", err)
 	}

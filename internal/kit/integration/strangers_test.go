@@ -127,7 +127,7 @@ func TestAnObjectMadeBetweenTheLookAndTheWrite(t *testing.T) {
 					return c.Apply(ctx, object, opts...)
 				},
 			}})
-			result, err := p.Ensure(t.Context(), owner, settings(ns, map[string]string{"mode": "fast"}), false)
+			result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), settings(ns, map[string]string{"mode": "fast"}), false)
 			got := current(t, settingsOf(ns)).Data
 			if controlled {
 				if !apierrors.IsInvalid(err) || got["mode"] != "slow" || result.Action != "" {

@@ -15,18 +15,19 @@ import (
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
 func TestFromCreationToReadyThereAreFourWritesOfChildrenAndTwoOfStatus(t *testing.T) {
 	s := newShop(t)
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
 	s.create(3)
 	m := s.awaitReady(3)
 	if m.Status.LastResize != nil {
 		t.Errorf("expected the first servers to be no change of size, got %+v", m.Status.LastResize)
 	}
-	writes := settled(t, mark).Writes()
+	writes := env.Settled(t, mark).Writes()
 	t.Logf("writes: %v", writes.Tally())
 	want := map[string]int{"patch services": 1, "patch configmaps": 1, "patch statefulsets": 1, "patch poddisruptionbudgets": 1, "patch memcacheds/status": 2}
 	if diff := cmp.Diff(want, writes.Tally()); diff != "" {
@@ -38,30 +39,30 @@ func TestASecondLookAndARestartWriteNothingAndAtRestThereIsNoCall(t *testing.T) 
 	s := newShop(t)
 	s.create(2)
 	s.awaitReady(2)
-	settled(t, env.Audit.Mark(t))
-	env.Quiet(t, user, silence)
+	env.Settled(t, env.Audit.Mark(t))
+	env.Rests(t)
 
 	mark := env.Audit.Mark(t)
 	s.edit(annotated("example.com/note", "x"))
-	if done := settled(t, mark); len(done) > 0 {
+	if done := env.Settled(t, mark); len(done) > 0 {
 		t.Errorf("expected no call for an annotation of somebody else, got:\n%s", done)
 	}
-	s.operator.stop()
+	s.operator.Stop()
 	mark = env.Audit.Mark(t)
-	s.operator.start()
-	done := settled(t, mark)
+	s.operator.Start()
+	done := env.Settled(t, mark)
 	t.Logf("a restart: %v", done.Tally())
 	if writes := done.Writes(); len(writes) > 0 {
 		t.Errorf("expected no write after a restart, got:\n%s", writes)
 	}
-	env.Quiet(t, user, silence)
+	env.Rests(t)
 }
 
 func TestDriftOfEachChildIsRepairedWithOneWriteAndWhatOthersSetSurvives(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
 	s.awaitReady(2)
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	for resource, test := range map[string]struct {
 		name     string
 		object   client.Object
@@ -94,19 +95,19 @@ func (s *shop) expectRepair(name, resource string, object client.Object, drift s
 	s.Helper()
 	s.read(name, object)
 	s.patch(object, `{"metadata":{"labels":{"theirs":"x"},"annotations":{"example.com/theirs":"y"}}}`)
-	if done := settled(s.T, env.Audit.Mark(s.T)).Writes(); len(done) > 0 {
+	if done := env.Settled(s.T, env.Audit.Mark(s.T)).Writes(); len(done) > 0 {
 		s.Errorf("expected what others set beside ours to be left alone, got:\n%s", done)
 	}
 	mark := env.Audit.Mark(s.T)
 	s.patch(object, drift)
-	until(s.T, resource+" "+name+" is as declared again", func() error {
+	operator.Until(s.T, resource+" "+name+" is as declared again", func() error {
 		s.read(name, object)
 		if !repaired(object) {
 			return fmt.Errorf("it is %+v", object)
 		}
 		return nil
 	})
-	writes := settled(s.T, mark).Writes()
+	writes := env.Settled(s.T, mark).Writes()
 	if children := writes.Where(func(c testenv.Call) bool { return c.Resource != "memcacheds" }); len(children) != 1 || children[0].Resource != resource {
 		s.Errorf("expected one write, of %s %s, got:\n%s", resource, name, writes)
 	}

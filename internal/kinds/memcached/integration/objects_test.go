@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/test/testenv/operator"
+
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -48,14 +50,14 @@ func annotated(key, value string) option {
 type shop struct {
 	*testing.T
 	ns       string
-	operator *operator
+	operator *operator.Process
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	shops++ // kwok does not play pods on a node that comes back under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
-	s := &shop{T: t, ns: env.Namespace(t), operator: startOperator(t)}
+	s := &shop{T: t, ns: env.Namespace(t), operator: env.Operator(t)}
 	t.Cleanup(s.clear)
 	return s
 }
@@ -69,7 +71,7 @@ func (s *shop) clear() {
 	m := &cachev1alpha1.Memcached{}
 	m.Namespace, m.Name = s.ns, "web"
 	err := env.Client.Delete(ctx, m, client.PropagationPolicy(metav1.DeletePropagationForeground))
-	for deadline := time.Now().Add(long); !apierrors.IsNotFound(err) && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(operator.Long); !apierrors.IsNotFound(err) && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 		err = env.Client.Get(ctx, client.ObjectKeyFromObject(m), m)
 	}
@@ -139,7 +141,7 @@ func (s *shop) patch(object client.Object, merge string) {
 func (s *shop) await(kind, statusReason string, words ...string) *cachev1alpha1.Memcached {
 	s.Helper()
 	var m *cachev1alpha1.Memcached
-	until(s.T, fmt.Sprintf("%s is %s and says %q", kind, statusReason, words), func() error {
+	operator.Until(s.T, fmt.Sprintf("%s is %s and says %q", kind, statusReason, words), func() error {
 		m = s.get()
 		c := meta.FindStatusCondition(m.Status.Conditions, kind)
 		switch {
@@ -206,7 +208,7 @@ func (s *shop) children() map[string]types.UID {
 
 func (s *shop) awaitNothing() {
 	s.Helper()
-	until(s.T, "nothing of the object is left", func() error {
+	operator.Until(s.T, "nothing of the object is left", func() error {
 		if left := s.children(); len(left) > 0 {
 			return fmt.Errorf("there is %v", left)
 		}

@@ -29,7 +29,7 @@ func TestScaleUpDownToZeroAndBack(t *testing.T) {
 		if got, want := m.Status.LastResize, (cachev1alpha1.Resize{From: from, To: step.to, KeysMovedPercent: step.moved}); got == nil || *got != want {
 			t.Errorf("from %d to %d: expected status.lastResize %+v, got %+v", from, step.to, want, got)
 		}
-		writes := settled(t, mark).Writes()
+		writes := env.Settled(t, mark).Writes()
 		t.Logf("from %d to %d: %v", from, step.to, writes.Tally())
 		if tally := writes.Tally(); tally["patch statefulsets"] != 1 || tally["patch configmaps"] != 1 || len(tally) != 3 {
 			t.Errorf("from %d to %d: expected one write of StatefulSet and ConfigMap each, and the status, got:\n%s", from, step.to, writes)
@@ -65,7 +65,7 @@ func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3)
 	s.awaitReady(3)
-	settled(t, env.Audit.Mark(t)) // else the next status is not written before the change is carried out
+	env.Settled(t, env.Audit.Mark(t)) // else the next status is not written before the change is carried out
 	watch, err := env.Client.Watch(t.Context(), &cachev1alpha1.MemcachedList{}, client.InNamespace(s.ns))
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/test/testenv/operator"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,7 +49,7 @@ func TestABadImageIsNamedKeepsTheOtherServersAndDoesNotBlockItsRollback(t *testi
 		if m.Status.ReadyReplicas != 2 || len(m.Status.Servers) != 3 {
 			t.Errorf("expected the ring to stay and two servers to answer, got %+v", m.Status)
 		}
-		settled(t, env.Audit.Mark(t))
+		env.Settled(t, env.Audit.Mark(t))
 		s.saysOtherwise("web-2", "InvalidImageName")
 		s.await(readyType, "False ServersNotReady", "web-2", "InvalidImageName")
 		s.edit(withImage(back))
@@ -83,7 +85,7 @@ func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) 
 	if err := env.Client.Create(t.Context(), quota); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the quota is in force", func() error {
+	operator.Until(t, "the quota is in force", func() error {
 		s.read("small", quota)
 		if len(quota.Status.Hard) == 0 {
 			return fmt.Errorf("its status is %+v", quota.Status)
@@ -95,11 +97,11 @@ func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) 
 	if m.Status.ReadyReplicas != 2 {
 		t.Errorf("expected the two servers that the quota allows to answer, got %d", m.Status.ReadyReplicas)
 	}
-	settled(t, env.Audit.Mark(t))
-	s.operator.stop()
+	env.Settled(t, env.Audit.Mark(t))
+	s.operator.Stop()
 	mark := env.Audit.Mark(t)
-	s.operator.start()
-	if writes := settled(t, mark).Writes(); len(writes) > 0 {
+	s.operator.Start()
+	if writes := env.Settled(t, mark).Writes(); len(writes) > 0 {
 		t.Errorf("expected a restart not to take back what was said, got:\n%s", writes)
 	}
 	s.patch(quota, `{"spec":{"hard":{"pods":"5"}}}`)
@@ -112,7 +114,7 @@ func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) 
 	if err := env.Client.Delete(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	s.awaitReady(3)
 	if got := watched(); strings.Contains(got, "ServersMissing") {
 		t.Errorf("expected no word of the old refusal while a pod is made anew, got %s", got)
@@ -165,7 +167,7 @@ func TestAStrangersServiceIsLeftAloneAndNamed(t *testing.T) {
 	if found.UID != theirs.UID || found.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("expected their Service as it was, got %+v", found)
 	}
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	if err := env.Client.Delete(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +187,7 @@ func TestAPausedObjectChangesNothingAndSaysSo(t *testing.T) {
 	if m.Status.Replicas != 2 || len(m.Status.Nodes) != 2 {
 		t.Errorf("expected the status to tell of the two servers that there are, got %+v", m.Status)
 	}
-	if writes := settled(t, mark).Writes(); len(writes) != len(writes.On("memcacheds/status")) {
+	if writes := env.Settled(t, mark).Writes(); len(writes) != len(writes.On("memcacheds/status")) {
 		t.Errorf("expected no write while it is paused but its status, got:\n%s", writes)
 	}
 	s.edit(annotated(pause, "false"))
@@ -210,7 +212,7 @@ func TestADeletedObjectLeavesNothing(t *testing.T) {
 	mark := env.Audit.Mark(t)
 	s.delete()
 	s.awaitNothing()
-	if writes := settled(t, mark).Writes(); len(writes) > 0 {
+	if writes := env.Settled(t, mark).Writes(); len(writes) > 0 {
 		t.Errorf("expected the garbage collector to do it all, the operator wrote:\n%s", writes)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/opcrew/opcrew/test/testenv/operator"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
@@ -28,13 +30,13 @@ func articlePod(t *testing.T, namespace, class string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "in-" + class}}
 	p.Spec.RuntimeClassName = &class
 	p.Spec.Containers = []corev1.Container{{Name: "main", Image: "any.example/image:v1"}}
-	until(t, "a pod of class "+class+" is admitted", func() error { return env.Client.Create(t.Context(), p) })
+	operator.Until(t, "a pod of class "+class+" is admitted", func() error { return env.Client.Create(t.Context(), p) })
 	return p
 }
 
 func awaitPodOn(t *testing.T, pod *corev1.Pod, node string) {
 	t.Helper()
-	until(t, fmt.Sprintf("pod %s runs on node %s", pod.Name, node), func() error {
+	operator.Until(t, fmt.Sprintf("pod %s runs on node %s", pod.Name, node), func() error {
 		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
@@ -47,7 +49,7 @@ func awaitPodOn(t *testing.T, pod *corev1.Pod, node string) {
 
 func awaitScheduling(t *testing.T, class string, selector labelMap, tolerations ...corev1.Toleration) {
 	t.Helper()
-	until(t, fmt.Sprintf("RuntimeClass %s selects %v and tolerates %v", class, selector, tolerations), func() error {
+	operator.Until(t, fmt.Sprintf("RuntimeClass %s selects %v and tolerates %v", class, selector, tolerations), func() error {
 		c := &nodev1.RuntimeClass{}
 		if err := env.Client.Get(t.Context(), client.ObjectKey{Name: class}, c); err != nil {
 			return err
@@ -64,7 +66,7 @@ func TestTheArticlesPoolsOnNodesOfTheirOwn(t *testing.T) {
 	test := makeNodes(t, 1, "article-test", role("test"), hasLabel("karpenter.sh/nodepool", "x"), hasLabel("a", "b"), hasTaint("ToBeDeletedByClusterAutoscaler", "1", corev1.TaintEffectPreferNoSchedule))[0]
 	master := makeNodes(t, 1, "article-master", role("master"))[0]
 	before := likenesses(t, []string{test, master})
-	startOperator(t)
+	env.Operator(t)
 	removeLater(t, "test")
 	removeLater(t, "master")
 
@@ -105,7 +107,7 @@ func TestTheArticlesPoolsOnNodesOfTheirOwn(t *testing.T) {
 }
 
 func TestTheArticlesPoolsOnOneSharedNode(t *testing.T) {
-	startOperator(t)
+	env.Operator(t)
 	removeLater(t, "test")
 	removeLater(t, "master")
 	env.Apply(t, manifests+"nodepool.yaml")
@@ -129,10 +131,10 @@ func TestTheArticlesPoolsOnOneSharedNode(t *testing.T) {
 		t.Errorf("expected the label and the taint in status.conflicts, got %+v", p.Status.Conflicts)
 	}
 	// One for the labels, one for the taint, which waits until both classes tolerate it.
-	if done := nodeWrites(settled(t, mark)).Named("", node); len(done) > 2 {
+	if done := nodeWrites(env.Settled(t, mark)).Named("", node); len(done) > 2 {
 		t.Errorf("expected two writes of the node, got %d:\n%s", len(done), done)
 	}
-	env.Quiet(t, user, silence) // nothing flaps
+	env.Rests(t) // nothing flaps
 
 	// Pods of both classes run there all the same.
 	ns := env.Namespace(t)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/test/testenv/operator"
+
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -45,11 +47,11 @@ func TestDriftOfANodeIsPutBackWithOneWrite(t *testing.T) {
 		}},
 	}
 	nodes := makeNodes(t, len(cases), "drift", hasLabel("drifts", "yes"))
-	startOperator(t)
+	env.Operator(t)
 	createPool(t, newPool("drift", selects("drifts", "yes"), wantsLabel("tier", "gold"), wantsAnnotation("note", "x"), wantsTaint("only", "gold", noSchedule)))
 	awaitReady(t, "drift", len(nodes))
 	want := likenesses(t, nodes)
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 
 	mark := env.Audit.Mark(t)
 	for i, c := range cases { // one node a case, so that they need not wait for each other
@@ -62,7 +64,7 @@ func TestDriftOfANodeIsPutBackWithOneWrite(t *testing.T) {
 			return carries(n, want[nodes[i]])
 		})
 	}
-	done := settled(t, mark)
+	done := env.Settled(t, mark)
 	for i, c := range cases {
 		if writes := done.Writes().Named("", nodes[i]); len(writes) != 1 {
 			t.Errorf("%s: expected exactly 1 write of the node, got:\n%s", c.name, writes)
@@ -71,7 +73,7 @@ func TestDriftOfANodeIsPutBackWithOneWrite(t *testing.T) {
 	if others := len(done) - len(cases) - len(statusWrites(done)); others != 0 {
 		t.Errorf("expected no other call but writes of the pool's status, got:\n%s", done)
 	}
-	env.Quiet(t, user, silence)
+	env.Rests(t)
 }
 
 func TestDriftOfARuntimeClassIsPutBackWithOneWrite(t *testing.T) {
@@ -95,7 +97,7 @@ func TestDriftOfARuntimeClassIsPutBackWithOneWrite(t *testing.T) {
 		{"its hash is removed", func(c *nodev1.RuntimeClass) { c.Annotations = nil }},
 		{"it is deleted", nil},
 	}
-	startOperator(t)
+	env.Operator(t)
 	name := func(i int) string { return fmt.Sprintf("class-drift-%d", i) }
 	for i := range cases {
 		createPool(t, newPool(name(i), wantsLabel("tier", "gold"), wantsTaint("only", "", noSchedule), func(p *nodesv1.NodePool) {
@@ -105,7 +107,7 @@ func TestDriftOfARuntimeClassIsPutBackWithOneWrite(t *testing.T) {
 	for i := range cases {
 		awaitReady(t, name(i), 0)
 	}
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
 	for i, c := range cases { // one pool a case, so that they need not wait for each other
 		before, after := getClass(t, name(i)), getClass(t, name(i))
@@ -127,7 +129,7 @@ func TestDriftOfARuntimeClassIsPutBackWithOneWrite(t *testing.T) {
 			return sameClass(before, now)
 		})
 	}
-	done := settled(t, mark)
+	done := env.Settled(t, mark)
 	for i, c := range cases {
 		if writes := done.Writes().On("runtimeclasses").Named("", name(i)); len(writes) != 1 {
 			t.Errorf("%s: expected exactly 1 write of the RuntimeClass, got:\n%s", c.name, writes)
@@ -136,7 +138,7 @@ func TestDriftOfARuntimeClassIsPutBackWithOneWrite(t *testing.T) {
 	if others := done.Writes().Where(func(c testenv.Call) bool { return c.What() != "runtimeclasses" && c.What() != "nodepools/status" }); len(others) > 0 {
 		t.Errorf("expected no other write, got:\n%s", others)
 	}
-	env.Quiet(t, user, silence)
+	env.Rests(t)
 }
 
 func sameClass(want, got *nodev1.RuntimeClass) error {
@@ -158,7 +160,7 @@ func sameClass(want, got *nodev1.RuntimeClass) error {
 // Regression: a RuntimeClass of the pool's name was taken over silently.
 func TestTheRuntimeClassOfAStrangerIsLeftAlone(t *testing.T) {
 	node := makeNodes(t, 1, "taken", role("taken"))[0]
-	startOperator(t)
+	env.Operator(t)
 	theirs := &nodev1.RuntimeClass{Handler: "theirs"}
 	theirs.Name = "taken"
 	if err := env.Client.Create(t.Context(), theirs); err != nil {
@@ -167,8 +169,8 @@ func TestTheRuntimeClassOfAStrangerIsLeftAlone(t *testing.T) {
 	createPool(t, newPool("taken", wantsLabel("tier", "gold")))
 	awaitCondition(t, "taken", nodesv1.NodePoolReady, "False NameTaken", "RuntimeClass taken is there already", "left alone")
 	awaitNode(t, node, likeness{Labels: labelMap{"tier": "gold"}}) // the rest goes on
-	settled(t, env.Audit.Mark(t))
-	env.Quiet(t, user, silence)
+	env.Settled(t, env.Audit.Mark(t))
+	env.Rests(t)
 	if now := getClass(t, "taken"); now.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("expected the stranger's RuntimeClass to be as it was, got %+v", now)
 	}
@@ -183,7 +185,7 @@ func TestTheRuntimeClassOfAStrangerIsLeftAlone(t *testing.T) {
 }
 
 func TestTheRuntimeClassOfAStrangerOutlivesThePool(t *testing.T) {
-	startOperator(t)
+	env.Operator(t)
 	theirs := &nodev1.RuntimeClass{Handler: "theirs"}
 	theirs.Name = "outlives"
 	if err := env.Client.Create(t.Context(), theirs); err != nil {
@@ -198,7 +200,7 @@ func TestTheRuntimeClassOfAStrangerOutlivesThePool(t *testing.T) {
 	awaitCondition(t, "outlives", nodesv1.NodePoolReady, "False NameTaken")
 	deletePool(t, "outlives")
 	awaitPoolGone(t, "outlives")
-	eventually.Stays(t, silence, "the stranger's RuntimeClass is there", func() error {
+	eventually.Stays(t, operator.Silence, "the stranger's RuntimeClass is there", func() error {
 		return env.Client.Get(t.Context(), client.ObjectKeyFromObject(theirs), &nodev1.RuntimeClass{})
 	})
 }
@@ -206,18 +208,18 @@ func TestTheRuntimeClassOfAStrangerOutlivesThePool(t *testing.T) {
 // Regression: the handler was never used, and could not be changed.
 func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 	makeNodes(t, 1, "handler", role("handler"))
-	startOperator(t)
+	env.Operator(t)
 	createPool(t, newPool("handler", withHandler("runc")))
 	awaitReady(t, "handler", 1)
 	old := getClass(t, "handler")
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
 	editPool(t, "handler", withHandler("kata"))
 	awaitReady(t, "handler", 1)
 	if now := getClass(t, "handler"); now.Handler != "kata" || now.UID == old.UID {
 		t.Errorf("expected a new RuntimeClass with handler kata, got %s", now.Handler)
 	}
-	done := settled(t, mark).Writes().On("runtimeclasses").Where(func(c testenv.Call) bool {
+	done := env.Settled(t, mark).Writes().On("runtimeclasses").Where(func(c testenv.Call) bool {
 		return !strings.Contains(c.URI, "dryRun=All") // a trial of the new one, which writes nothing
 	})
 	if len(done.Verb("delete")) != 1 || len(done.Verb("patch")) != 1 || len(done) != 2 {
@@ -230,12 +232,12 @@ func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 // Two that both insist would write for ever.
 func TestALabelThatSomebodyKeepsChangingBackIsLeftAloneAndNamed(t *testing.T) {
 	node := makeNodes(t, 1, "contested", role("contested"))[0]
-	startOperator(t)
+	env.Operator(t)
 	createPool(t, newPool("contested", wantsLabel("tier", "gold")))
 	awaitReady(t, "contested", 1)
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
-	rival, stop := context.WithTimeout(t.Context(), long)
+	rival, stop := context.WithTimeout(t.Context(), operator.Long)
 	defer stop()
 	ended := make(chan struct{})
 	go func() {
@@ -259,7 +261,7 @@ func TestALabelThatSomebodyKeepsChangingBackIsLeftAloneAndNamed(t *testing.T) {
 	}
 	stop()
 	<-ended
-	done := settled(t, mark)
+	done := env.Settled(t, mark)
 	if writes := nodeWrites(done); len(writes) > 4 {
 		t.Errorf("expected three repairs at most and then patience, got %d writes of the node:\n%s", len(writes), writes)
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/test/testenv/operator"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,7 +34,7 @@ const (
 func TestAPoolFollowsItsNodes(t *testing.T) {
 	nodes := makeNodes(t, 3, "follow", hasLabel("a", "b"))
 	before := likenesses(t, nodes)
-	startOperator(t)
+	env.Operator(t)
 	createPool(t, newPool("follow", wantsLabel("tier", "gold"), wantsTaint("only", "gold", noSchedule)))
 	p := awaitReady(t, "follow", 0)
 	if !strings.Contains(ready(p).Message, "label one with node-role.kubernetes.io/follow=") {
@@ -75,7 +77,7 @@ func TestAPoolFollowsItsNodes(t *testing.T) {
 
 func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
 	names := makeNodes(t, 2, "again", role("again"))
-	startOperator(t)
+	env.Operator(t)
 	createPool(t, newPool("again", wantsLabel("tier", "gold")))
 	awaitReady(t, "again", 2)
 	old := getNode(t, names[0])
@@ -87,14 +89,14 @@ func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitReady(t, "again", 1)
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	now := getNode(t, names[0])
 	if _, ok := now.Labels["tier"]; ok || now.Annotations[ledger] != "" {
 		t.Errorf("expected the new node to be clean, got %v %v", now.Labels, now.Annotations)
 	}
 	// A ledger that the operator did not write takes nothing off: a kubelet could write it.
 	changeNode(t, names[0], hasLabel("tier", "gold"), func(n *corev1.Node) { hasNoteIn(n, ledger, old.Annotations[ledger]) })
-	until(t, "a ledger that somebody else wrote is removed", func() error {
+	operator.Until(t, "a ledger that somebody else wrote is removed", func() error {
 		n := getNode(t, names[0])
 		if n.Annotations[ledger] != "" || n.Labels["tier"] != "gold" {
 			return fmt.Errorf("it has %v %v", n.Labels, n.Annotations)
@@ -115,17 +117,17 @@ func TestWhatHappensWhileTheOperatorIsDownIsDoneLater(t *testing.T) {
 	before := likenesses(t, nodes)
 	changeNodes(t, nodes[:2], role("down"))
 	changeNode(t, nodes[2], role("gone"))
-	o := startOperator(t)
+	o := env.Operator(t)
 	createPool(t, newPool("down", wantsLabel("tier", "gold"), wantsTaint("only", "gold", noSchedule)),
 		newPool("gone", wantsLabel("tier", "silver"), wantsAnnotation("note", "x")))
 	awaitReady(t, "down", 2)
 	awaitReady(t, "gone", 1)
-	o.stop()
+	o.Stop()
 	changeNode(t, nodes[0], lacksRole("down"))
 	changeNode(t, nodes[3], role("down"))
 	changeNode(t, nodes[1], lacksLabel("tier"))
 	deletePool(t, "gone")
-	o.start()
+	o.Start()
 	awaitPoolGone(t, "gone")
 	awaitClassGone(t, "gone")
 	awaitReady(t, "down", 2)
@@ -138,7 +140,7 @@ func TestWhatHappensWhileTheOperatorIsDownIsDoneLater(t *testing.T) {
 
 func TestADryRunShowsAndDoesNothing(t *testing.T) {
 	nodes := makeNodes(t, 2, "dry", role("dry"))
-	startOperator(t)
+	env.Operator(t)
 	ns := env.Namespace(t)
 	for i, node := range nodes {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprint("pod-", i)}}
@@ -146,7 +148,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 		if i == 1 {
 			pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 		}
-		until(t, "the pod is admitted", func() error { return env.Client.Create(t.Context(), pod) })
+		operator.Until(t, "the pod is admitted", func() error { return env.Client.Create(t.Context(), pod) })
 	}
 	before := likenesses(t, nodes)
 	mark := env.Audit.Mark(t)
@@ -159,10 +161,10 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 	if fmt.Sprint(*p.Status.Preview) != fmt.Sprint(*want) {
 		t.Errorf("expected the preview %v, got %v", want, p.Status.Preview)
 	}
-	if writes := settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
+	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
 		t.Errorf("expected no write but of the status, got:\n%s", writes)
 	}
-	env.Quiet(t, user, silence)
+	env.Rests(t)
 	awaitClassGone(t, "dry")
 	awaitLikeness(t, before)
 
@@ -172,7 +174,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 		t.Errorf("expected the preview to go with the dry run, got %v", p.Status.Preview)
 	}
 	awaitNode(t, nodes[0], likeness{Labels: labelMap{"tier": "gold"}, Taints: []string{"only=gold:NoExecute"}})
-	until(t, "the pod that the preview named is evicted", func() error {
+	operator.Until(t, "the pod that the preview named is evicted", func() error {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "pod-0"}, &corev1.Pod{}), apierrors.IsNotFound)
 	})
 
@@ -180,7 +182,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 	mark = env.Audit.Mark(t)
 	editPool(t, "dry", annotated(dryRun, "true"), wantsLabel("tier", "silver"))
 	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "2 nodes would change")
-	if writes := settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
+	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
 		t.Errorf("expected no write but of the status, got:\n%s", writes)
 	}
 	awaitNode(t, nodes[0], likeness{Labels: labelMap{"tier": "gold"}})
@@ -193,11 +195,11 @@ func TestAPausedPoolChangesNothingUntilThePauseEnds(t *testing.T) {
 	nodes := makeNodes(t, 2, "paused")
 	before := likenesses(t, nodes)
 	changeNode(t, nodes[0], role("paused"))
-	startOperator(t)
+	env.Operator(t)
 	createPool(t, newPool("paused", wantsLabel("tier", "gold"), wantsAnnotation("note", "x")))
 	awaitReady(t, "paused", 1)
 	was := likenessOf(getNode(t, nodes[0]))
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 
 	mark := env.Audit.Mark(t)
 	editPool(t, "paused", annotated(pause, "true"), wantsAnnotation("note", "y"))
@@ -205,7 +207,7 @@ func TestAPausedPoolChangesNothingUntilThePauseEnds(t *testing.T) {
 	awaitCondition(t, "paused", nodesv1.NodePoolReady, "False Paused", "held back")
 	changeNode(t, nodes[1], role("paused"))
 	changeNode(t, nodes[0], lacksLabel("unrelated"))
-	if writes := settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
+	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
 		t.Errorf("expected no write but of the status, got:\n%s", writes)
 	}
 	awaitNode(t, nodes[0], was)
@@ -216,7 +218,7 @@ func TestAPausedPoolChangesNothingUntilThePauseEnds(t *testing.T) {
 		}
 		return nil
 	})
-	eventually.Stays(t, silence, "the node of a paused pool that is being deleted stays as it is", func() error { return carries(getNode(t, nodes[0]), was) })
+	eventually.Stays(t, operator.Silence, "the node of a paused pool that is being deleted stays as it is", func() error { return carries(getNode(t, nodes[0]), was) })
 
 	editPool(t, "paused", unannotated(pause))
 	awaitPoolGone(t, "paused")
@@ -226,11 +228,11 @@ func TestAPausedPoolChangesNothingUntilThePauseEnds(t *testing.T) {
 
 func TestWhatWaitedIsDoneWhenThePauseEnds(t *testing.T) {
 	nodes := makeNodes(t, 2, "unpaused", role("unpaused"))
-	startOperator(t)
+	env.Operator(t)
 	mark := env.Audit.Mark(t)
 	createPool(t, newPool("unpaused", annotated(pause, "true"), wantsLabel("tier", "gold")))
 	awaitCondition(t, "unpaused", nodesv1.NodePoolReady, "False Paused")
-	if writes := settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
+	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
 		t.Errorf("expected no write but of the status, got:\n%s", writes)
 	}
 	editPool(t, "unpaused", unannotated(pause))
@@ -243,7 +245,7 @@ func TestWhatWaitedIsDoneWhenThePauseEnds(t *testing.T) {
 
 func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	nodes := makeNodes(t, 3, "refusing", role("refusing"))
-	startOperator(t)
+	env.Operator(t)
 	refuse(t, nodes[1])
 	createPool(t, newPool("refusing", wantsLabel("tier", "gold")))
 	awaitCondition(t, "refusing", nodesv1.NodePoolNodesUpdated, "False NodeRefused", nodes[1]+") cannot be changed", "this node is frozen until Monday")
@@ -253,7 +255,7 @@ func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	}
 	awaitNode(t, nodes[0], likeness{Labels: labelMap{"tier": "gold"}})
 	awaitNode(t, nodes[2], likeness{Labels: labelMap{"tier": "gold"}})
-	eventually.Stays(t, silence, "the words of the refusal stay", func() error {
+	eventually.Stays(t, operator.Silence, "the words of the refusal stay", func() error {
 		if c := ready(getPool(t, "refusing")); !strings.Contains(c.Message, "this node is frozen until Monday") {
 			return fmt.Errorf("it says %s", c.Message)
 		}
@@ -289,7 +291,7 @@ func refuse(t *testing.T, node string) {
 				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"nodes"}},
 			},
 		}}},
-		Validations: []admissionv1.Validation{{Expression: fmt.Sprintf("request.userInfo.username != %q", user), Message: "this node is frozen until Monday"}},
+		Validations: []admissionv1.Validation{{Expression: fmt.Sprintf("request.userInfo.username != %q", env.User), Message: "this node is frozen until Monday"}},
 	}
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	binding.Spec = admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: node, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}
@@ -316,9 +318,9 @@ func unrefuse(ctx context.Context, node string) {
 // awaitRefusal waits until the server has taken note of a policy.
 func awaitRefusal(t *testing.T, node string, want bool) {
 	t.Helper()
-	as := client.NewDryRunClient(env.ClientFor(t, env.ConfigAs(user, "system:serviceaccounts", "system:authenticated")))
+	as := client.NewDryRunClient(env.ClientFor(t, env.ConfigAs(env.User, "system:serviceaccounts", "system:authenticated")))
 	tries := 0
-	until(t, fmt.Sprintf("the server refuses changes of node %s: %t", node, want), func() error {
+	operator.Until(t, fmt.Sprintf("the server refuses changes of node %s: %t", node, want), func() error {
 		tries++
 		err := tryChangeNode(t.Context(), as, node, "test", hasLabel("try", fmt.Sprint(tries)))
 		switch {
@@ -333,7 +335,7 @@ func awaitRefusal(t *testing.T, node string, want bool) {
 
 func TestNoExecuteIsWithheldFromTheControlPlaneUntilItIsAllowed(t *testing.T) {
 	node := makeNodes(t, 1, "plane", role("plane"), role("control-plane"))[0]
-	startOperator(t)
+	env.Operator(t)
 	createPool(t, newPool("plane", wantsTaint("only", "plane", noExecute), wantsLabel("tier", "gold")))
 	awaitCondition(t, "plane", nodesv1.NodePoolReady, "False ControlPlaneProtected", node, "spec.allowNoExecuteOnControlPlane")
 	awaitNode(t, node, likeness{Labels: labelMap{"tier": "gold"}})
@@ -348,14 +350,14 @@ func TestNoExecuteIsWithheldFromTheControlPlaneUntilItIsAllowed(t *testing.T) {
 // Regression: a new value of a NoExecute taint evicted the pool's own pods.
 func TestTheRunningPodsOfAPoolOutliveANewValueOfItsTaint(t *testing.T) {
 	node := makeNodes(t, 1, "evicting", role("evicting"))[0]
-	startOperator(t)
+	env.Operator(t)
 	createPool(t, newPool("evicting", wantsTaint("only", "one", noExecute)))
 	awaitReady(t, "evicting", 1)
 	pod := articlePod(t, env.Namespace(t), "evicting")
 	awaitPodOn(t, pod, node)
 	editPool(t, "evicting", respec(wantsTaint("only", "two", noExecute)))
 	awaitNode(t, node, likeness{Taints: []string{"only=two:NoExecute"}})
-	eventually.Stays(t, silence, "the pod stays", func() error {
+	eventually.Stays(t, operator.Silence, "the pod stays", func() error {
 		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
@@ -368,7 +370,7 @@ func TestTheRunningPodsOfAPoolOutliveANewValueOfItsTaint(t *testing.T) {
 
 func TestAPoolsSeriesAppearAndGoWithIt(t *testing.T) {
 	makeNodes(t, 1, "series", role("series"))
-	o := startOperator(t)
+	o := env.Operator(t)
 	createPool(t, newPool("series", wantsLabel("tier", "gold")))
 	awaitReady(t, "series", 1)
 	want := []string{
@@ -383,16 +385,16 @@ func TestAPoolsSeriesAppearAndGoWithIt(t *testing.T) {
 		"opcrew_nodepool_nodes pool=series state=total 1",
 		"opcrew_nodepool_nodes pool=series state=updated 1",
 	}
-	until(t, "the pool's series are there", func() error { return sameLines(want, o.series(t, "series")) })
+	operator.Until(t, "the pool's series are there", func() error { return sameLines(want, series(t, o, "series")) })
 	deletePool(t, "series")
 	awaitPoolGone(t, "series")
-	until(t, "the pool's series are gone", func() error { return sameLines(nil, o.series(t, "series")) })
+	operator.Until(t, "the pool's series are gone", func() error { return sameLines(nil, series(t, o, "series")) })
 }
 
 // series lists the gauges that have the pool's name in a label.
-func (o *operator) series(t *testing.T, pool string) []string {
+func series(t *testing.T, o *operator.Process, pool string) []string {
 	t.Helper()
-	families, err := o.registry.Gather()
+	families, err := o.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,8 +425,8 @@ func sameLines(want, got []string) error {
 // Without leader election two processes may run at once, such as while one hands over.
 func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	nodes := makeNodes(t, 20, "two", role("two-a"), role("two-b"))
-	startOperator(t)
-	startOperator(t)
+	env.Operator(t)
+	env.Operator(t)
 	mark := env.Audit.Mark(t)
 	createPool(t, newPool("two-a", wantsLabel("tier", "a"), wantsLabel("shared", "1"), wantsAnnotation("note", "a")))
 	awaitReady(t, "two-a", 20)
@@ -445,13 +447,13 @@ func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 			t.Errorf("node %s: %v", name, err)
 		}
 	}
-	env.Quiet(t, user, silence)
+	env.Rests(t)
 }
 
 // checkWrites expects that each node was changed once, whoever tried.
 func checkWrites(t *testing.T, mark testenv.Mark, what string, want int) {
 	t.Helper()
-	done := settled(t, mark)
+	done := env.Settled(t, mark)
 	t.Logf("%s: %v", what, done.Tally())
 	if got := nodeWrites(done); len(got) != want {
 		t.Errorf("%s: expected %d writes of nodes, got %d", what, want, len(got))
@@ -461,7 +463,7 @@ func checkWrites(t *testing.T, mark testenv.Mark, what string, want int) {
 func TestAnOperatorThatDiesInTheMiddleOfARolloutIsContinued(t *testing.T) {
 	nodes := makeNodes(t, 50, "dies", role("dies"))
 	before := likenesses(t, nodes)
-	o := startOperator(t)
+	o := env.Operator(t)
 	mark := env.Audit.Mark(t)
 	createPool(t, newPool("dies", wantsLabel("tier", "gold"), wantsAnnotation("note", "x")))
 	carriers := func() (n int) {
@@ -475,13 +477,13 @@ func TestAnOperatorThatDiesInTheMiddleOfARolloutIsContinued(t *testing.T) {
 	for carriers() < 5 {
 		time.Sleep(time.Millisecond)
 	}
-	o.stop()
+	o.Stop()
 	done := carriers()
 	t.Logf("it died after %d of 50 nodes", done)
-	o.start()
+	o.Start()
 	awaitReady(t, "dies", 50)
 	written := map[string]int{}
-	for _, call := range nodeWrites(settled(t, mark)) { // those in flight when it died have no answer
+	for _, call := range nodeWrites(env.Settled(t, mark)) { // those in flight when it died have no answer
 		written[call.Name]++
 		if written[call.Name] > 1 {
 			t.Errorf("expected one write a node, got another of %s", call.Name)
@@ -497,9 +499,9 @@ func TestAnOperatorThatDiesInTheMiddleOfARolloutIsContinued(t *testing.T) {
 	for carriers() > 45 {
 		time.Sleep(time.Millisecond)
 	}
-	o.stop()
+	o.Stop()
 	t.Logf("it died again with %d of 50 nodes to clean", carriers())
-	o.start()
+	o.Start()
 	awaitPoolGone(t, "dies")
 	awaitLikeness(t, before)
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/test/testenv/operator"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sync/errgroup"
@@ -180,7 +182,7 @@ func ready(p *nodesv1.NodePool) metav1.Condition { return conditionOf(p, nodesv1
 func awaitPool(t *testing.T, name, expectation string, check func(*nodesv1.NodePool) error) *nodesv1.NodePool {
 	t.Helper()
 	var p *nodesv1.NodePool
-	until(t, fmt.Sprintf("NodePool %s: %s", name, expectation), func() error {
+	operator.Until(t, fmt.Sprintf("NodePool %s: %s", name, expectation), func() error {
 		p = getPool(t, name)
 		if p.Status.ObservedGeneration != p.Generation {
 			return fmt.Errorf("the status is about generation %d, the spec is %d", p.Status.ObservedGeneration, p.Generation)
@@ -227,7 +229,7 @@ func deletePool(t *testing.T, name string) {
 
 func awaitPoolGone(t *testing.T, name string) {
 	t.Helper()
-	until(t, "NodePool "+name+" is gone", func() error {
+	operator.Until(t, "NodePool "+name+" is gone", func() error {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKey{Name: name}, &nodesv1.NodePool{}), apierrors.IsNotFound)
 	})
 }
@@ -245,7 +247,7 @@ func getClass(t *testing.T, name string) *nodev1.RuntimeClass {
 
 func awaitClassGone(t *testing.T, name string) {
 	t.Helper()
-	until(t, "RuntimeClass "+name+" is gone", func() error {
+	operator.Until(t, "RuntimeClass "+name+" is gone", func() error {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKey{Name: name}, &nodev1.RuntimeClass{}), apierrors.IsNotFound)
 	})
 }
@@ -382,7 +384,7 @@ func listNodes(t *testing.T) []corev1.Node {
 // awaitLikeness waits until nodes look as expected and nothing of the operator is on them.
 func awaitLikeness(t *testing.T, want map[string]likeness) {
 	t.Helper()
-	until(t, fmt.Sprintf("%d nodes are as they were before", len(want)), func() error {
+	operator.Until(t, fmt.Sprintf("%d nodes are as they were before", len(want)), func() error {
 		for _, n := range listNodes(t) {
 			w, ok := want[n.Name]
 			if !ok {
@@ -402,7 +404,7 @@ func awaitLikeness(t *testing.T, want map[string]likeness) {
 // awaitNode waits until a node carries labels, annotations and taints, among others.
 func awaitNode(t *testing.T, name string, want likeness) {
 	t.Helper()
-	until(t, fmt.Sprintf("node %s carries %+v", name, want), func() error {
+	operator.Until(t, fmt.Sprintf("node %s carries %+v", name, want), func() error {
 		n := getNode(t, name)
 		if n.Annotations[ledger] == "" {
 			return fmt.Errorf("it has no ledger")
@@ -449,7 +451,7 @@ func eventsOf(t *testing.T, kind, name string) []string {
 
 func awaitEvent(t *testing.T, kind, name, words string) {
 	t.Helper()
-	until(t, fmt.Sprintf("an event of %s %s says %q", kind, name, words), func() error {
+	operator.Until(t, fmt.Sprintf("an event of %s %s says %q", kind, name, words), func() error {
 		got := eventsOf(t, kind, name)
 		if !slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, words) }) {
 			return fmt.Errorf("there are %q", got)

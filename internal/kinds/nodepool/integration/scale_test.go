@@ -9,17 +9,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/test/testenv/operator"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
 // quietWithHeartbeats expects no call at rest while kubelets report their status.
 func quietWithHeartbeats(t *testing.T, nodes []string) {
 	t.Helper()
-	settled(t, env.Audit.Mark(t))
+	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
 	env.Heartbeat(t, nodes...)
-	time.Sleep(silence)
-	if seen := calls(t, mark); len(seen) > 0 {
+	time.Sleep(operator.Silence)
+	if seen := env.Calls(t, mark); len(seen) > 0 {
 		t.Errorf("expected no call at rest on %d nodes with heartbeats, got %d:\n%s", len(nodes), len(seen), seen)
 	}
 }
@@ -27,7 +29,7 @@ func quietWithHeartbeats(t *testing.T, nodes []string) {
 // Regression: one heartbeat of one node rewrote all nodes of its pool.
 func TestAtRestOnThreeNodesThereIsNoCall(t *testing.T) {
 	nodes := makeNodes(t, 3, "rest", role("rest"), hasLabel("theirs", "x"))
-	o := startOperator(t)
+	o := env.Operator(t)
 	createPool(t, newPool("rest", wantsLabel("tier", "gold"), wantsAnnotation("note", ""), wantsTaint("only", "", noSchedule), wantsTaint("only", "", noExecute), wantsLabel("theirs", "x")))
 	awaitReady(t, "rest", 3) // it holds the label then
 	createPool(t,
@@ -41,9 +43,9 @@ func TestAtRestOnThreeNodesThereIsNoCall(t *testing.T) {
 	quietWithHeartbeats(t, nodes)
 
 	mark := env.Audit.Mark(t)
-	o.stop()
-	o.start()
-	done := settled(t, mark)
+	o.Stop()
+	o.Start()
+	done := env.Settled(t, mark)
 	if writes := done.Writes(); len(writes) > 0 {
 		t.Errorf("expected no write after a restart, got:\n%s", writes)
 	}
@@ -59,13 +61,13 @@ func TestFiveHundredNodes(t *testing.T) {
 		}
 	})
 	before := likenesses(t, nodes)
-	o := startOperator(t)
+	o := env.Operator(t)
 
 	mark, start := env.Audit.Mark(t), time.Now()
 	createPool(t, newPool("many-a", selects("many", "yes"), wantsLabel("tier", "gold"), wantsAnnotation("note", "x")))
 	p := awaitReady(t, "many-a", n)
 	t.Logf("a pool on %d nodes is ready after %s", n, time.Since(start).Round(time.Millisecond))
-	done := settled(t, mark)
+	done := env.Settled(t, mark)
 	tally := done.Tally()
 	t.Logf("its calls: %v", tally)
 	if len(nodeWrites(done)) != n || tally["patch nodepools"] != 1 || tally["patch runtimeclasses"] != 1 {
@@ -92,7 +94,7 @@ func TestFiveHundredNodes(t *testing.T) {
 	awaitReady(t, "many-a", n)
 	awaitReady(t, "many-b", few)
 	awaitReady(t, "many-c", few)
-	done = settled(t, mark)
+	done = env.Settled(t, mark)
 	t.Logf("a taint on all of them and two more pools on %d: %v", few, done.Tally())
 	if writes := len(nodeWrites(done)); writes < n || writes > n+2*few {
 		t.Errorf("expected one write a node, and two more where the other pools are, got %d", writes)
@@ -100,9 +102,9 @@ func TestFiveHundredNodes(t *testing.T) {
 	quietWithHeartbeats(t, nodes)
 
 	mark = env.Audit.Mark(t)
-	o.stop()
-	o.start()
-	done = settled(t, mark)
+	o.Stop()
+	o.Start()
+	done = env.Settled(t, mark)
 	t.Logf("a restart with 3 pools on %d nodes: %v", n, done.Tally())
 	if writes := done.Writes(); len(writes) > 0 {
 		t.Errorf("expected no write after a restart, got %d:\n%s", len(writes), writes)
@@ -117,5 +119,5 @@ func TestFiveHundredNodes(t *testing.T) {
 		awaitClassGone(t, name)
 	}
 	awaitLikeness(t, before)
-	t.Logf("all three are gone after %s: %v", time.Since(start).Round(time.Millisecond), calls(t, mark).Tally())
+	t.Logf("all three are gone after %s: %v", time.Since(start).Round(time.Millisecond), env.Calls(t, mark).Tally())
 }

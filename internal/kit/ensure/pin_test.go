@@ -1,0 +1,84 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+)
+
+// pinnedWeb is the Deployment of web with a template that is pinned to a wish.
+func pinnedWeb(wish, image string, replicas int32) Child {
+	child := web(func(d *appsv1ac.DeploymentApplyConfiguration, c *corev1ac.ContainerApplyConfiguration) {
+		d.Spec.WithReplicas(replicas)
+		c.WithImage(image)
+	})
+	child.Pin = &Pin{Path: "spec.template", Key: map[string]string{"wish": wish}}
+	return child
+}
+
+// kept declares a child anew over one that is in place.
+func kept(t *testing.T, there, wanted Child) (in *intent, live *appsv1.Deployment, changes bool) {
+	t.Helper()
+	live = asServed(t, mustDeclare(t, shop(), there), &appsv1.Deployment{})
+	in = mustDeclare(t, shop(), wanted)
+	if err := in.keep(live); err != nil {
+		t.Fatal(err)
+	}
+	drift, err := newComparer(clientgoscheme.Scheme).drift(in, live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, live, drift != nil || in.hash() != live.Annotations["opcrew.io/applied"]
+}
+
+func TestAnUpgradeAloneChangesNoPinnedPart(t *testing.T) {
+	for name, test := range map[string]struct {
+		wanted  Child
+		changes bool
+	}{
+		"the same":                          {pinnedWeb("old", "web:1", 2), false},
+		"another default of a new version":  {pinnedWeb("old", "web:2", 2), false},
+		"another wish":                      {pinnedWeb("new", "web:2", 2), true},
+		"another wish with the same result": {pinnedWeb("new", "web:1", 2), true},
+		"something else is changed":         {pinnedWeb("old", "web:2", 3), true},
+	} {
+		if _, _, changes := kept(t, pinnedWeb("old", "web:1", 2), test.wanted); changes != test.changes {
+			t.Errorf("%s: expected a write %v, got %v", name, test.changes, changes)
+		}
+	}
+}
+
+func TestWhatIsChangedBesideAPinnedPartLeavesItAsItIs(t *testing.T) {
+	in, live, _ := kept(t, pinnedWeb("old", "web:1", 2), pinnedWeb("old", "web:2", 3))
+	if err := in.carry(live); err != nil {
+		t.Fatal(err)
+	}
+	applied := asServed(t, in, &appsv1.Deployment{})
+	if got := applied.Spec.Template.Spec.Containers[0].Image; got != "web:1" {
+		t.Errorf("expected the pods to stay at web:1 when a new version scales them, got %s", got)
+	}
+	if *applied.Spec.Replicas != 3 {
+		t.Errorf("expected 3 replicas, got %d", *applied.Spec.Replicas)
+	}
+	if in.object.GetResourceVersion() == "" {
+		t.Error("expected the version that the pods were seen at to be demanded")
+	}
+}
+
+func TestDriftOfAPinnedPartIsRepairedByTheVersionThatMadeIt(t *testing.T) {
+	in := mustDeclare(t, shop(), pinnedWeb("old", "web:1", 2))
+	live := asServed(t, in, &appsv1.Deployment{})
+	live.Spec.Template.Spec.Containers[0].Image = "web:evil"
+	if err := in.keep(live); err != nil {
+		t.Fatal(err)
+	}
+	if drift, err := newComparer(clientgoscheme.Scheme).drift(in, live); err != nil || drift == nil {
+		t.Errorf("expected somebody's image to be drift (%v)", err)
+	}
+}

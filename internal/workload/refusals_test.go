@@ -1,0 +1,95 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// searcher looks for the reason of missing pods, and counts how often it asks the server.
+type searcher struct {
+	*Refusals
+	clock *clocktesting.FakeClock
+	words string
+	asked int
+}
+
+func newSearcher() *searcher {
+	s := &searcher{clock: clocktesting.NewFakeClock(time.Unix(1000, 0))}
+	live := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+			s.asked++
+			if s.words != "" {
+				list.(*corev1.EventList).Items = []corev1.Event{{Message: s.words}}
+			}
+			return nil
+		},
+	}).Build()
+	s.Refusals = &Refusals{Live: live, Clock: s.clock}
+	return s
+}
+
+func (s *searcher) why(t *testing.T, known bool) Refusal {
+	t.Helper()
+	got, err := s.Why(t.Context(), client.ObjectKey{Name: "web"}, owner(), known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// Regression: while pods were missing and nothing explained it, events were read every
+// two seconds, for as long as that lasted.
+func TestTheEventsOfMissingPodsAreAskedLessAndLessOften(t *testing.T) {
+	s := newSearcher()
+	for range 10 * 60 { // ten minutes in which something happens every second
+		s.why(t, false)
+		s.clock.Step(time.Second)
+	}
+	if s.asked < 8 || s.asked > 15 {
+		t.Errorf("expected about a dozen questions in ten minutes, got %d", s.asked)
+	}
+}
+
+func TestARefusalIsRememberedUntilTheNextQuestion(t *testing.T) {
+	s := newSearcher()
+	if got := s.why(t, false); got != (Refusal{"", RefusalWait}) {
+		t.Errorf("expected another look after %s while the pod may be on its way, got %+v", RefusalWait, got)
+	}
+	s.words = "exceeded quota"
+	s.clock.Step(RefusalWait)
+	if got := s.why(t, false); got.Words != s.words {
+		t.Errorf("expected the words of the refusal, got %+v", got)
+	}
+	s.clock.Step(RefusalWait / 2)
+	if got := s.why(t, false); got.Words != s.words || got.Again != RefusalWait/2 || s.asked != 1 {
+		t.Errorf("expected the same without another question, got %+v after %d", got, s.asked)
+	}
+}
+
+func TestPodsThatAreMissingAnewAreAnotherSearch(t *testing.T) {
+	s := newSearcher()
+	s.words = "exceeded quota"
+	s.why(t, true)
+	s.Forget(client.ObjectKey{Name: "web"})
+	if got := s.why(t, false); got.Words != "" {
+		t.Errorf("expected no word of an old refusal, got %+v", got)
+	}
+}
+
+func TestAKnownRefusalIsAskedForAtOnce(t *testing.T) {
+	s := newSearcher()
+	s.words = "exceeded quota"
+	if got := s.why(t, true); got.Words != s.words {
+		t.Errorf("expected a new process to take nothing back that was said, got %+v", got)
+	}
+}

@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package operator
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+// Process is one process of the operator, which can be ended and started again.
+type Process struct {
+	// Registry has its metrics.
+	Registry *prometheus.Registry
+
+	t      *testing.T
+	suite  *Suite
+	mark   testenv.Mark
+	cancel context.CancelFunc // nil: it does not run
+	ended  chan error
+}
+
+// Operator runs the manager until the end of the test. Start it before making objects
+// that are deleted at the end: those go first.
+func (s *Suite) Operator(t *testing.T) *Process {
+	t.Helper()
+	p := &Process{t: t, suite: s, mark: s.Audit.Mark(t)}
+	t.Cleanup(p.Stop)
+	p.Start()
+	return p
+}
+
+// Start begins a new process, which remembers nothing, and waits until it has seen the
+// cluster.
+func (p *Process) Start() {
+	p.t.Helper()
+	p.Registry, p.ended = prometheus.NewRegistry(), make(chan error, 1)
+	mgr, err := kit.NewManager(p.suite.Deployed(p.t), kit.Options{
+		Kinds:           []kit.Kind{p.suite.kind},
+		MetricsAddress:  "0",
+		ProbeAddress:    "0",
+		Registry:        p.Registry,
+		Clock:           clock.RealClock{},
+		ShutdownTimeout: 10 * time.Second,
+	})
+	if err != nil {
+		p.t.Fatalf("making the manager: %v", err)
+	}
+	var ctx context.Context
+	ctx, p.cancel = context.WithCancel(context.WithoutCancel(p.t.Context()))
+	go func() { p.ended <- mgr.Start(ctx) }()
+	synced, cancel := context.WithTimeout(ctx, Long)
+	defer cancel()
+	if !mgr.GetCache().WaitForCacheSync(synced) {
+		p.t.Fatal("the manager does not get to see the cluster: are its rights complete?")
+	}
+}
+
+// Stop ends the process between two of its writes, and expects that it was never
+// refused anything for lack of a right.
+func (p *Process) Stop() {
+	if p.cancel == nil {
+		return
+	}
+	p.cancel()
+	p.cancel = nil
+	select {
+	case err := <-p.ended:
+		if err != nil {
+			p.t.Errorf("the manager ended with %v", err)
+		}
+	case <-time.After(Long):
+		p.t.Error("the manager does not end")
+	}
+	forbidden := p.suite.Audit.Since(p.t, p.mark).By(p.suite.User).Where(func(c testenv.Call) bool { return c.Code == 403 })
+	if len(forbidden) > 0 {
+		p.t.Errorf("expected the deployed roles to allow all that the operator does; refused:\n%s", forbidden)
+	}
+}

@@ -1,0 +1,111 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package operator runs the operator of a kind in integration tests as it is deployed:
+// the real manager, under the ServiceAccount and the roles of its layer and no others, on
+// a real API server with the real controllers and simulated nodes. A package of tests has
+// one Suite:
+//
+//	var env operator.Suite
+//
+//	func TestMain(m *testing.M) { operator.Main(m, &env, memcached.Kind()) }
+//
+// What the kind is expected to do is in the kind's own integration tests.
+package operator
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+const (
+	// Namespace is where the operator is deployed.
+	Namespace = "opcrew-system"
+	// Long is what a busy machine may take; nothing waits for it to pass.
+	Long = 30 * time.Second
+	// Silence is listened to for so long: twice the interval between two writes of a status.
+	Silence = time.Second
+)
+
+// Suite is what the integration tests of a kind share.
+type Suite struct {
+	*testenv.Env
+	// User is who the operator is, to the server.
+	User string
+
+	kind       kit.Kind
+	account    string
+	deployment sync.Once
+	config     *rest.Config
+}
+
+// Main is for TestMain: it starts a server with the kind's CRDs, runs all tests of the
+// package, and ends the process.
+func Main(m *testing.M, s *Suite, kind kit.Kind) {
+	ctrl.SetLogger(logr.Discard())
+	s.kind, s.account = kind, "opcrew-"+string(kind.Layer)
+	s.User = testenv.ServiceAccountUser(Namespace, s.account)
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kind.AddToScheme} {
+		if err := add(scheme); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	testenv.Run(m, &s.Env, testenv.Options{
+		CRDs: files(kind.CRDs), Scheme: scheme,
+		// Heartbeats are work for the server; a test of lost nodes starts its own.
+		NodeGrace: 2 * time.Minute,
+	})
+}
+
+// files are where the generator puts CRDs of these names.
+func files(crds []string) []string {
+	var out []string
+	for _, name := range crds {
+		plural, group, _ := strings.Cut(name, ".")
+		out = append(out, fmt.Sprintf("%s/%s_%s.yaml", testenv.ProjectCRDs, group, plural))
+	}
+	return out
+}
+
+// Calls are the operator's since a mark.
+func (s *Suite) Calls(t testing.TB, mark testenv.Mark) testenv.Calls {
+	t.Helper()
+	return s.Audit.Since(t, mark).By(s.User).Counted()
+}
+
+// Settled waits until the operator does nothing any more, and returns what it did since
+// the mark.
+func (s *Suite) Settled(t testing.TB, mark testenv.Mark) testenv.Calls {
+	t.Helper()
+	s.Settle(t, s.User, 600*time.Millisecond, Long)
+	return s.Calls(t, mark)
+}
+
+// Rests expects that the operator makes no call for twice the interval between two
+// writes of a status.
+func (s *Suite) Rests(t testing.TB) {
+	t.Helper()
+	s.Quiet(t, s.User, Silence)
+}
+
+// Until waits for an expectation for as long as a busy machine may need.
+func Until(t testing.TB, expectation string, check func() error) {
+	t.Helper()
+	eventually.True(t, Long, expectation, check)
+}
