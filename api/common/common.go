@@ -64,11 +64,39 @@ const (
 	ReasonDeleting = "Deleting"
 )
 
+// Reasons of the conditions of application kinds, beside those of every kind.
+const (
+	// ReasonAllPodsReady: all pods run what the spec says and are ready.
+	ReasonAllPodsReady = "AllPodsReady"
+	// ReasonScaledToZero: there are to be no pods.
+	ReasonScaledToZero = "ScaledToZero"
+	// ReasonPodsNotReady: a pod is not ready and may need a hand.
+	ReasonPodsNotReady = "PodsNotReady"
+	// ReasonPodsMissing: a quota or an admission rule refuses pods.
+	ReasonPodsMissing = "PodsMissing"
+	// ReasonInvalidImage: the image is no image reference; what runs goes on.
+	ReasonInvalidImage = "InvalidImage"
+	// ReasonServing: at least one pod serves users.
+	ReasonServing = "Serving"
+	// ReasonNotServing: no pod serves users.
+	ReasonNotServing = "NotServing"
+	// ReasonNodePortTaken: a nodePort belongs to another Service.
+	ReasonNodePortTaken = "NodePortTaken"
+)
+
 // OnItsWay tells whether a reason says only that the operator is at work, which is
 // nothing to warn of.
 func OnItsWay(reason string) bool {
 	return reason == ReasonApplying || reason == ReasonUpdating || reason == ReasonDeleting
 }
+
+// Conditions of application kinds.
+const (
+	// ConditionRolledOut tells whether all pods run what the spec says and are ready.
+	ConditionRolledOut = "RolledOut"
+	// ConditionAvailable tells whether users are served by at least one pod, old or new.
+	ConditionAvailable = "Available"
+)
 
 // ConditionPaused is True while the object is annotated with PausedAnnotation; else it is absent.
 const ConditionPaused = "Paused"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcrew/opcrew/internal/kinds/appservice"
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -17,6 +18,7 @@ import (
 func kinds() []kit.Kind {
 	return []kit.Kind{
 		nodepool.Kind(),
+		appservice.Kind(),
 		memcached.Kind(),
 	}
 }

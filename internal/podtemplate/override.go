@@ -57,22 +57,22 @@ func names(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverrid
 
 func lists(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverride) {
 	if len(override.Tolerations) > 0 {
-		spec.Tolerations = convert[[]corev1ac.TolerationApplyConfiguration](override.Tolerations)
+		spec.Tolerations = Convert[[]corev1ac.TolerationApplyConfiguration](override.Tolerations)
 	}
 	if len(override.ImagePullSecrets) > 0 {
-		spec.ImagePullSecrets = convert[[]corev1ac.LocalObjectReferenceApplyConfiguration](override.ImagePullSecrets)
+		spec.ImagePullSecrets = Convert[[]corev1ac.LocalObjectReferenceApplyConfiguration](override.ImagePullSecrets)
 	}
 	if len(override.TopologySpreadConstraints) > 0 {
-		spec.TopologySpreadConstraints = convert[[]corev1ac.TopologySpreadConstraintApplyConfiguration](override.TopologySpreadConstraints)
+		spec.TopologySpreadConstraints = Convert[[]corev1ac.TopologySpreadConstraintApplyConfiguration](override.TopologySpreadConstraints)
 	}
 	if override.Affinity != nil {
-		spec.Affinity = convert[*corev1ac.AffinityApplyConfiguration](override.Affinity)
+		spec.Affinity = Convert[*corev1ac.AffinityApplyConfiguration](override.Affinity)
 	}
 }
 
-// convert turns an API type into its apply configuration, which has the same JSON but
+// Convert turns an API type into its apply configuration, which has the same JSON but
 // leaves out what is not set.
-func convert[To any](from any) To {
+func Convert[To any](from any) To {
 	var to To
 	raw, err := json.Marshal(from)
 	if err == nil {

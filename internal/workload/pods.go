@@ -1,10 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload is what kinds that run pods share. It explains in one line why a
-// pod is not ready.
+// Package workload is what kinds that run pods share: builders of Deployment, Service and
+// disruption budget, what a rollout has come to, and why a pod is not ready, in one line.
 //
-// Which pods a kind has, and how it reports them, is in the kind's own package.
+// Which of these a kind has, and what else, is in the kind's own package.
 package workload
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Ready tells whether a pod is ready and not going away.
 func Ready(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && condition(pod, corev1.PodReady).Status == corev1.ConditionTrue
+	return pod.DeletionTimestamp == nil && podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue
 }
 
 // WhyNotReady explains what keeps a pod from being ready, or is empty for a ready one.
@@ -30,7 +30,7 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	if pod.DeletionTimestamp != nil {
 		return "it is being deleted", false
 	}
-	if c := condition(pod, corev1.PodScheduled); c.Status == corev1.ConditionFalse {
+	if c := podCondition(pod, corev1.PodScheduled); c.Status == corev1.ConditionFalse {
 		return fmt.Sprintf("it cannot be scheduled: %s", c.Message), true
 	}
 	for _, status := range statuses(pod) {
@@ -42,7 +42,7 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 		return cmp.Or(pod.Status.Message, pod.Status.Reason, "it failed"), true
 	}
 	// Only the control plane takes Ready from a pod whose containers the kubelet calls ready.
-	if condition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue {
+	if podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue {
 		return fmt.Sprintf("its containers are ready but node %s does not answer, or a readiness gate is closed", pod.Spec.NodeName), true
 	}
 	return "it is starting", false
@@ -72,7 +72,7 @@ func statuses(pod *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 }
 
-func condition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {
+func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == kind {
 			return c

@@ -6,6 +6,8 @@ package v1
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
 )
 
 // RolePrefix and the pool's name make the label by which nodes belong to a pool.
@@ -148,14 +150,8 @@ type Overhead struct {
 	// podFixed is the fixed amount of resources of a pod, such as {cpu: 250m, memory: 120Mi}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	PodFixed map[corev1.ResourceName]Amount `json:"podFixed,omitempty"`
+	PodFixed map[corev1.ResourceName]common.Amount `json:"podFixed,omitempty"`
 }
-
-// Amount is a quantity without an exponent: comparing one that is beyond all measure keeps
-// an API server busy for hours.
-// +kubebuilder:validation:MaxLength=20
-// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,15}([.][0-9]{1,3})?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$')",message="an amount is a number with at most 15 digits and a unit, such as 250m or 120Mi, and not negative"
-type Amount string
 
 // NodePoolStatus is what was seen of a pool.
 type NodePoolStatus struct {

@@ -8,6 +8,7 @@
 package v1
 
 import (
+	"github.com/opcrew/opcrew/api/common"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -184,7 +185,7 @@ func (in *Overhead) DeepCopyInto(out *Overhead) {
 	*out = *in
 	if in.PodFixed != nil {
 		in, out := &in.PodFixed, &out.PodFixed
-		*out = make(map[corev1.ResourceName]Amount, len(*in))
+		*out = make(map[corev1.ResourceName]common.Amount, len(*in))
 		for key, val := range *in {
 			(*out)[key] = val
 		}

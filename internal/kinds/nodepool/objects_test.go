@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
@@ -42,7 +43,7 @@ func TestRuntimeClassesOfTheArticlesPools(t *testing.T) {
 func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
 	pool := newPool("gold", func(p *nodesv1.NodePool) {
 		p.Spec.Handler = "kata"
-		p.Spec.Overhead = &nodesv1.Overhead{PodFixed: map[corev1.ResourceName]nodesv1.Amount{"cpu": "250m", "memory": "120Mi"}}
+		p.Spec.Overhead = &nodesv1.Overhead{PodFixed: map[corev1.ResourceName]common.Amount{"cpu": "250m", "memory": "120Mi"}}
 	})
 	golden(t, "class-overhead.yaml", classOf(pool, facts{}))
 	if got := newPool("gold", func(p *nodesv1.NodePool) { p.Spec.Handler = "" }).Handler(); got != "runc" {

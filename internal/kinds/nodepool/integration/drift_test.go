@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
@@ -101,7 +102,7 @@ func TestDriftOfARuntimeClassIsPutBackWithOneWrite(t *testing.T) {
 	name := func(i int) string { return fmt.Sprintf("class-drift-%d", i) }
 	for i := range cases {
 		createPool(t, newPool(name(i), wantsLabel("tier", "gold"), wantsTaint("only", "", noSchedule), func(p *nodesv1.NodePool) {
-			p.Spec.Overhead = &nodesv1.Overhead{PodFixed: map[corev1.ResourceName]nodesv1.Amount{"cpu": "0.25"}}
+			p.Spec.Overhead = &nodesv1.Overhead{PodFixed: map[corev1.ResourceName]common.Amount{"cpu": "0.25"}}
 		}))
 	}
 	for i := range cases {

@@ -1,0 +1,134 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// DefaultSize is the number of pods of an AppService that does not say it. It is
+// computed and not stored, so that what the user asked for can always be told.
+const DefaultSize = 1
+
+// AppService is an application: pods of one image, and a Service in front of them.
+// +kubebuilder:object:root=true
+// +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
+// +kubebuilder:resource:categories=opcrew
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`
+// +kubebuilder:printcolumn:name="ReadyPods",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: it is also the name of a Service and of the pods' label; use 52 characters at most, lower-case letters, digits and '-', beginning with a letter"
+type AppService struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the wanted application.
+	// +required
+	Spec AppServiceSpec `json:"spec"`
+
+	// status is what was seen of it. Its default keeps a new object from being taken for a ready one.
+	// +optional
+	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RolledOut", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status AppServiceStatus `json:"status,omitempty"`
+}
+
+// AppServiceSpec is the wanted application.
+type AppServiceSpec struct {
+	// size is the number of pods, 0 to 1000; default 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Size *int32 `json:"size,omitempty"`
+
+	// image of the application. One that is no image reference is told in Ready, and
+	// what runs goes on.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+
+	// resources of each pod's container.
+	// +optional
+	Resources common.Resources `json:"resources,omitzero"`
+
+	// envs is the environment of the container.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=256
+	Envs []corev1.EnvVar `json:"envs,omitempty"`
+
+	// ports that the application serves. With a nodePort among them the Service is reached
+	// at every node, without any it is reached inside of the cluster; without ports there is none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port stands twice: each port and protocol can be served once"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || p.nodePort == 0 || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports have the same nodePort"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
+	Ports []common.Port `json:"ports,omitempty"`
+
+	// pod changes where the pods run and what other tools read of them.
+	// +optional
+	Pod *common.PodOverride `json:"pod,omitempty"`
+}
+
+// AppServiceStatus is what was seen of the application.
+type AppServiceStatus struct {
+	// replicas is the number of pods that there are to be.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// readyReplicas is how many pods are ready.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// selector selects the pods, for the scale subresource.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions of the application; Ready sums up the others.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// AppServiceList is a list of AppServices.
+// +kubebuilder:object:root=true
+type AppServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []AppService `json:"items"`
+}
+
+// StatusConditions gives the loop the conditions to write.
+func (a *AppService) StatusConditions() *[]metav1.Condition { return &a.Status.Conditions }
+
+// StatusObservedGeneration gives the loop the observed generation to write.
+func (a *AppService) StatusObservedGeneration() *int64 { return &a.Status.ObservedGeneration }
+
+// Replicas is the wanted number of pods.
+func (s AppServiceSpec) Replicas() int32 {
+	if s.Size != nil {
+		return *s.Size
+	}
+	return DefaultSize
+}

@@ -1,0 +1,60 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package common
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Resources are what a container asks for and what it may use at most.
+// +kubebuilder:object:generate=true
+// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.requests) || self.requests.all(r, !(r in self.limits) || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="requests must not be higher than limits"
+type Resources struct {
+	// limits are what the container may use at most.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	Limits map[corev1.ResourceName]Amount `json:"limits,omitempty"`
+
+	// requests are what is kept free for the container; where there are only limits, it is those.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	Requests map[corev1.ResourceName]Amount `json:"requests,omitempty"`
+}
+
+// Port is one port that an application serves.
+// +kubebuilder:object:generate=true
+type Port struct {
+	// name of the port; one is made of protocol and number where there is none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// protocol of the port: TCP, UDP or SCTP; default TCP.
+	// +optional
+	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	Protocol corev1.Protocol `json:"protocol,omitempty"`
+
+	// appProtocol tells proxies what is spoken, such as http or kubernetes.io/h2c.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	AppProtocol string `json:"appProtocol,omitempty"`
+
+	// port of the Service.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+
+	// targetPort is where the container listens: a number, or a name for the port whose
+	// number is port; default port.
+	// +optional
+	TargetPort TargetPort `json:"targetPort,omitempty"`
+
+	// nodePort is the port at every node, 0 for any that is free; without it there is none.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=65535
+	NodePort *int32 `json:"nodePort,omitempty"`
+}

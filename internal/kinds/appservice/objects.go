@@ -1,0 +1,45 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package appservice
+
+import (
+	"maps"
+
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	appv1 "github.com/opcrew/opcrew/api/app/v1"
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/podtemplate"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+const (
+	appName       = "appservice"
+	nameLabel     = "app.kubernetes.io/name"
+	instanceLabel = "app.kubernetes.io/instance"
+)
+
+// identity names the children as the tutorial's operator does: all like the object.
+func identity(a *appv1.AppService) workload.Identity {
+	id := workload.Identity{
+		Namespace: a.Namespace, Name: a.Name,
+		Selector: map[string]string{nameLabel: appName, instanceLabel: a.Name, common.ManagedByLabel: common.Name},
+	}
+	id.Labels = maps.Clone(id.Selector)
+	maps.Copy(id.Labels, map[string]string{
+		"app":                         a.Name, // what the tutorial's users select by
+		"app.kubernetes.io/component": "application",
+		"app.kubernetes.io/part-of":   "opcrew",
+	})
+	return id
+}
+
+func template(a *appv1.AppService) *corev1ac.PodTemplateSpecApplyConfiguration {
+	container := workload.Container(a.Name, a.Spec.Image, a.Spec.Ports)
+	workload.WithEnvs(container, a.Spec.Envs)
+	workload.WithResources(container, a.Spec.Resources)
+	template := identity(a).Template(container)
+	podtemplate.Override(template, a.Spec.Pod)
+	return template
+}

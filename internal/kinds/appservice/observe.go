@@ -1,0 +1,51 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package appservice
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	appv1 "github.com/opcrew/opcrew/api/app/v1"
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// reconciler is keyed by an AppService.
+type reconciler struct{ *kit.Tools }
+
+// facts are all that is read about an AppService.
+type facts struct {
+	rollout workload.Rollout
+	// nodePorts tells who has the nodePorts that were refused.
+	nodePorts workload.NodePorts
+}
+
+// Observe reads the Deployment with its pods.
+func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, error) {
+	rollout, err := workload.ObserveRollout(ctx, r.Client, a, identity(a))
+	if err != nil {
+		return facts{}, err
+	}
+	f := facts{rollout: rollout}
+	if told := meta.FindStatusCondition(a.Status.Conditions, appv1.AppServiceChildrenReady); told != nil && told.Reason == common.ReasonNodePortTaken {
+		f.nodePorts, err = workload.ObserveNodePorts(ctx, r.Live, identity(a), a.Spec.Ports)
+	}
+	return f, err
+}
+
+// ownerByLabels wakes the AppService that a pod or ReplicaSet belongs to: others stand
+// between them.
+func ownerByLabels(_ context.Context, object client.Object) []reconcile.Request {
+	labels := object.GetLabels()
+	if labels[nameLabel] != appName {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[instanceLabel]}}}
+}

@@ -1,0 +1,59 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package appservice
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	appv1 "github.com/opcrew/opcrew/api/app/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// Plan declares the children. Deletion needs no plan: all of them are collected with
+// their owner.
+func (r *reconciler) Plan(a *appv1.AppService, f facts, _ time.Time) kit.Plan {
+	if a.DeletionTimestamp != nil {
+		return kit.Plan{}
+	}
+	id, plan := identity(a), kit.Plan{}
+	if len(a.Spec.Ports) > 0 {
+		plan.Children = append(plan.Children, ensure.Child{Object: id.Service(a.Spec.Ports)})
+	}
+	if pods, ok := deployment(a, f); ok {
+		plan.Children = append(plan.Children, pods)
+	}
+	// A budget over one pod would hold up every drain, or allow all of them.
+	if a.Spec.Replicas() > 1 {
+		plan.Children = append(plan.Children, ensure.Child{Object: id.DisruptionBudget()})
+	}
+	plan.Prune = []client.ObjectList{&corev1.ServiceList{}, &policyv1.PodDisruptionBudgetList{}}
+	return plan
+}
+
+// deployment declares the pods. With an image that is none, those that run stay as they
+// are, and none is made where there are none.
+func deployment(a *appv1.AppService, f facts) (ensure.Child, bool) {
+	child := ensure.Child{
+		Object: identity(a).Deployment(a.Spec.Replicas(), template(a)),
+		Pin:    &ensure.Pin{Path: "spec.template", Key: wishes(a)},
+	}
+	if workload.InvalidImage(a.Spec.Image) == "" {
+		return child, true
+	}
+	child.Pin, child.Carry = nil, []string{"spec.template"}
+	return child, f.rollout.Deployment != nil
+}
+
+// wishes are what pods are replaced for when it changes.
+func wishes(a *appv1.AppService) appv1.AppServiceSpec {
+	spec := a.Spec
+	spec.Size = nil
+	return spec
+}

@@ -1,0 +1,63 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// NodePorts tells which wanted ports of the nodes belong to other Services, in words.
+type NodePorts struct{ Holders string }
+
+// ObserveNodePorts looks for whoever has the nodePorts that an application wants. It reads
+// all Services of the cluster, so call it only when one was refused.
+func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, ports []common.Port) (NodePorts, error) {
+	services := &corev1.ServiceList{}
+	if err := live.List(ctx, services); err != nil {
+		return NodePorts{}, fmt.Errorf("who has the nodePort: %w", err)
+	}
+	var holders []string
+	for _, p := range ports {
+		for i := range services.Items {
+			s := &services.Items[i]
+			if (s.Namespace != id.Namespace || s.Name != id.Name) && holds(s, p) {
+				holders = append(holders, fmt.Sprintf("nodePort %d belongs to Service %s/%s", *p.NodePort, s.Namespace, s.Name))
+			}
+		}
+	}
+	return NodePorts{strings.Join(holders, ", ")}, nil
+}
+
+func holds(s *corev1.Service, wanted common.Port) bool {
+	if wanted.NodePort == nil || *wanted.NodePort == 0 {
+		return false
+	}
+	for _, p := range s.Spec.Ports {
+		if p.NodePort == *wanted.NodePort && p.Protocol == protocol(wanted) {
+			return true
+		}
+	}
+	return s.Spec.HealthCheckNodePort == *wanted.NodePort
+}
+
+// Report replaces the API server's words, which do not tell who has a port.
+func (n NodePorts) Report(set condition.Set, kind string, done kit.Outcome) {
+	if done.Err == nil || !strings.Contains(done.Err.Error(), "provided port is already allocated") {
+		return
+	}
+	message := done.Err.Error()
+	if n.Holders != "" {
+		message = n.Holders + "; choose another, or 0 for any that is free"
+	}
+	set.False(kind, common.ReasonNodePortTaken, message)
+}

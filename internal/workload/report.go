@@ -1,0 +1,102 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// Report sets the conditions RolledOut and Available from what was read of the pods and
+// from what was done. wanted is the number of pods that the spec asks for.
+func (r Rollout) Report(set condition.Set, wanted int32, done kit.Outcome) {
+	r.reportRolledOut(set, wanted, done)
+	r.reportAvailable(set)
+}
+
+func (r Rollout) reportRolledOut(set condition.Set, wanted int32, done kit.Outcome) {
+	const kind = common.ConditionRolledOut
+	n := r.Replicas()
+	switch {
+	case r.Deployment == nil:
+		set.False(kind, common.ReasonApplying, "The pods are being made")
+	case n != wanted:
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods goes from %d to %d", n, wanted))
+	case changing(done) || !r.Observed():
+		set.False(kind, common.ReasonUpdating, "The Deployment is being changed")
+	case r.refused() != "":
+		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%s; a pod is refused: %s", r.progress(), r.refused()))
+	case !r.Complete() || n == 0 && len(r.Pods) > 0:
+		why, reason := r.firstCause()
+		set.False(kind, reason, r.progress()+why)
+	case n == 0:
+		set.True(kind, common.ReasonScaledToZero, "There are to be no pods")
+	default:
+		set.True(kind, common.ReasonAllPodsReady, fmt.Sprintf("%d of %d pods are ready", n, n))
+	}
+}
+
+// progress counts the pods that run what is wanted and serve.
+func (r Rollout) progress() string {
+	s := r.Deployment.Status
+	if r.Replicas() == 0 {
+		return "The last pods are going"
+	}
+	if s.UpdatedReplicas < r.Replicas() || s.Replicas > s.UpdatedReplicas {
+		return fmt.Sprintf("%d of %d pods are changed, %d pods serve", s.UpdatedReplicas, r.Replicas(), r.Ready())
+	}
+	return fmt.Sprintf("%d of %d pods are ready", s.AvailableReplicas, r.Replicas())
+}
+
+func (r Rollout) reportAvailable(set condition.Set) {
+	switch {
+	case r.Ready() > 0:
+		// How many stands in status: a message that counts would be written with every pod.
+		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod serves")
+	case r.Deployment != nil && r.Replicas() == 0:
+		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "There are to be no pods")
+	default:
+		set.False(common.ConditionAvailable, common.ReasonNotServing, "No pod serves")
+	}
+}
+
+// changing tells whether the facts are older than the last change of the Deployment:
+// what they say of its pods is not about what the spec says now.
+func changing(done kit.Outcome) bool {
+	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
+		return result.Ref.Kind == "Deployment" && (result.Action == ensure.Applied || result.Action == ensure.Waiting)
+	})
+}
+
+// firstCause names the first pod of the newest template that is not ready, and why; one
+// that may need a hand goes before those that are on their way.
+func (r Rollout) firstCause() (cause, reason string) {
+	for i := range r.Pods {
+		pod := &r.Pods[i]
+		if !r.newest(pod) || pod.DeletionTimestamp != nil {
+			continue
+		}
+		why, stuck := WhyNotReady(pod)
+		if stuck {
+			return "; " + pod.Name + ": " + why, common.ReasonPodsNotReady
+		}
+		if cause == "" && why != "" {
+			cause = "; " + pod.Name + ": " + why
+		}
+	}
+	return cause, common.ReasonUpdating
+}
+
+func (r Rollout) newest(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && len(r.Sets) > 0 && owner.UID == r.Sets[0].UID
+}

@@ -1,0 +1,132 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// revisionAnnotation orders the ReplicaSets of a Deployment.
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
+// Rollout is what was read of an application's Deployment. The zero Rollout is of one
+// that has none.
+type Rollout struct {
+	Deployment *appsv1.Deployment
+	// Sets are its ReplicaSets, the newest revision first.
+	Sets []appsv1.ReplicaSet
+	// Pods are those of its ReplicaSets, by name.
+	Pods []corev1.Pod
+}
+
+// ObserveRollout reads the Deployment of an owner, with what belongs to it.
+func ObserveRollout(ctx context.Context, reader client.Reader, owner client.Object, id Identity) (Rollout, error) {
+	d := &appsv1.Deployment{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, d)
+	switch {
+	case apierrors.IsNotFound(err):
+		return Rollout{}, nil
+	case err != nil:
+		return Rollout{}, fmt.Errorf("read Deployment: %w", err)
+	case !metav1.IsControlledBy(d, owner):
+		return Rollout{}, nil // somebody else's, or that of an earlier object of this name
+	}
+	r := Rollout{Deployment: d}
+	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
+	for _, list := range []client.ObjectList{sets, pods} {
+		if err := reader.List(ctx, list, client.InNamespace(id.Namespace), client.MatchingLabels(id.Selector)); err != nil {
+			return Rollout{}, fmt.Errorf("list %T: %w", list, err)
+		}
+	}
+	r.keep(sets.Items, pods.Items)
+	return r, nil
+}
+
+// keep takes what belongs to the Deployment: others may have the same labels.
+func (r *Rollout) keep(sets []appsv1.ReplicaSet, pods []corev1.Pod) {
+	ours := map[types.UID]bool{}
+	for _, set := range sets {
+		if metav1.IsControlledBy(&set, r.Deployment) {
+			ours[set.UID] = true
+			r.Sets = append(r.Sets, set)
+		}
+	}
+	slices.SortFunc(r.Sets, func(a, b appsv1.ReplicaSet) int {
+		return cmp.Or(cmp.Compare(Revision(&b), Revision(&a)), cmp.Compare(a.Name, b.Name))
+	})
+	for _, pod := range pods {
+		if owner := metav1.GetControllerOf(&pod); owner != nil && ours[owner.UID] {
+			r.Pods = append(r.Pods, pod)
+		}
+	}
+	slices.SortFunc(r.Pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// Revision is the number of a ReplicaSet's template in its Deployment's history, 0 for
+// one that has none.
+func Revision(set *appsv1.ReplicaSet) int64 {
+	n, err := strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Replicas is how many pods there are to be.
+func (r Rollout) Replicas() int32 {
+	if r.Deployment == nil || r.Deployment.Spec.Replicas == nil {
+		return 0
+	}
+	return *r.Deployment.Spec.Replicas
+}
+
+// Ready is how many pods serve.
+func (r Rollout) Ready() int32 {
+	var n int32
+	for i := range r.Pods {
+		if Ready(&r.Pods[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// Observed tells whether the Deployment's controller has seen its last change.
+func (r Rollout) Observed() bool {
+	return r.Deployment != nil && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation
+}
+
+// Complete tells whether all pods run the last template and are ready, and no other is left.
+func (r Rollout) Complete() bool {
+	if !r.Observed() {
+		return false
+	}
+	s, n := r.Deployment.Status, r.Replicas()
+	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n
+}
+
+// refused gives the words with which a quota or an admission rule refuses pods of the
+// newest template: the ReplicaSet's controller keeps them for as long as it lasts.
+func (r Rollout) refused() string {
+	if len(r.Sets) == 0 {
+		return ""
+	}
+	for _, c := range r.Sets[0].Status.Conditions {
+		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
+			return c.Message
+		}
+	}
+	return ""
+}

@@ -1,0 +1,90 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Service stands in front of the pods. Its type follows the ports: one of them at every
+// node makes it a NodePort.
+func (id Identity) Service(ports []common.Port) *corev1ac.ServiceApplyConfiguration {
+	spec := corev1ac.ServiceSpec().WithType(corev1.ServiceTypeClusterIP).WithSelector(id.Selector)
+	for _, p := range ports {
+		if p.NodePort != nil {
+			spec.WithType(corev1.ServiceTypeNodePort)
+		}
+		spec.WithPorts(servicePort(p))
+	}
+	return corev1ac.Service(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
+}
+
+func servicePort(p common.Port) *corev1ac.ServicePortApplyConfiguration {
+	ac := corev1ac.ServicePort().WithName(portName(p)).WithProtocol(protocol(p)).WithPort(p.Port).WithTargetPort(target(p))
+	if p.NodePort != nil && *p.NodePort != 0 {
+		ac.WithNodePort(*p.NodePort)
+	}
+	if p.AppProtocol != "" {
+		ac.WithAppProtocol(p.AppProtocol)
+	}
+	return ac
+}
+
+// portName is stable: Kubernetes keeps an allocated nodePort by the name of its port.
+func portName(p common.Port) string {
+	return cmp.Or(p.Name, fmt.Sprintf("%s-%d", strings.ToLower(string(protocol(p))), p.Port))
+}
+
+func protocol(p common.Port) corev1.Protocol { return cmp.Or(p.Protocol, corev1.ProtocolTCP) }
+
+func target(p common.Port) intstr.IntOrString {
+	if p.TargetPort != "" {
+		return p.TargetPort.IntOrString()
+	}
+	return intstr.FromInt32(p.Port)
+}
+
+// ContainerPort is where the container listens: a name stands for the port's own number.
+func ContainerPort(p common.Port) int32 {
+	if to := target(p); to.Type == intstr.Int {
+		return to.IntVal
+	}
+	return p.Port
+}
+
+// containerPorts are the ports of the container; several ports of the Service may lead to
+// one of them.
+func containerPorts(ports []common.Port) []*corev1ac.ContainerPortApplyConfiguration {
+	var out []*corev1ac.ContainerPortApplyConfiguration
+	for _, p := range ports {
+		number, proto := ContainerPort(p), protocol(p)
+		i := slices.IndexFunc(out, func(c *corev1ac.ContainerPortApplyConfiguration) bool {
+			return *c.ContainerPort == number && *c.Protocol == proto
+		})
+		if i < 0 {
+			out, i = append(out, corev1ac.ContainerPort().WithContainerPort(number).WithProtocol(proto)), len(out)
+		}
+		if to := target(p); to.Type == intstr.String {
+			out[i].WithName(to.StrVal)
+		}
+	}
+	return out
+}
+
+func firstTCP(ports []common.Port) (common.Port, bool) {
+	i := slices.IndexFunc(ports, func(p common.Port) bool { return protocol(p) == corev1.ProtocolTCP })
+	if i < 0 {
+		return common.Port{}, false
+	}
+	return ports[i], true
+}
