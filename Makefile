@@ -7,6 +7,10 @@ MAKEFLAGS += --no-print-directory
 # Image of the operator. A registry may stand before the name.
 IMG ?= opcrew/opcrew:dev
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Image of the in-pod helper: beside the operator's, with the same tag.
+HELPER_IMG ?= $(subst /opcrew:,/opcrew-helper:,$(IMG))
+# What puts the images into the manifests.
+IMAGES := sed 's|image: opcrew/opcrew:dev|image: $(IMG)|; s|opcrew/opcrew-helper:dev|$(HELPER_IMG)|'
 NODES ?= 3
 # What `make faults` runs: every case; with FAULTS= a sample that a seed chooses.
 FAULTS ?= -faults.exhaustive
@@ -23,7 +27,7 @@ KUBECTL := $(BIN)/kubectl
 # The layers and their kinds; the roles of each are generated from the markers in these packages.
 LAYERS := machines applications data
 KINDS_machines := nodepool
-KINDS_applications := appservice
+KINDS_applications := appservice microservicedeploy
 KINDS_data := memcached
 
 # Versions of what is built from other modules. Kubernetes' own is in hack/localcluster/go.mod.
@@ -66,6 +70,10 @@ test: need-go kube $(BIN)/kwok ## All tests that need no root: unit tests, and i
 build: generate ## Build the operator: bin/opcrew.
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew ./cmd/opcrew
 
+.PHONY: helper
+helper: ## Build what runs inside of users' pods: bin/opcrew-helper.
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew-helper ./cmd/opcrew-helper
+
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Generate DeepCopy methods.
 	@$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
@@ -95,6 +103,7 @@ faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every p
 .PHONY: bench
 bench: need-go kube $(BIN)/kwok ## Count and time the kinds beside a naive controller and a bare client (about 20 minutes; BENCH= for 5).
 	go test -tags bench -count 1 -timeout 60m -v ./test/bench -args $(BENCH)
+	go test -tags bench -count 1 -timeout 10m -v ./test/bench/authproxy
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters.
@@ -112,14 +121,17 @@ verify: generate manifests build-installer lint ## Check that generated files ar
 ##@ Image and installation
 
 .PHONY: docker-build
-docker-build: build local ## Make the image IMG (without a daemon) and save it as bin/opcrew.tar.
+docker-build: build helper local ## Make the images IMG and HELPER_IMG (without a daemon) and save them as bin/opcrew.tar and bin/opcrew-helper.tar.
 	@$(LOCAL) image build --tag $(IMG) --binary $(BIN)/opcrew=/opcrew --entrypoint /opcrew --user 65532:65532 \
 		--ca-certificates --output $(BIN)/opcrew.tar
-	@echo "image $(IMG) is in bin/opcrew.tar"
+	@$(LOCAL) image build --tag $(HELPER_IMG) --binary $(BIN)/opcrew-helper=/opcrew-helper --entrypoint /opcrew-helper --user 65532:65532 \
+		--output $(BIN)/opcrew-helper.tar
+	@echo "image $(IMG) is in bin/opcrew.tar, $(HELPER_IMG) in bin/opcrew-helper.tar"
 
 .PHONY: docker-push
-docker-push: local ## Push bin/opcrew.tar to the registry in IMG; without one, load it into the local cluster.
+docker-push: local ## Push both images to the registry in IMG and HELPER_IMG; without one, load them into the local cluster.
 	@$(LOCAL) image push --tag $(IMG) $(BIN)/opcrew.tar
+	@$(LOCAL) image push --tag $(HELPER_IMG) $(BIN)/opcrew-helper.tar
 
 .PHONY: install
 install: manifests $(KUBECTL) ## Install the CRDs into the current cluster.
@@ -131,7 +143,7 @@ uninstall: $(KUBECTL) ## Delete the CRDs and all objects of their kinds; the ope
 
 .PHONY: deploy
 deploy: manifests $(KUBECTL) ## Deploy the operator (IMG) into the current cluster.
-	@$(KUBECTL) kustomize config/default | sed 's|image: opcrew/opcrew:dev|image: $(IMG)|' | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
+	@$(KUBECTL) kustomize config/default | $(IMAGES) | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
 	@for layer in $(LAYERS); do $(KUBECTL) -n opcrew-system rollout status deployment/opcrew-$$layer --timeout 180s || exit 1; done
 
 .PHONY: undeploy
@@ -141,14 +153,15 @@ undeploy: uninstall ## Remove the operator and, before it, all objects of its ki
 .PHONY: build-installer
 build-installer: manifests $(KUBECTL) ## Write dist/install.yaml, which installs everything.
 	@mkdir -p dist
-	@$(KUBECTL) kustomize config/default | sed 's|image: opcrew/opcrew:dev|image: $(IMG)|' > dist/install.yaml
+	@$(KUBECTL) kustomize config/default | $(IMAGES) > dist/install.yaml
 
 ##@ Local cluster
 
 .PHONY: local-deploy
-local-deploy: build local
+local-deploy: build helper local
 	@tag=opcrew/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
-		$(MAKE) docker-build docker-push deploy IMG=$$tag
+		helper=opcrew/opcrew-helper:dev-$$(sha256sum $(BIN)/opcrew-helper | cut -c1-12) && \
+		$(MAKE) docker-build docker-push deploy IMG=$$tag HELPER_IMG=$$helper
 
 .PHONY: samples
 samples: $(KUBECTL) local ## Apply the samples to the local cluster: a pool for node2 and one for node3, a pod in each, and a cache.

@@ -4,7 +4,9 @@
 package common
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -61,11 +63,22 @@ func (p TargetPort) IntOrString() intstr.IntOrString {
 	return intstr.FromString(string(p))
 }
 
-// digits is the text of a JSON string or number.
+// digits is the text of a JSON string or number, however large: one stored value that does
+// not decode would break every list of its kind.
 func digits(raw []byte) (string, error) {
-	var either intstr.IntOrString
-	if err := json.Unmarshal(raw, &either); err != nil {
+	var either any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&either); err != nil {
 		return "", err
 	}
-	return either.String(), nil
+	switch value := either.(type) {
+	case string:
+		return value, nil
+	case json.Number:
+		return value.String(), nil
+	case nil:
+		return "", nil
+	}
+	return "", fmt.Errorf("%s is neither a number nor text", raw)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/kinds/appservice"
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -19,6 +20,7 @@ func kinds() []kit.Kind {
 	return []kit.Kind{
 		nodepool.Kind(),
 		appservice.Kind(),
+		microservicedeploy.Kind(),
 		memcached.Kind(),
 	}
 }

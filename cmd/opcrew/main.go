@@ -38,8 +38,12 @@ type flags struct {
 	metrics    string
 	probes     string
 	elect      string
+	helper     string
 	log        zap.Options
 }
+
+// defaultHelperImage is what make docker-build makes beside the operator's own image.
+const defaultHelperImage = "opcrew/opcrew-helper:dev"
 
 func main() {
 	f := parse()
@@ -58,6 +62,7 @@ func parse() *flags {
 	flag.StringVar(&f.metrics, "metrics-bind-address", ":8443", "where metrics are served over TLS to those who may read them; 0: nowhere")
 	flag.StringVar(&f.probes, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0: nowhere")
 	flag.StringVar(&f.elect, "leader-elect", "auto", "elect one active process: true, false, or auto, which is true inside a cluster")
+	flag.StringVar(&f.helper, "helper-image", defaultHelperImage, "image of the helper that runs in pods of some kinds")
 	f.log.BindFlags(flag.CommandLine)
 	flag.Parse()
 	return f
@@ -100,6 +105,7 @@ func options(f *flags, served []kit.Kind) (kit.Options, error) {
 		MetricsAddress:  f.metrics,
 		ProbeAddress:    f.probes,
 		Registry:        metrics.Registry,
+		HelperImage:     f.helper,
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 20 * time.Second,
 	}

@@ -101,7 +101,7 @@ func (l *Loop[O, F]) children(ctx context.Context, object O, plan Plan, done *Ou
 		}
 	}
 	if len(plan.Prune) > 0 && done.Err == nil && done.settled() {
-		results, err := l.Children.Prune(ctx, object, plan.Children, plan.Prune, done.held)
+		results, err := l.Children.Prune(ctx, object, plan.Children, plan.Prune, plan.Stays, done.held)
 		done.Results = append(done.Results, results...)
 		if err != nil {
 			l.failed(done, err)

@@ -43,6 +43,8 @@ type Options struct {
 	ProbeAddress string
 	// Registry takes the metrics; tests that run several processes give each its own.
 	Registry metrics.RegistererGatherer
+	// HelperImage is that of the in-pod helper.
+	HelperImage string
 	// Clock is the time that decisions rest on.
 	Clock clock.WithTicker
 	// ShutdownTimeout is how long running reconciles may take at the end.
@@ -60,7 +62,11 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := ctrl.NewManager(cfg, managerOptions(scheme, served, opts))
+	installed, err := optionals(cfg, served)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(cfg, managerOptions(scheme, without(served, installed), opts))
 	if err != nil {
 		return nil, fmt.Errorf("create the manager: %w", err)
 	}
@@ -68,12 +74,16 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	tools.Installed, tools.HelperImage = installed, opts.HelperImage
 	for _, kind := range served {
 		if err := kind.Setup(mgr, tools); err != nil {
 			return nil, fmt.Errorf("set up kind %s: %w", kind.Name, err)
 		}
 	}
 	if err := reportServed(opts.Registry, served, missing); err != nil {
+		return nil, err
+	}
+	if err := mgr.Add(&optionalWatch{cfg: cfg, missing: lacking(installed), clock: opts.Clock}); err != nil {
 		return nil, err
 	}
 	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
@@ -126,6 +136,9 @@ func cacheOptions(kinds []Kind, namespaces []string) cache.Options {
 	for _, kind := range kinds {
 		for object, by := range kind.Cache() {
 			addToCache(opts.ByObject, object, by)
+		}
+		for _, optional := range kind.Optional {
+			addToCache(opts.ByObject, optional.Object, optional.Cache)
 		}
 	}
 	for _, namespace := range namespaces {

@@ -63,6 +63,8 @@ type Plan struct {
 	Children []ensure.Child
 	// Prune lists the kinds, as empty lists, whose undeclared children shall go.
 	Prune []client.ObjectList
+	// Stays, if any, tells which of those stay although they are not declared.
+	Stays func(client.Object) bool
 	// Patches change objects of others, in the few fields that are ours.
 	Patches []Patch
 	// Step is at most one guarded action outside of the API; it runs last.

@@ -76,7 +76,7 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 		return l.result(plan, done)
 	}
 	key := client.ObjectKeyFromObject(object)
-	if wait := l.status.wait(key, l.Clock.Now()); wait > 0 {
+	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object)); wait > 0 {
 		done.lookAgain(wait)
 		done.untold = true
 		return l.result(plan, done)
@@ -101,6 +101,22 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 		l.tell(object, teller.Tell(before, object))
 	}
 	return l.result(plan, done)
+}
+
+// interval is how long a status must wait for after the last one. Both say Ready is on its
+// way for the same reason: that is progress.
+func interval(before, after client.Object) time.Duration {
+	old, ok := before.(Conditioned)
+	if !ok {
+		return statusInterval
+	}
+	was := meta.FindStatusCondition(*old.StatusConditions(), "Ready")
+	now := meta.FindStatusCondition(*after.(Conditioned).StatusConditions(), "Ready")
+	if was != nil && now != nil && was.Status == now.Status && common.OnItsWay(was.Reason) && common.OnItsWay(now.Reason) &&
+		was.ObservedGeneration == now.ObservedGeneration {
+		return progressInterval
+	}
+	return statusInterval
 }
 
 // keepTimes gives the conditions that are as before the time that they had. One report

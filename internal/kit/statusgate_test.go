@@ -16,7 +16,7 @@ func TestAStatusIsWrittenAtMostEveryHalfSecond(t *testing.T) {
 	gate := statusGate{}
 	expect := func(key client.ObjectKey, after, want time.Duration) {
 		t.Helper()
-		if got := gate.wait(key, noon.Add(after)); got != want {
+		if got := gate.wait(key, noon.Add(after), statusInterval); got != want {
 			t.Errorf("%s after the last write, %s waits for %s, expected %s", after, key.Name, got, want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestAClockThatWasSetBackDelaysAStatusByHalfASecondAtMost(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	gate, key := statusGate{}, client.ObjectKey{Name: "gold"}
 	gate.wrote(key, noon)
-	if got := gate.wait(key, noon.Add(-time.Hour)); got > 500*time.Millisecond {
+	if got := gate.wait(key, noon.Add(-time.Hour), statusInterval); got > 500*time.Millisecond {
 		t.Errorf("the status waits for %s, expected 500ms at most", got)
 	}
 }

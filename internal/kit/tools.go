@@ -41,12 +41,23 @@ type Kind struct {
 	Layer Layer
 	// CRDs are the names of the definitions that it cannot do without.
 	CRDs []string
+	// Optional are types of others that it uses where they are installed.
+	Optional []Optional
 	// AddToScheme registers the types that it reads and writes.
 	AddToScheme func(*runtime.Scheme) error
 	// Cache tells what of each type is cached.
 	Cache func() map[client.Object]cache.ByObject
 	// Setup adds its reconcilers to the manager.
 	Setup func(mgr ctrl.Manager, tools *Tools) error
+}
+
+// Optional is a type that not every cluster has, such as those of Gateway API.
+type Optional struct {
+	// CRD is the name of its definition.
+	CRD string
+	// Object is one of the type, and Cache what of it is cached.
+	Object client.Object
+	Cache  cache.ByObject
 }
 
 // Tools are what the loop and the kinds work with; one set serves all kinds.
@@ -64,6 +75,10 @@ type Tools struct {
 	Registry metrics.RegistererGatherer
 	// Clock is the time that decisions rest on.
 	Clock clock.WithTicker
+	// HelperImage is that of the in-pod helper.
+	HelperImage string
+	// Installed tells which CRDs of optional types there are.
+	Installed map[string]bool
 }
 
 // NewTools takes the tools from a manager.

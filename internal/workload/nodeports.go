@@ -43,7 +43,7 @@ func holds(s *corev1.Service, wanted common.Port) bool {
 		return false
 	}
 	for _, p := range s.Spec.Ports {
-		if p.NodePort == *wanted.NodePort && p.Protocol == protocol(wanted) {
+		if p.NodePort == *wanted.NodePort && p.Protocol == Protocol(wanted) {
 			return true
 		}
 	}

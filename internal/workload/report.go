@@ -51,8 +51,11 @@ func (r Rollout) progress() string {
 	if r.Replicas() == 0 {
 		return "The last pods are going"
 	}
-	if s.UpdatedReplicas < r.Replicas() || s.Replicas > s.UpdatedReplicas {
+	if s.Replicas > s.UpdatedReplicas {
 		return fmt.Sprintf("%d of %d pods are changed, %d pods serve", s.UpdatedReplicas, r.Replicas(), r.Ready())
+	}
+	if more := r.staying() - r.Replicas(); more > 0 && s.AvailableReplicas == r.Replicas() {
+		return fmt.Sprintf("%d of %d pods are ready, and %d more shall go", s.AvailableReplicas, r.Replicas(), more)
 	}
 	return fmt.Sprintf("%d of %d pods are ready", s.AvailableReplicas, r.Replicas())
 }

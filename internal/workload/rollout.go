@@ -108,13 +108,27 @@ func (r Rollout) Observed() bool {
 	return r.Deployment != nil && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation
 }
 
-// Complete tells whether all pods run the last template and are ready, and no other is left.
+// Complete tells whether all pods run the last template and are ready, and no other is
+// left. The pods are counted too: what the Deployment counts comes over its ReplicaSets,
+// and can be of before a change that was taken back.
 func (r Rollout) Complete() bool {
 	if !r.Observed() {
 		return false
 	}
 	s, n := r.Deployment.Status, r.Replicas()
-	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n
+	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n
+}
+
+// staying is how many pods there are that have not ended and are not on their way out.
+func (r Rollout) staying() int32 {
+	var n int32
+	for i := range r.Pods {
+		pod := &r.Pods[i]
+		if pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+			n++
+		}
+	}
+	return n
 }
 
 // refused gives the words with which a quota or an admission rule refuses pods of the

@@ -30,7 +30,7 @@ func (id Identity) Service(ports []common.Port) *corev1ac.ServiceApplyConfigurat
 }
 
 func servicePort(p common.Port) *corev1ac.ServicePortApplyConfiguration {
-	ac := corev1ac.ServicePort().WithName(portName(p)).WithProtocol(protocol(p)).WithPort(p.Port).WithTargetPort(target(p))
+	ac := corev1ac.ServicePort().WithName(PortName(p)).WithProtocol(Protocol(p)).WithPort(p.Port).WithTargetPort(target(p))
 	if p.NodePort != nil && *p.NodePort != 0 {
 		ac.WithNodePort(*p.NodePort)
 	}
@@ -40,12 +40,13 @@ func servicePort(p common.Port) *corev1ac.ServicePortApplyConfiguration {
 	return ac
 }
 
-// portName is stable: Kubernetes keeps an allocated nodePort by the name of its port.
-func portName(p common.Port) string {
-	return cmp.Or(p.Name, fmt.Sprintf("%s-%d", strings.ToLower(string(protocol(p))), p.Port))
+// PortName is stable: Kubernetes keeps an allocated nodePort by the name of its port.
+func PortName(p common.Port) string {
+	return cmp.Or(p.Name, fmt.Sprintf("%s-%d", strings.ToLower(string(Protocol(p))), p.Port))
 }
 
-func protocol(p common.Port) corev1.Protocol { return cmp.Or(p.Protocol, corev1.ProtocolTCP) }
+// Protocol is that of a port, TCP by default.
+func Protocol(p common.Port) corev1.Protocol { return cmp.Or(p.Protocol, corev1.ProtocolTCP) }
 
 func target(p common.Port) intstr.IntOrString {
 	if p.TargetPort != "" {
@@ -67,7 +68,7 @@ func ContainerPort(p common.Port) int32 {
 func containerPorts(ports []common.Port) []*corev1ac.ContainerPortApplyConfiguration {
 	var out []*corev1ac.ContainerPortApplyConfiguration
 	for _, p := range ports {
-		number, proto := ContainerPort(p), protocol(p)
+		number, proto := ContainerPort(p), Protocol(p)
 		i := slices.IndexFunc(out, func(c *corev1ac.ContainerPortApplyConfiguration) bool {
 			return *c.ContainerPort == number && *c.Protocol == proto
 		})
@@ -82,7 +83,7 @@ func containerPorts(ports []common.Port) []*corev1ac.ContainerPortApplyConfigura
 }
 
 func firstTCP(ports []common.Port) (common.Port, bool) {
-	i := slices.IndexFunc(ports, func(p common.Port) bool { return protocol(p) == corev1.ProtocolTCP })
+	i := slices.IndexFunc(ports, func(p common.Port) bool { return Protocol(p) == corev1.ProtocolTCP })
 	if i < 0 {
 		return common.Port{}, false
 	}

@@ -7,22 +7,15 @@ package bench
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
-	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/test/testenv"
-	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 // children and statuses are what one Memcached may cost until it is Ready.
@@ -32,119 +25,122 @@ const (
 )
 
 func TestAMemcachedCostsItsChildrenAndTwoStatuses(t *testing.T) {
-	env.Nodes(t, 3+2**objects/100, testenv.NodeSpec{Prefix: "cache"}) // of 110 pods each, for both sides
-	config, user := account(t, operator), testenv.ServiceAccountUser(namespace, operator)
-	ns := env.Namespace(t)
-	before := heap()
-	stop := start(t, config, memcached.Kind(), ns)
-	env.Settle(t, user, time.Second, time.Minute)
-	mark, begin := env.Audit.Mark(t), time.Now()
-	concurrently(t, *objects, func(ctx context.Context, i int) error { return env.Client.Create(ctx, object(ns, i)) })
-	list := &cachev1alpha1.MemcachedList{}
-	eventually.True(t, 4*time.Minute, "every Memcached is Ready", func() error {
-		if err := env.Client.List(t.Context(), list, client.InNamespace(ns)); err != nil {
-			return err
+	all := drivers()
+	hosts := env.Nodes(t, 3+(len(all)+1)**objects/100, testenv.NodeSpec{Prefix: "cache"}) // of 110 pods each
+	tb := newTable("Memcached: %d objects", *objects)
+	var least floor
+	for _, d := range all {
+		run := &cacheRun{t: t, tb: tb, hosts: hosts, ns: env.Namespace(t)}
+		run.process = d.start(t, "memcached", run.ns)
+		run.drive()
+		if d.gated() {
+			least = bareMemcacheds(t, tb, run.ns)
 		}
-		if n := len(slices.DeleteFunc(slices.Clone(list.Items), ready)); n > 0 {
-			return fmt.Errorf("%d are not", n)
-		}
-		return nil
+		run.times(least)
+	}
+	tb.print()
+}
+
+// The rows that the bare client has too.
+const (
+	cacheTime   = "until all are Ready: time, ratio"
+	cacheWrites = "until all are Ready: writes an object"
+	cacheReady  = "create to Ready: p50, p99"
+)
+
+// cacheRun is one driver at work on Memcacheds in a namespace of its own.
+type cacheRun struct {
+	*process
+	t      *testing.T
+	tb     *table
+	hosts  []string
+	ns     string
+	create spell
+}
+
+func (r *cacheRun) drive() {
+	r.calm(r.t, time.Second)
+	empty := r.heap(r.t)
+	r.createAll()
+	r.resting(r.t, r.tb, "a heartbeat of every node", true, func() { env.Heartbeat(r.t, r.hosts...) })
+	r.resting(r.t, r.tb, "other statuses of every pod change", false, func() { podNoise(r.t, r.ns) })
+	r.drift()
+	heap := r.heap(r.t)
+	now, peak := r.resident(r.t)
+	r.tb.set("heap; resident, at most", r.name, "%.0f MiB; %.0f MiB, %.0f MiB", heap, now, peak)
+	r.tb.set("heap an object", r.name, "%.0f KiB", (heap-empty)*1024/float64(*objects))
+	r.restarted(r.t, r.tb)
+	r.stop(r.t)
+}
+
+func (r *cacheRun) createAll() {
+	begun := &beginnings{}
+	ready := observe(r.t, &cachev1alpha1.MemcachedList{}, func(m client.Object) bool {
+		return meta.IsStatusConditionTrue(m.(*cachev1alpha1.Memcached).Status.Conditions, cachev1alpha1.MemcachedReady)
+	}, client.InNamespace(r.ns))
+	defer ready.stop()
+	r.tb.set(cacheTime, r.name, "")
+	got := r.during(r.t, func() {
+		begin := time.Now()
+		createCaches(r.t, env.Client, r.ns, begun)
+		var end time.Time
+		end, r.create.ok = ready.done(*objects)
+		r.create.took = end.Sub(begin)
+		r.calm(r.t, 2*time.Second)
 	})
-	took := time.Since(begin)
-	env.Settle(t, user, time.Second, time.Minute)
-	writes := env.Audit.Since(t, mark).By(user).Writes().Counted()
-	if got, most := len(writes), (children+statuses)**objects; got > most {
-		t.Errorf("expected %d writes at most, %d an object, got %d: %v", most, children+statuses, got, writes.Tally())
+	_, r.create.done = ready.count()
+	r.tb.set(cacheWrites, r.name, "%.2f", float64(got.writes())/float64(*objects))
+	r.tb.set("until all are Ready: reads, reconciles an object; processor time", r.name, "%.1f, %.1f; %.1f s",
+		float64(got.reads())/float64(*objects), float64(got.reconciles)/float64(*objects), got.cpu.Seconds())
+	r.tb.set(cacheReady, r.name, "%s", ready.since(begun.at))
+	r.t.Logf("%s: %.1f s, %v", r.name, r.create.took.Seconds(), got.calls.Tally())
+	if most := (children + statuses) * *objects; r.gated() && (!r.create.ok || got.writes() > most) {
+		r.t.Errorf("expected %d writes at most, %d an object, got %d; %d objects are Ready: %v\n%s", most, children+statuses, got.writes(), r.create.done, got.calls.Tally(), r.chatty(got))
 	}
-	used := heap() - before
-	floor := bareMemcacheds(t, list.Items)
-	t.Logf("Memcached: %d objects in %s, bare client %s: ratio %.2f; writes %v; heap %.0f KiB an object; create to Ready p50 %s, p99 %s",
-		*objects, took.Round(time.Millisecond), floor.Round(time.Millisecond), took.Seconds()/floor.Seconds(), writes.Tally(),
-		used*1024/float64(*objects), percentile(list.Items, 50), percentile(list.Items, 99))
-	resting(t, config, memcached.Kind(), stop, ns)
 }
 
-func object(namespace string, i int) *cachev1alpha1.Memcached {
-	m := &cachev1alpha1.Memcached{Spec: cachev1alpha1.MemcachedSpec{Size: 1}}
-	m.Namespace, m.Name = namespace, fmt.Sprintf("m%04d", i)
-	return m
-}
-
-func ready(m cachev1alpha1.Memcached) bool {
-	return meta.IsStatusConditionTrue(m.Status.Conditions, cachev1alpha1.MemcachedReady)
-}
-
-// percentile is of the time from an object's creation to its Ready, which the API keeps
-// to the second.
-func percentile(items []cachev1alpha1.Memcached, p int) time.Duration {
-	var times []time.Duration
-	for _, m := range items {
-		c := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedReady)
-		times = append(times, c.LastTransitionTime.Sub(m.CreationTimestamp.Time))
-	}
-	slices.Sort(times)
-	return times[min(len(times)-1, len(times)*p/100)]
-}
-
-// bareMemcacheds makes the same objects in another namespace, with their children and two
-// statuses each, and waits for the pods, with nothing around it.
-func bareMemcacheds(t *testing.T, made []cachev1alpha1.Memcached) time.Duration {
-	t.Helper()
-	c, ns := env.ClientFor(t, account(t, bare)), env.Namespace(t)
-	begin := time.Now()
-	concurrently(t, len(made), func(ctx context.Context, i int) error { return bareMemcached(ctx, c, ns, made[i]) })
-	eventually.True(t, 4*time.Minute, "every server of the bare client is ready", func() error {
-		sets := &appsv1.StatefulSetList{}
-		if err := env.Client.List(t.Context(), sets, client.InNamespace(ns)); err != nil {
-			return err
-		}
-		for _, set := range sets.Items {
-			if set.Status.ReadyReplicas < 1 {
-				return fmt.Errorf("%s is not", set.Name)
-			}
-		}
-		return nil
-	})
-	return time.Since(begin)
-}
-
-// bareMemcached copies what the operator made of one object.
-func bareMemcached(ctx context.Context, c client.Client, namespace string, m cachev1alpha1.Memcached) error {
-	from := m.Namespace
-	copied := object(namespace, 0)
-	copied.Name = m.Name
-	if err := c.Create(ctx, copied); err != nil {
-		return err
-	}
-	for _, child := range []client.Object{&corev1.Service{}, &corev1.ConfigMap{}, &appsv1.StatefulSet{}, &policyv1.PodDisruptionBudget{}} {
-		name := m.Name
-		if _, list := child.(*corev1.ConfigMap); list {
-			name += "-servers"
-		}
-		if err := env.Client.Get(ctx, client.ObjectKey{Namespace: from, Name: name}, child); err != nil {
-			return err
-		}
-		child.SetNamespace(namespace)
-		child.SetResourceVersion("")
-		child.SetUID("")
-		child.SetOwnerReferences(nil)
-		child.SetManagedFields(nil)
-		if s, ok := child.(*corev1.Service); ok {
-			s.Spec.ClusterIPs, s.Spec.ClusterIP = nil, corev1.ClusterIPNone
-		}
-		if err := c.Create(ctx, child); err != nil {
-			return err
-		}
-	}
-	for i := range statuses {
-		before := copied.DeepCopy()
-		copied.Status = m.Status
-		copied.Status.ReadyReplicas = int32(i)
-		copied.Status.Conditions = slices.Clone(m.Status.Conditions)
-		copied.Status.Conditions[0].LastTransitionTime = metav1.Now()
-		if err := c.Status().Patch(ctx, copied, client.MergeFrom(before)); err != nil {
-			return err
+// chatty lists what the first object with too many statuses cost, to tell when.
+func (r *cacheRun) chatty(p phase) testenv.Calls {
+	reports := p.calls.Writes().On("memcacheds/status")
+	for i := range *objects {
+		if name := memcached(r.ns, i).Name; len(reports.Named(r.ns, name)) > statuses {
+			return p.calls.Where(func(c testenv.Call) bool { return c.Name == name || c.Name == name+"-servers" })
 		}
 	}
 	return nil
+}
+
+// times fills the row that needs the floor.
+func (r *cacheRun) times(least floor) {
+	if r.create.ok {
+		r.tb.time(cacheTime, r.name, r.create.took, least.took)
+		return
+	}
+	r.tb.set(cacheTime, r.name, "not done after %s: %d of %d objects", *limit, r.create.done, *objects)
+}
+
+// drift changes the server list of some objects behind the driver's back.
+func (r *cacheRun) drift() {
+	k, begun := min(*drifts, *objects), &beginnings{}
+	gone := map[string]bool{}
+	back := observe(r.t, &corev1.ConfigMapList{}, func(list client.Object) bool {
+		drifted := list.(*corev1.ConfigMap).Data["servers"] == "drifted"
+		gone[list.GetName()] = gone[list.GetName()] || drifted
+		return gone[list.GetName()] && !drifted
+	}, client.InNamespace(r.ns)).saw(r.t, *objects)
+	defer back.stop()
+	got := r.during(r.t, func() {
+		concurrently(r.t, k, func(ctx context.Context, i int) error {
+			list := &corev1.ConfigMap{}
+			list.Namespace, list.Name = r.ns, memcached(r.ns, i).Name+"-servers"
+			begun.now(list.Name)
+			return env.Client.Patch(ctx, list, mergePatch(`{"data":{"servers":"drifted"}}`))
+		})
+		back.done(k)
+		r.calm(r.t, 2*time.Second)
+	})
+	r.tb.set("some children drift: writes; p50, p99 until back", r.name, "%d for %d; %s", got.writes(), k, back.since(begun.at))
+	if r.gated() && got.writes() != k {
+		r.t.Errorf("expected %d children to be put back with one write each, got %v", k, got.calls.Tally())
+	}
 }

@@ -7,84 +7,143 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
-	"github.com/opcrew/opcrew/internal/kinds/nodepool"
-	"github.com/opcrew/opcrew/test/testenv"
-	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// realSize gives a node the 50 images that a kubelet reports.
-func realSize(node *corev1.Node) {
-	for i := range 50 {
-		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{
-			Names: []string{fmt.Sprintf("example.com/team/service-%02d@sha256:%064d", i, i), fmt.Sprintf("example.com/team/service-%02d:v1.2.%d", i, i)}, SizeBytes: int64(i) << 20,
-		})
-	}
-}
-
 func TestAPoolCostsOneWriteANode(t *testing.T) {
-	names := env.Nodes(t, *nodes, testenv.NodeSpec{
-		Prefix: "bench", Labels: map[string]string{nodesv1.RolePrefix + "bench": ""}, Mutate: realSize,
-	})
-	floor := bareNodes(t, names)
-
-	config, user := account(t, operator), testenv.ServiceAccountUser(namespace, operator)
-	before := heap()
-	stop := start(t, config, nodepool.Kind())
-	env.Settle(t, user, time.Second, time.Minute)
-	mark, begin := env.Audit.Mark(t), time.Now()
-	pool := &nodesv1.NodePool{Spec: nodesv1.NodePoolSpec{
-		Labels: map[string]nodesv1.LabelValue{"example.com/tier": "gold"},
-		Taints: []nodesv1.Taint{{Key: "example.com/tier", Value: "gold", Effect: corev1.TaintEffectPreferNoSchedule}},
-	}}
-	pool.Name = "bench"
-	if err := env.Client.Create(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
-	eventually.True(t, 5*time.Minute, "every node carries what the pool wants", func() error {
-		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(pool), pool); err != nil {
-			return err
+	names := makeFleet(t)
+	tb := newTable("NodePool: %d nodes of 50 images, %d pools", *nodes, *pools)
+	least := bareNodes(t, names)
+	for _, d := range drivers() {
+		run := &poolRun{process: d.start(t, "nodepool"), t: t, tb: tb, names: names}
+		run.drive()
+		if d.gated() {
+			// Once more after it: the better of both is the floor.
+			least = least.faster(bareNodes(t, names))
 		}
-		if int(pool.Status.UpdatedNodes) != *nodes {
-			return fmt.Errorf("%d do", pool.Status.UpdatedNodes)
-		}
-		return nil
-	})
-	took := time.Since(begin)
-	env.Settle(t, user, time.Second, time.Minute)
-	writes := env.Audit.Since(t, mark).By(user).Writes().Counted()
-	if got := len(writes.On("nodes")); got != *nodes {
-		t.Errorf("expected 1 write a node, %d in all, got %d", *nodes, got)
+		run.times(least)
 	}
-	t.Logf("NodePool: %d nodes in %s, bare client %s: ratio %.2f; writes %v; heap %.0f MiB (both ends and the test)",
-		*nodes, took.Round(time.Millisecond), floor.Round(time.Millisecond), took.Seconds()/floor.Seconds(), writes.Tally(), heap()-before)
-	env.Heartbeat(t, names...)
-	resting(t, config, nodepool.Kind(), stop)
+	tb.time(joinTime, bare, least.join.took, least.join.took)
+	tb.time(changeTime, bare, least.change.took, least.change.took)
+	tb.set(joinWrites, bare, "1.00, %d others", least.join.writes-len(names))
+	tb.set(changeWrites, bare, "1.00, %d others", least.change.writes-len(names))
+	tb.print()
 }
 
-// bareNodes makes the same write of every node with nothing around it, and takes it back.
-func bareNodes(t *testing.T, names []string) time.Duration {
-	t.Helper()
-	c := env.ClientFor(t, account(t, bare))
-	patch := func(ops string) time.Duration {
-		return concurrently(t, len(names), func(ctx context.Context, i int) error {
-			node := &corev1.Node{}
-			node.Name = names[i]
-			return c.Patch(ctx, node, client.RawPatch(types.JSONPatchType, []byte(ops)), client.FieldOwner("bare"))
-		})
+// The rows that the bare client has too.
+const (
+	joinTime     = "nodes join: time, ratio"
+	joinWrites   = "nodes join: writes a node; processor time"
+	changeTime   = "label changes: time, ratio"
+	changeWrites = "label changes: writes a node; processor time"
+)
+
+// poolRun is one driver at work on the fleet.
+type poolRun struct {
+	*process
+	t            *testing.T
+	tb           *table
+	names        []string
+	join, change spell
+}
+
+// spell is how long something took that all nodes take part in.
+type spell struct {
+	took time.Duration
+	done int
+	ok   bool
+}
+
+func (r *poolRun) drive() {
+	r.calm(r.t, time.Second)
+	ready, begun := poolsReady(r.t), &beginnings{}
+	r.join = r.everyNode("gold", joinTime, joinWrites, func() { createPools(r.t, begun) })
+	ready.done(*pools)
+	ready.stop()
+	r.tb.set("create to Ready: p50, p99", r.name, "%s", ready.since(begun.at))
+	r.change = r.everyNode("silver", changeTime, changeWrites, func() { changePools(r.t) })
+	r.resting(r.t, r.tb, "a heartbeat of every node", true, func() { env.Heartbeat(r.t, r.names...) })
+	r.resting(r.t, r.tb, "other statuses of every node change", true, func() { nodeNoise(r.t, r.names) })
+	r.drift()
+	heap := r.heap(r.t)
+	now, peak := r.resident(r.t)
+	r.tb.set("heap; resident, at most", r.name, "%.0f MiB; %.0f MiB, %.0f MiB", heap, now, peak)
+	r.restarted(r.t, r.tb)
+	r.everyNode("", "pools go: time", "pools go: writes a node; processor time", func() { deletePools(r.t) })
+	r.stop(r.t)
+	clearFleet(r.t)
+}
+
+// everyNode makes a change that every node takes part in, and counts until all carry
+// what they shall and the driver is at rest. The rows are set, that of the time by times.
+func (r *poolRun) everyNode(value, timeRow, writesRow string, change func()) spell {
+	r.t.Helper()
+	var s spell
+	nodes := carrying(r.t, value)
+	defer nodes.stop()
+	r.tb.set(timeRow, r.name, "")
+	got := r.during(r.t, func() {
+		begin := time.Now()
+		change()
+		var end time.Time
+		end, s.ok = nodes.done(len(r.names))
+		s.took = end.Sub(begin)
+		r.calm(r.t, 2*time.Second)
+	})
+	_, s.done = nodes.count()
+	patches := len(got.calls.Writes().On("nodes"))
+	r.tb.set(writesRow, r.name, "%.2f, %d others; %.1f s", float64(patches)/float64(len(r.names)), got.writes()-patches, got.cpu.Seconds())
+	r.tb.set(timeRow, r.name, "%.1f s", s.took.Seconds())
+	if r.gated() && (!s.ok || patches != len(r.names)) {
+		r.t.Errorf("%s: expected one write for each of %d nodes, got %d; %d nodes are done: %v", timeRow, len(r.names), patches, s.done, got.calls.Tally())
 	}
-	took := patch(`[{"op":"add","path":"/metadata/labels/example.com~1tier","value":"gold"},
-		{"op":"add","path":"/metadata/annotations/example.com~1ledger","value":"{\"pools\":[\"bench\"]}"},
-		{"op":"add","path":"/spec/taints","value":[{"key":"example.com/tier","value":"gold","effect":"PreferNoSchedule"}]}]`)
-	patch(`[{"op":"remove","path":"/metadata/labels/example.com~1tier"},{"op":"remove","path":"/metadata/annotations/example.com~1ledger"},
-		{"op":"remove","path":"/spec/taints"}]`)
-	return took
+	r.t.Logf("%s, %s: %.1f s, %d nodes, %v", r.name, timeRow, s.took.Seconds(), s.done, got.calls.Tally())
+	return s
+}
+
+// times fills the rows that need the floor.
+func (r *poolRun) times(least nodeFloor) {
+	for _, c := range []struct {
+		row   string
+		spell spell
+		floor floor
+	}{{joinTime, r.join, least.join}, {changeTime, r.change, least.change}} {
+		if c.spell.ok {
+			r.tb.time(c.row, r.name, c.spell.took, c.floor.took)
+			continue
+		}
+		r.tb.set(c.row, r.name, "not done after %s: %d of %d nodes", *limit, c.spell.done, len(r.names))
+	}
+}
+
+// drift changes the label of some nodes behind the driver's back.
+func (r *poolRun) drift() {
+	k := min(*drifts, len(r.names))
+	gone := map[string]bool{}
+	back := observe(r.t, nodeMetadata(), func(node client.Object) bool {
+		value := node.GetLabels()[tier]
+		gone[node.GetName()] = gone[node.GetName()] || value == "drifted"
+		return gone[node.GetName()] && value == "silver"
+	}).saw(r.t, *nodes)
+	defer back.stop()
+	begun := &beginnings{}
+	got := r.during(r.t, func() {
+		concurrently(r.t, k, func(ctx context.Context, i int) error {
+			node := &corev1.Node{}
+			node.Name = r.names[i]
+			begun.now(node.Name)
+			return env.Client.Patch(ctx, node, mergePatch(`{"metadata":{"labels":{%q:"drifted"}}}`, tier))
+		})
+		back.done(k)
+		r.calm(r.t, 2*time.Second)
+	})
+	patches := len(got.calls.Writes().On("nodes"))
+	r.tb.set("labels of some nodes drift: writes; p50, p99 until back", r.name, "%d for %d; %s", patches, k, back.since(begun.at))
+	if r.gated() && patches != k {
+		r.t.Errorf("expected %d labels to be put back with one write each, got %v", k, got.calls.Tally())
+	}
 }

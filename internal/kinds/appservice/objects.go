@@ -41,5 +41,9 @@ func template(a *appv1.AppService) *corev1ac.PodTemplateSpecApplyConfiguration {
 	workload.WithResources(container, a.Spec.Resources)
 	template := identity(a).Template(container)
 	podtemplate.Override(template, a.Spec.Pod)
+	if a.Spec.Pod != nil && a.Spec.Pod.ServiceAccountName != "" {
+		// Who names an account wants to be it: whether its token is mounted is the account's own say.
+		template.Spec.AutomountServiceAccountToken = nil
+	}
 	return template
 }

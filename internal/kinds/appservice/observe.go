@@ -44,7 +44,7 @@ func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, e
 // between them.
 func ownerByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
-	if labels[nameLabel] != appName {
+	if labels[nameLabel] != appName || labels[instanceLabel] == "" {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[instanceLabel]}}}

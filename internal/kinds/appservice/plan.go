@@ -4,6 +4,7 @@
 package appservice
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appv1 "github.com/opcrew/opcrew/api/app/v1"
+	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
@@ -40,20 +42,28 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, _ time.Time) kit.Plan {
 // deployment declares the pods. With an image that is none, those that run stay as they
 // are, and none is made where there are none.
 func deployment(a *appv1.AppService, f facts) (ensure.Child, bool) {
-	child := ensure.Child{
-		Object: identity(a).Deployment(a.Spec.Replicas(), template(a)),
-		Pin:    &ensure.Pin{Path: "spec.template", Key: wishes(a)},
-	}
+	object := identity(a).Deployment(a.Spec.Replicas(), template(a))
 	if workload.InvalidImage(a.Spec.Image) == "" {
-		return child, true
+		return ensure.Child{Object: object, Pin: &ensure.Pin{Path: "spec.template", Key: wishes(a)}}, true
 	}
-	child.Pin, child.Carry = nil, []string{"spec.template"}
-	return child, f.rollout.Deployment != nil
+	there := f.rollout.Deployment
+	if there == nil {
+		return ensure.Child{}, false
+	}
+	// They stay pinned too: taking the bad image back after an upgrade restarts none.
+	if pinned, ok := there.Annotations[common.PinnedAnnotation]; ok {
+		object.WithAnnotations(map[string]string{common.PinnedAnnotation: pinned})
+	}
+	return ensure.Child{Object: object, Carry: []string{"spec.template"}}, true
 }
 
-// wishes are what pods are replaced for when it changes.
+// wishes are what pods are replaced for when it changes, and nothing that they do not know of.
 func wishes(a *appv1.AppService) appv1.AppServiceSpec {
 	spec := a.Spec
-	spec.Size = nil
+	spec.Size, spec.Ports = nil, slices.Clone(spec.Ports)
+	for i := range spec.Ports {
+		p := &spec.Ports[i]
+		p.Name, p.AppProtocol, p.NodePort = "", "", nil
+	}
 	return spec
 }

@@ -29,7 +29,7 @@ func (r *reconciler) Report(a *appv1.AppService, f facts, done kit.Outcome, now 
 	set := condition.Set{Conditions: &s.Conditions, Generation: a.Generation, Now: now}
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: identity(a).Selector})
 	s.Replicas, s.ReadyReplicas = f.rollout.Replicas(), f.rollout.Ready()
-	kit.ReportChildren(set, appv1.AppServiceChildrenReady, done)
+	reportChildren(set, a, done)
 	f.nodePorts.Report(set, appv1.AppServiceChildrenReady, done)
 	f.rollout.Report(set, a.Spec.Replicas(), done)
 	if why := workload.InvalidImage(a.Spec.Image); why != "" {
@@ -37,6 +37,16 @@ func (r *reconciler) Report(a *appv1.AppService, f facts, done kit.Outcome, now 
 	}
 	rolled := meta.FindStatusCondition(s.Conditions, appv1.AppServiceRolledOut)
 	set.SumUp(blockers, rolled.Reason, rolled.Message)
+}
+
+// reportChildren tells of an application that has none to be as declared: until its image
+// is one, there may be nothing to make.
+func reportChildren(set condition.Set, a *appv1.AppService, done kit.Outcome) {
+	if a.DeletionTimestamp == nil && done.Err == nil && done.Held == 0 && len(done.Results) == 0 {
+		set.True(appv1.AppServiceChildrenReady, common.ReasonAsDeclared, "Nothing is to be made yet")
+		return
+	}
+	kit.ReportChildren(set, appv1.AppServiceChildrenReady, done)
 }
 
 func stays(f facts) string {

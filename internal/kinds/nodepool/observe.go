@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -93,8 +94,12 @@ func (r *poolReconciler) members(ctx context.Context, pool *nodesv1.NodePool, po
 // must not.
 func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*member {
 	var members []*member
+	at := slices.IndexFunc(pools, func(p *nodesv1.NodePool) bool { return p.Name == pool })
 	for i := range nodes {
 		node := &nodes[i]
+		if at >= 0 && !mayConcern(pools[at], node) {
+			continue
+		}
 		held := ledgerOf(node)
 		d := desire(node, pools)
 		belongs := slices.Contains(d.pools, pool)
@@ -104,6 +109,13 @@ func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*m
 	}
 	slices.SortFunc(members, func(a, b *member) int { return cmp.Compare(a.node.Name, b.node.Name) })
 	return members
+}
+
+// mayConcern tells, without decoding its ledger, whether a node can have to do with a
+// pool. Every pool is asked about every node, and of most it knows nothing.
+func mayConcern(pool *nodesv1.NodePool, node *corev1.Node) bool {
+	_, role := node.Labels[pool.RoleLabel()]
+	return role || len(pool.Spec.NodeSelector) > 0 || strings.Contains(node.Annotations[ledgerAnnotation], `"`+pool.Name+`"`)
 }
 
 func (r *poolReconciler) runtimeClass(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {

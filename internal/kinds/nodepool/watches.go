@@ -95,9 +95,12 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 			return
 		}
 		for i := range nodes.Items {
-			held := ledgerOf(&nodes.Items[i])
 			for _, object := range pools {
 				pool := object.(*nodesv1.NodePool)
+				if !mayConcern(pool, &nodes.Items[i]) {
+					continue
+				}
+				held := ledgerOf(&nodes.Items[i])
 				if held.mentions(pool.Name) || belongs(pool, &nodes.Items[i], held) {
 					q.Add(request(nodes.Items[i].Name))
 					break
@@ -131,6 +134,9 @@ func nodesOfClass(reader client.Reader) handler.MapFunc {
 		}
 		var requests []reconcile.Request
 		for i := range nodes.Items {
+			if !mayConcern(pool, &nodes.Items[i]) {
+				continue
+			}
 			if held := ledgerOf(&nodes.Items[i]); held.mentions(pool.Name) || belongs(pool, &nodes.Items[i], held) {
 				requests = append(requests, request(nodes.Items[i].Name))
 			}

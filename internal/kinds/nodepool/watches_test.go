@@ -4,6 +4,7 @@
 package nodepool
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -81,6 +82,11 @@ func TestANodeConcernsThePoolsThatItBelongsToOrCarriesSomethingOf(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "pools", c.want, concerned(c.node, pools), cmpopts.EquateEmpty())
+			for _, pool := range pools {
+				if slices.Contains(c.want, pool.Name) && !mayConcern(pool, c.node) {
+					t.Errorf("expected the quick look not to rule out pool %s", pool.Name)
+				}
+			}
 			if name == "one that it left" {
 				lacksRole("gold")(c.node)
 				same(t, "pools without the role label", c.want, concerned(c.node, pools))

@@ -71,6 +71,12 @@ func (in *intent) keep(live client.Object) error {
 	return in.sign()
 }
 
+// Pinned tells whether a child's pinned part was made for these wishes.
+func Pinned(live client.Object, wishes any) bool {
+	key, err := hashOf(wishes)
+	return err == nil && keyOf(live.GetAnnotations()[common.PinnedAnnotation]) == key
+}
+
 func keyOf(pinned string) string {
 	key, _, _ := strings.Cut(pinned, pinSeparator)
 	return key

@@ -14,9 +14,10 @@ import (
 )
 
 // Prune deletes the children of owner, among the kinds of the given empty lists, that
-// are not declared. Callers name a kind here only when what replaces the old children
-// is ready. With hold it only tells what would go.
-func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, hold bool) ([]Result, error) {
+// are not declared, save those that stay for another reason (stays may be nil). Callers
+// name a kind here only when what replaces the old children is ready. With hold it only
+// tells what would go.
+func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, stays func(client.Object) bool, hold bool) ([]Result, error) {
 	keep := map[Ref]bool{}
 	for _, child := range declared {
 		in, err := declare(a.scheme, owner, child)
@@ -27,7 +28,9 @@ func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Chi
 	}
 	var results []Result
 	for _, kind := range kinds {
-		pruned, err := a.pruneKind(ctx, owner, keep, kind, hold)
+		pruned, err := a.pruneKind(ctx, owner, kind, hold, func(ref Ref, object client.Object) bool {
+			return keep[ref] || stays != nil && stays(object)
+		})
 		results = append(results, pruned...)
 		if err != nil {
 			return results, err
@@ -36,9 +39,10 @@ func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Chi
 	return results, nil
 }
 
-func (a *Applier) pruneKind(ctx context.Context, owner client.Object, keep map[Ref]bool, kind client.ObjectList, hold bool) ([]Result, error) {
+func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind client.ObjectList, hold bool, stays func(Ref, client.Object) bool) ([]Result, error) {
 	list := kind.DeepCopyObject().(client.ObjectList)
-	if err := a.client.List(ctx, list, client.InNamespace(owner.GetNamespace())); err != nil {
+	// Nothing is changed here, and a namespace can be full of the children of others.
+	if err := a.client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list children to prune: %w", err)
 	}
 	var results []Result
@@ -49,7 +53,7 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, keep map[R
 			return fmt.Errorf("kind of a child to prune: %w", err)
 		}
 		ref := Ref{gvk, client.ObjectKeyFromObject(object)}
-		if keep[ref] || !ours(owner, object) || object.GetDeletionTimestamp() != nil {
+		if !ours(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
 			return nil
 		}
 		result, err := a.prune(ctx, ref, object, hold)

@@ -66,13 +66,13 @@ func TestOnlyOurUndeclaredChildrenArePruned(t *testing.T) {
 	kinds := []client.ObjectList{&corev1.ServiceList{}, &corev1.ConfigMapList{}}
 
 	p.spends(free, func() {
-		results, err := p.Prune(t.Context(), owner, declared, kinds, true)
+		results, err := p.Prune(t.Context(), owner, declared, kinds, nil, true)
 		if err != nil || len(results) != 2 || results[0].Action != ensure.Held || results[1].Action != ensure.Held {
 			t.Errorf("held back: %v (%v), expected two", results, err)
 		}
 	})
 	p.spends(cost{"delete configmaps": 2}, func() {
-		results, err := p.Prune(t.Context(), owner, declared, kinds, false)
+		results, err := p.Prune(t.Context(), owner, declared, kinds, nil, false)
 		if err != nil || len(results) != 2 || results[0].Action != ensure.Pruned {
 			t.Errorf("pruned: %v (%v), expected old-1 and old-2", results, err)
 		}
@@ -97,7 +97,7 @@ func TestAChildThatWasMadeAnewIsNotPrunedForItsPredecessor(t *testing.T) {
 		},
 	}})
 	p.ensures(owner, named(ns, "old"), ensure.Created, creation("configmaps"))
-	results, err := p.Prune(t.Context(), owner, nil, []client.ObjectList{&corev1.ConfigMapList{}}, false)
+	results, err := p.Prune(t.Context(), owner, nil, []client.ObjectList{&corev1.ConfigMapList{}}, nil, false)
 	if !apierrors.IsConflict(err) {
 		t.Errorf("%v (%v), expected a conflict: it is another object now", results, err)
 	}
@@ -114,7 +114,7 @@ func TestWhatIsGoneAlreadyIsPruned(t *testing.T) {
 	events.close()
 	defer events.open()
 	for range 2 {
-		if _, err := p.Prune(t.Context(), owner, nil, []client.ObjectList{&corev1.ConfigMapList{}}, false); err != nil {
+		if _, err := p.Prune(t.Context(), owner, nil, []client.ObjectList{&corev1.ConfigMapList{}}, nil, false); err != nil {
 			t.Errorf("error %v, expected none: it is gone, which is what was wanted", err)
 		}
 	}

@@ -47,6 +47,7 @@ func (p *Process) Start() {
 		MetricsAddress:  "0",
 		ProbeAddress:    "0",
 		Registry:        p.Registry,
+		HelperImage:     "opcrew/opcrew-helper:test",
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 10 * time.Second,
 	})

@@ -1,0 +1,99 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package common
+
+import (
+	"encoding/json"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+func TestAnAmountIsReadAsNumberOrTextAndMeansTheSame(t *testing.T) {
+	for raw, want := range map[string]struct{ text, quantity string }{
+		`"250m"`:     {"250m", "250m"},
+		`"120Mi"`:    {"120Mi", "120Mi"},
+		`"1.5"`:      {"1.5", "1500m"},
+		`1`:          {"1", "1"},
+		`0`:          {"0", "0"},
+		`5000000000`: {"5000000000", "5G"}, // Regression: more than 32 bits did not decode.
+		`null`:       {"", "0"},
+	} {
+		var got Amount
+		if err := json.Unmarshal([]byte(raw), &got); err != nil {
+			t.Errorf("%s: expected it to be read, got %v", raw, err)
+			continue
+		}
+		quantity := got.Quantity()
+		if string(got) != want.text || quantity.String() != want.quantity {
+			t.Errorf("%s: expected %q, which is %s, got %q, which is %s", raw, want.text, want.quantity, got, quantity.String())
+		}
+	}
+}
+
+// What the schema refuses today may be stored from a time when it did not.
+func TestWhatIsNoAmountDecodesAndIsNothing(t *testing.T) {
+	for _, raw := range []string{`"a lot"`, `""`, `"-"`, `1e3`, `123456789012345678901234567890`} {
+		var got Resources
+		if err := json.Unmarshal([]byte(`{"limits":{"cpu":`+raw+`}}`), &got); err != nil {
+			t.Errorf("%s: expected it to decode, as one that does not breaks the list of all objects, got %v", raw, err)
+		}
+	}
+	if q := Amount("a lot").Quantity(); !q.IsZero() {
+		t.Errorf("expected text that is no amount to be 0, got %s", q.String())
+	}
+	for _, raw := range []string{`{}`, `[1]`, `true`} {
+		var amount Amount
+		if err := json.Unmarshal([]byte(raw), &amount); err == nil {
+			t.Errorf("%s: expected an error, as no schema admits it, got %q", raw, amount)
+		}
+	}
+}
+
+func TestResourcesAreWrittenAsTheyWereRead(t *testing.T) {
+	const text = `{"limits":{"cpu":"1.5","memory":"120Mi"},"requests":{"cpu":"250m"}}`
+	var got Resources
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Limits[corev1.ResourceMemory] != "120Mi" {
+		t.Errorf("expected a limit of 120Mi, got %v", got.Limits)
+	}
+	if raw, err := json.Marshal(got); err != nil || string(raw) != text {
+		t.Errorf("expected %s, got %s (%v)", text, raw, err)
+	}
+}
+
+func TestATargetPortIsANumberOrANameAndIsWrittenAsItWasRead(t *testing.T) {
+	for raw, want := range map[string]intstr.IntOrString{
+		`80`:       intstr.FromInt32(80),
+		`65535`:    intstr.FromInt32(65535),
+		`"http"`:   intstr.FromString("http"),
+		`"8-to-9"`: intstr.FromString("8-to-9"),
+	} {
+		var got TargetPort
+		if err := json.Unmarshal([]byte(raw), &got); err != nil {
+			t.Errorf("%s: expected it to be read, got %v", raw, err)
+			continue
+		}
+		if got.IntOrString() != want {
+			t.Errorf("%s: expected %v, got %v", raw, want, got.IntOrString())
+		}
+		if back, err := json.Marshal(got); err != nil || string(back) != raw {
+			t.Errorf("%s: expected it to be written as it was read, got %s (%v)", raw, back, err)
+		}
+	}
+}
+
+func TestAPortWithoutATargetPortIsWrittenWithoutOne(t *testing.T) {
+	raw, err := json.Marshal(Port{Port: 80})
+	if want := `{"port":80}`; err != nil || string(raw) != want {
+		t.Errorf("expected %s, got %s (%v)", want, raw, err)
+	}
+	var huge Port
+	if err := json.Unmarshal([]byte(`{"port":80,"targetPort":99999999999}`), &huge); err != nil {
+		t.Errorf("expected a targetPort beyond all ports to decode, got %v", err)
+	}
+}

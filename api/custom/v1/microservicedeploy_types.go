@@ -1,0 +1,298 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Defaults of a MicroServiceDeploy. They are computed and not stored, so that what the
+// user asked for can always be told from what was filled in.
+const (
+	DefaultReplicas = 1
+	// DefaultPort is that of the Service, DefaultTargetPort where the container listens,
+	// which it is told in the variable PORT.
+	DefaultPort       = 80
+	DefaultTargetPort = 8080
+	// DefaultCPUPercent is the use of the requested CPU that autoscaling aims at.
+	DefaultCPUPercent = 80
+)
+
+// MicroServiceDeploy is one instance of a platform's microservice.
+// +kubebuilder:object:root=true
+// +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
+// +kubebuilder:resource:categories=opcrew,shortName=msd
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.spec.version`
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.replicas`
+// +kubebuilder:printcolumn:name="ReadyPods",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Idle",type=boolean,JSONPath=`.spec.idle`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).size() <= 46 && (has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="spec.fullName, or metadata.name without one, names the Service and all that belongs to it; use 46 characters at most, lower-case letters, digits and '-', beginning with a letter"
+type MicroServiceDeploy struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the wanted instance.
+	// +required
+	Spec MicroServiceDeploySpec `json:"spec"`
+
+	// status is what was seen of it. Its default keeps a new object from being taken for a ready one.
+	// +optional
+	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RolledOut", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status MicroServiceDeployStatus `json:"status,omitempty"`
+}
+
+// MicroServiceDeploySpec is the wanted instance.
+// +kubebuilder:validation:XValidation:rule="!has(self.configFrom) || !has(self.config)",message="give config or configFrom, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.maxReplicas >= (has(self.replicas) ? self.replicas : 1)",message="maxReplicas must not be lower than replicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || has(self.baseDomain)",message="a gateway needs a baseDomain to serve"
+type MicroServiceDeploySpec struct {
+	// msName is the name of the microservice, of which this is one instance.
+	// +required
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	MsName string `json:"msName"`
+
+	// fullName is the name of this instance, and of all that belongs to it; default metadata.name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	FullName string `json:"fullName,omitempty"`
+
+	// version of this instance, such as 1.0.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`
+	Version string `json:"version,omitempty"`
+
+	// path is the major version, such as v1. It is part of the host name: several major
+	// versions of a microservice run side by side.
+	// +optional
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Path string `json:"path,omitempty"`
+
+	// image of the instance. One that is no image reference is told in Ready, and what runs goes on.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+
+	// replicas is the number of pods, 0 to 1000, and the least number with autoscaling; default 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// autoscaling has the number of pods follow their load, from replicas to maxReplicas.
+	// +optional
+	Autoscaling bool `json:"autoscaling,omitempty"`
+
+	// maxReplicas is the highest number of pods with autoscaling; default twice replicas, 3 at least.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
+
+	// metrics that autoscaling follows, as those of a HorizontalPodAutoscaler; default 80 % of the requested CPU.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
+
+	// needAuth lets in only who knows the tenant's user and password (HTTP basic auth). The
+	// application gets the user's name in the header X-Forwarded-User.
+	// +optional
+	NeedAuth bool `json:"needAuth,omitempty"`
+
+	// auth says whose credentials needAuth asks for, other than the tenant's.
+	// +optional
+	Auth *Auth `json:"auth,omitempty"`
+
+	// config is the instance's configuration: lines of key=value, mounted as files under
+	// /etc/microservice and set as environment. A change replaces the pods; see rollbackTo.
+	// +optional
+	// +kubebuilder:validation:MaxLength=262144
+	Config string `json:"config,omitempty"`
+
+	// configAs tells where config is kept: ConfigMap (the default) or Secret.
+	// +optional
+	// +kubebuilder:validation:Enum=ConfigMap;Secret
+	ConfigAs ConfigAs `json:"configAs,omitempty"`
+
+	// configFrom takes the configuration from a Secret of yours instead: keys become files
+	// and environment. A change of it is followed with the next change of the spec.
+	// +optional
+	ConfigFrom *ConfigFrom `json:"configFrom,omitempty"`
+
+	// rollbackTo is a revision of status.revisions whose image and configuration are to run
+	// instead of those of the spec.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	RollbackTo *int64 `json:"rollbackTo,omitempty"`
+
+	// creationTimestamp is accepted and not used.
+	//
+	// Deprecated: an object has its own in metadata.
+	// +optional
+	CreationTimestamp Text `json:"creationTimestamp,omitempty"`
+
+	// resourceRequirements of each pod's container.
+	// +optional
+	ResourceRequirements common.Resources `json:"resourceRequirements,omitzero"`
+
+	// idle unloads the instance: no pods, no autoscaling, no share of the quota; false loads it back.
+	// +optional
+	Idle bool `json:"idle,omitempty"`
+
+	// quota tells how the tenant's use of the cluster is bounded: Namespace (the default: one
+	// ResourceQuota for all instances of the namespace), or None.
+	// +optional
+	// +kubebuilder:validation:Enum=Namespace;None
+	Quota QuotaMode `json:"quota,omitempty"`
+
+	// ports that the instance serves; default one, 80, to port 8080 of the container, which
+	// is told in the variable PORT.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port stands twice: each port and protocol can be served once"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
+	Ports []common.Port `json:"ports,omitempty"`
+
+	// probes of the container; default a readiness probe that connects to the first port.
+	// +optional
+	Probes *Probes `json:"probes,omitempty"`
+
+	// envs is added to the environment of the container, and goes before config.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=256
+	Envs []corev1.EnvVar `json:"envs,omitempty"`
+
+	// imagePullSecrets are Secrets with the credentials of the image's registry.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// baseDomain under which the instance is reached: at <path>-<msName>.<baseDomain>, and one of its
+	// major versions, see current, at <msName>.<baseDomain>. Without it there is no host name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=190
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	BaseDomain string `json:"baseDomain,omitempty"`
+
+	// gateway that serves the host names, by an HTTPRoute. Without it, or where Gateway API is
+	// not installed, it is an Ingress.
+	// +optional
+	Gateway *Gateway `json:"gateway,omitempty"`
+
+	// ingressClassName of the Ingress; default the cluster's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	IngressClassName string `json:"ingressClassName,omitempty"`
+
+	// current claims <msName>.<baseDomain> for this major version. By default the oldest instance
+	// of the microservice has it.
+	// +optional
+	Current *bool `json:"current,omitempty"`
+
+	// pod changes where the pods run and what other tools read of them.
+	// +optional
+	Pod *common.PodOverride `json:"pod,omitempty"`
+}
+
+// ConfigAs is a kind that configuration is kept in.
+type ConfigAs string
+
+// What configuration is kept in.
+const (
+	ConfigAsConfigMap ConfigAs = "ConfigMap"
+	ConfigAsSecret    ConfigAs = "Secret"
+)
+
+// QuotaMode is a way to bound the use of the cluster.
+type QuotaMode string
+
+// Ways to bound the use of the cluster.
+const (
+	QuotaNamespace QuotaMode = "Namespace"
+	QuotaNone      QuotaMode = "None"
+)
+
+// Auth says whose credentials are asked for.
+type Auth struct {
+	// secretRef is a Secret whose key htpasswd has lines of user:hash, with hashes of bcrypt or {SHA}.
+	// +required
+	SecretRef SecretRef `json:"secretRef"`
+}
+
+// ConfigFrom is a source of configuration.
+type ConfigFrom struct {
+	// secretRef is a Secret whose keys are the configuration.
+	// +required
+	SecretRef SecretRef `json:"secretRef"`
+}
+
+// SecretRef names a Secret of the same namespace.
+type SecretRef struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// Probes tell whether a container is started, ready and alive.
+type Probes struct {
+	// readiness takes the pod out of the Service while it fails.
+	// +optional
+	Readiness *corev1.Probe `json:"readiness,omitempty"`
+	// liveness restarts the container when it fails.
+	// +optional
+	Liveness *corev1.Probe `json:"liveness,omitempty"`
+	// startup holds the others back until it has succeeded.
+	// +optional
+	Startup *corev1.Probe `json:"startup,omitempty"`
+}
+
+// Gateway names a Gateway of Gateway API.
+type Gateway struct {
+	// name of the Gateway.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// namespace of the Gateway; default that of the instance.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+	// listener is the section of the Gateway to attach to; default all that admit the host name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Listener string `json:"listener,omitempty"`
+}
+
+// MicroServiceDeployList is a list of MicroServiceDeploys.
+// +kubebuilder:object:root=true
+type MicroServiceDeployList struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []MicroServiceDeploy `json:"items"`
+}

@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// MicroServiceDeployStatus is what was seen of the instance.
+type MicroServiceDeployStatus struct {
+	// replicas is the number of pods that there are to be.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// readyReplicas is how many pods are ready.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// selector selects the pods, for the scale subresource.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// url is where the instance is reached from outside of the cluster, if it has a host name.
+	// +optional
+	URL string `json:"url,omitempty"`
+
+	// hosts are the host names that the instance has.
+	// +optional
+	// +listType=atomic
+	Hosts []string `json:"hosts,omitempty"`
+
+	// revision is the one that runs or is being rolled out.
+	// +optional
+	Revision int64 `json:"revision,omitempty"`
+
+	// revisions that spec.rollbackTo can name, the newest first.
+	// +optional
+	// +listType=atomic
+	Revisions []Revision `json:"revisions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions of the instance; Ready sums up the others.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Revision is an image with its configuration.
+type Revision struct {
+	// revision is its number.
+	// +required
+	Revision int64 `json:"revision"`
+	// image of the revision.
+	// +required
+	Image string `json:"image"`
+	// config is the name of the object that holds its configuration, if it has one.
+	// +optional
+	Config string `json:"config,omitempty"`
+}
+
+// StatusConditions gives the loop the conditions to write.
+func (m *MicroServiceDeploy) StatusConditions() *[]metav1.Condition { return &m.Status.Conditions }
+
+// StatusObservedGeneration gives the loop the observed generation to write.
+func (m *MicroServiceDeploy) StatusObservedGeneration() *int64 { return &m.Status.ObservedGeneration }

@@ -1,0 +1,22 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import "encoding/json"
+
+// Text is text that some write as a number.
+// +kubebuilder:validation:Type=""
+// +kubebuilder:validation:XIntOrString
+// +kubebuilder:validation:MaxLength=63
+type Text string
+
+// UnmarshalJSON takes a number for its digits, as far as they count: nobody reads it.
+func (t *Text) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	*t = Text(text)
+	return nil
+}

@@ -1,0 +1,120 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command opcrew-helper runs inside of users' pods, one subcommand a job. It is a
+// binary of its own so that it stays small and changes rarely: no Kubernetes client
+// and no cloud SDK belongs here. What the subcommands do is in internal/helper, one
+// package each; this package has the list of them.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/helper/authproxy"
+)
+
+// version is set by the build.
+var version = "dev"
+
+// Exit codes: a usage error will not go away by a restart, a failure may.
+const (
+	exitOK = iota
+	exitFailed
+	exitUsage
+)
+
+// command is a subcommand. prepare reads the arguments, so that its errors are the
+// caller's; what it returns does the work until the context ends.
+type command struct {
+	name, summary string
+	prepare       func(args []string, out io.Writer, log *slog.Logger) (job, error)
+}
+
+type job func(context.Context) error
+
+func commands() []command {
+	return []command{
+		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
+		{"version", "prints the version", printVersion},
+	}
+}
+
+func main() {
+	// What libraries print through package log becomes JSON too.
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	slog.SetDefault(log)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the process at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, log))
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, log *slog.Logger) int {
+	chosen, ok := choose(args)
+	if !ok {
+		usage(stderr)
+		return exitUsage
+	}
+	work, err := chosen.prepare(args[1:], stdout, log)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		fmt.Fprintf(stderr, "opcrew-helper %s: %v\n", chosen.name, err)
+		return exitUsage
+	}
+	if err := work(ctx); err != nil {
+		log.Error("Stopped", "command", chosen.name, "error", err.Error())
+		return exitFailed
+	}
+	return exitOK
+}
+
+func choose(args []string) (command, bool) {
+	for _, c := range commands() {
+		if len(args) > 0 && args[0] == c.name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+func usage(out io.Writer) {
+	fmt.Fprintln(out, "usage: opcrew-helper COMMAND [FLAGS]")
+	for _, c := range commands() {
+		fmt.Fprintf(out, "  %-12s %s\n", c.name, c.summary)
+	}
+	fmt.Fprintln(out, "opcrew-helper COMMAND --help lists the flags.")
+}
+
+func authProxy(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	options, err := authproxy.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		proxy, err := authproxy.New(options, clock.RealClock{}, log)
+		if err != nil {
+			return err
+		}
+		log.Info("Starting", "version", version, "routes", len(options.Routes))
+		return proxy.Run(ctx)
+	}, nil
+}
+
+func printVersion(_ []string, out io.Writer, _ *slog.Logger) (job, error) {
+	return func(context.Context) error {
+		fmt.Fprintln(out, version)
+		return nil
+	}, nil
+}

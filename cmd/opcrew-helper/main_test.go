@@ -1,0 +1,34 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func TestTheExitCodeTellsUsageFromFailure(t *testing.T) {
+	for _, test := range []struct {
+		args           string
+		want           int
+		stdout, stderr string
+	}{
+		{"", exitUsage, "", "usage: opcrew-helper COMMAND"},
+		{"what", exitUsage, "", "auth-proxy"},
+		{"version", exitOK, "dev\n", ""},
+		{"auth-proxy --help", exitOK, "-credentials directory", ""},
+		{"auth-proxy", exitUsage, "", "--route is needed"},
+		{"auth-proxy --address 256.0.0.1 --route 1=2 --credentials /none", exitFailed, "", "bind a port"},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := run(t.Context(), strings.Fields(test.args), &stdout, &stderr, slog.New(slog.NewJSONHandler(&stderr, nil)))
+			if code != test.want || !strings.Contains(stdout.String(), test.stdout) || !strings.Contains(stderr.String(), test.stderr) {
+				t.Errorf("exit code %d, expected %d; printed %q and %q", code, test.want, stdout.String(), stderr.String())
+			}
+		})
+	}
+}

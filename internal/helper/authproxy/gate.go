@@ -1,0 +1,94 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// gate lets requests through to next that have a right password or need none.
+type gate struct {
+	realm   string
+	exempt  []string
+	store   *store
+	checker *checker
+	metrics *metrics
+	next    http.Handler
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	user, err := g.admit(r)
+	if err == nil {
+		g.next.ServeHTTP(w, withUser(r, user))
+		return
+	}
+	refused := errBusy
+	errors.As(err, &refused)
+	g.metrics.refused(refused)
+	refused.write(w, r, g.realm)
+}
+
+// admit returns the verified user, or none on a path that needs none.
+func (g *gate) admit(r *http.Request) (string, error) {
+	if r.Method == http.MethodConnect {
+		return "", errConnect // a tunnel would lead past us
+	}
+	if g.isExempt(r) {
+		return "", nil
+	}
+	set := g.store.current.Load()
+	if set == nil {
+		return "", errNone
+	}
+	user, password, err := basic(r.Header["Authorization"])
+	if err != nil {
+		return "", err
+	}
+	from, _ := netip.ParseAddrPort(r.RemoteAddr) // all that have none share a limit
+	return user, g.checker.check(r.Context(), set, from.Addr().Unmap(), user, password)
+}
+
+// isExempt compares the path as it was sent: what the application makes of another
+// spelling is not known here.
+func (g *gate) isExempt(r *http.Request) bool {
+	return len(g.exempt) > 0 && r.URL.RawPath == "" && slices.Contains(g.exempt, r.URL.Path)
+}
+
+// basic reads user and password. Of two headers the application might have meant the
+// other one, so neither counts.
+func basic(headers []string) (user, password string, err error) {
+	if len(headers) == 0 {
+		return "", "", errMissing
+	}
+	if len(headers) > 1 {
+		return "", "", errMalformed
+	}
+	r := http.Request{Header: http.Header{"Authorization": headers}}
+	user, password, ok := r.BasicAuth()
+	// RFC 7617 has no control characters; in bcrypt, a NUL makes two passwords one.
+	if !ok || user == "" || strings.ContainsFunc(user+password, unicode.IsControl) {
+		return "", "", errMalformed
+	}
+	return user, password, nil
+}
+
+type userKey struct{}
+
+func withUser(r *http.Request, user string) *http.Request {
+	if user == "" {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), userKey{}, user))
+}
+
+func userOf(r *http.Request) string {
+	user, _ := r.Context().Value(userKey{}).(string)
+	return user
+}

@@ -1,0 +1,51 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+)
+
+// health answers the kubelet and Prometheus.
+type health struct {
+	draining atomic.Bool
+	store    *store
+	metrics  *metrics
+}
+
+func (h *health) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", h.ready)
+	mux.HandleFunc("GET /metrics", h.scrape)
+	return mux
+}
+
+// ready does not ask the application, which has a probe of its own.
+func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
+	set, problem := h.store.current.Load(), h.store.problem.Load()
+	switch {
+	case h.draining.Load():
+		http.Error(w, "not ready: going away", http.StatusServiceUnavailable)
+	case set == nil && problem != nil:
+		http.Error(w, "not ready: no credentials: "+*problem, http.StatusServiceUnavailable)
+	case set == nil:
+		http.Error(w, "not ready: no credentials yet", http.StatusServiceUnavailable)
+	case problem != nil:
+		fmt.Fprintf(w, "ready: %d line(s) of %s, kept since the last reload failed: %s\n", set.count, set.from, *problem)
+	default:
+		fmt.Fprintf(w, "ready: %d line(s) of %s\n", set.count, set.from)
+	}
+}
+
+func (h *health) scrape(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	loaded := 0
+	if set := h.store.current.Load(); set != nil {
+		loaded = set.count
+	}
+	h.metrics.write(w, loaded)
+}

@@ -1,0 +1,77 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+)
+
+// metrics are counted by hand: the client library would make the binary a third
+// bigger for a dozen numbers.
+type metrics struct {
+	classes        [6]atomic.Uint64 // by the first digit of the code
+	inFlight       atomic.Int64
+	failures       map[string]*atomic.Uint64
+	cacheHits      atomic.Uint64
+	reloads        atomic.Uint64
+	failedReloads  atomic.Uint64
+	upstreamErrors atomic.Uint64
+}
+
+func newMetrics() *metrics {
+	m := &metrics{failures: map[string]*atomic.Uint64{}}
+	for _, r := range refusals() {
+		m.failures[r.reason] = new(atomic.Uint64)
+	}
+	return m
+}
+
+func (m *metrics) refused(r *refusal) { m.failures[r.reason].Add(1) }
+
+// write prints all in the text format of Prometheus.
+func (m *metrics) write(w io.Writer, loaded int) {
+	const requests, failures = "requests_total", "auth_failures_total"
+	describe(w, requests, "counter", "Requests by class of the answer's code; 1xx are websockets.")
+	for digit := 1; digit < len(m.classes); digit++ {
+		fmt.Fprintf(w, "%s%s{code=\"%dxx\"} %d\n", prefix, requests, digit, m.classes[digit].Load())
+	}
+	describe(w, failures, "counter", "Requests that did not get to the application, by reason.")
+	for _, r := range refusals() {
+		fmt.Fprintf(w, "%s%s{reason=%q} %d\n", prefix, failures, r.reason, m.failures[r.reason].Load())
+	}
+	single(w, "in_flight_requests", "gauge", "Requests in work, websockets among them.", m.inFlight.Load())
+	single(w, "cache_hits_total", "counter", "Requests whose password was verified before.", m.cacheHits.Load())
+	single(w, "reloads_total", "counter", "Readings of credentials that were taken.", m.reloads.Load())
+	single(w, "reload_failures_total", "counter", "Readings of credentials that were not taken; the last good ones stay.", m.failedReloads.Load())
+	single(w, "upstream_errors_total", "counter", "Requests that the application did not answer.", m.upstreamErrors.Load())
+	single(w, "credentials", "gauge", "Lines of credentials in force.", loaded)
+}
+
+const prefix = "opcrew_auth_proxy_"
+
+func describe(w io.Writer, name, kind, help string) {
+	fmt.Fprintf(w, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix, name, help, prefix, name, kind)
+}
+
+func single(w io.Writer, name, kind, help string, value any) {
+	describe(w, name, kind, help)
+	fmt.Fprintf(w, "%s%s %d\n", prefix, name, value)
+}
+
+// counted counts what next answers.
+func (m *metrics) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := &recorder{ResponseWriter: w, code: http.StatusOK}
+		m.inFlight.Add(1)
+		// Also when next gives up in the midst of an answer, by a panic.
+		defer func() {
+			m.inFlight.Add(-1)
+			m.classes[min(answer.code/100, 5)].Add(1)
+		}()
+		next.ServeHTTP(answer, r)
+	})
+}

@@ -1,0 +1,134 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options are what the flags say.
+type Options struct {
+	Address     string   // that the ports are bound at; empty: all
+	Routes      []Route  // at least one
+	Credentials []string // directories of mounted Secrets; the first with a valid line counts
+	Health      int      // port of probes and metrics
+
+	Realm      string
+	UserHeader string
+	Exempt     []string // paths that need no credentials
+
+	UpstreamProtocol  string
+	Drain             time.Duration // how long requests are still taken when the end has come
+	Shutdown          time.Duration // how long those in flight may take after that
+	ReadHeaderTimeout time.Duration
+	IdleTimeout       time.Duration
+	MaxHeaderBytes    int
+}
+
+// Route leads from a port of the pod to one of the application on 127.0.0.1.
+type Route struct{ Listen, Upstream int }
+
+// Protocols that the application is spoken to in.
+const (
+	protocolHTTP1 = "http1"
+	protocolH2C   = "h2c"
+)
+
+// Defaults are the options of an empty command line.
+func Defaults() Options {
+	return Options{
+		Health:            8090,
+		Realm:             "restricted",
+		UserHeader:        "X-Forwarded-User",
+		UpstreamProtocol:  protocolHTTP1,
+		Drain:             5 * time.Second,
+		Shutdown:          20 * time.Second,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       5 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+}
+
+func (o *Options) validate() error {
+	return errors.Join(
+		o.validatePorts(),
+		demand(len(o.Credentials) > 0, "--credentials is needed at least once"),
+		demand(len(o.Exempt) == 0 || !slices.ContainsFunc(o.Exempt, relative), "--exempt-path begins with /"),
+		demand(quotable(o.Realm), "--realm has printable ASCII characters only, and neither quotes nor backslashes"),
+		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header has letters, digits and dashes only"),
+		demand(!slices.Contains(reserved, http.CanonicalHeaderKey(o.UserHeader)), "--user-header has a meaning of its own in HTTP"),
+		demand(o.UpstreamProtocol == protocolHTTP1 || o.UpstreamProtocol == protocolH2C, "--upstream-protocol is http1 or h2c"),
+		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain and --shutdown-timeout are not negative"),
+		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "limits are above zero"),
+	)
+}
+
+// validatePorts refuses what would make the proxy talk to itself.
+func (o *Options) validatePorts() error {
+	if len(o.Routes) == 0 {
+		return errors.New("--route is needed at least once")
+	}
+	own := []int{o.Health}
+	for _, route := range o.Routes {
+		if slices.Contains(own, route.Listen) && route.Listen != 0 {
+			return fmt.Errorf("port %d is listened at twice", route.Listen)
+		}
+		own = append(own, route.Listen)
+	}
+	for _, route := range o.Routes {
+		if slices.Contains(own, route.Upstream) {
+			return fmt.Errorf("port %d is the proxy's own and cannot be the application's", route.Upstream)
+		}
+	}
+	return nil
+}
+
+// reserved headers would break a message if they held a user.
+var reserved = []string{
+	"Authorization", "Connection", "Content-Length", "Content-Type", "Cookie", "Host", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
+}
+
+func demand(ok bool, text string) error {
+	if ok {
+		return nil
+	}
+	return errors.New(text)
+}
+
+func relative(path string) bool { return !strings.HasPrefix(path, "/") }
+
+func quotable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
+}
+
+func notInHeader(r rune) bool { return r != '-' && !alphanumeric(r) }
+
+func alphanumeric(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+func parseRoute(text string) (Route, error) {
+	listen, upstream, _ := strings.Cut(text, "=")
+	from, errFrom := parsePort(listen)
+	to, errTo := parsePort(upstream)
+	if errFrom != nil || errTo != nil {
+		return Route{}, fmt.Errorf("%q is not LISTENPORT=UPSTREAMPORT", text)
+	}
+	return Route{Listen: from, Upstream: to}, nil
+}
+
+func parsePort(text string) (int, error) {
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err == nil && port == 0 {
+		err = strconv.ErrRange
+	}
+	return int(port), err
+}

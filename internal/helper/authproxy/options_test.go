@@ -1,0 +1,65 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFlagsBecomeOptions(t *testing.T) {
+	got, err := ParseFlags(strings.Fields("--route 8080=80 --route=8443=443 --credentials /a --credentials /b --health 9000 --drain 1s --realm shop"+
+		" --user-header X-User --exempt-path /live --exempt-path /ready --upstream-protocol h2c"), io.Discard)
+	must(t, err)
+	want := Defaults()
+	want.Routes, want.Credentials, want.Health = []Route{{8080, 80}, {8443, 443}}, []string{"/a", "/b"}, 9000
+	want.Drain, want.Realm, want.UserHeader = time.Second, "shop", "X-User"
+	want.Exempt, want.UpstreamProtocol = []string{"/live", "/ready"}, protocolH2C
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, expected %+v", got, want)
+	}
+}
+
+func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
+	const good = "--route 8080=80 --credentials /a "
+	for args, want := range map[string]string{
+		"":                                   "--route is needed",
+		"--route 8080=80":                    "--credentials is needed",
+		good + "--route 80":                  "is not LISTENPORT=UPSTREAMPORT",
+		good + "--route 0=80":                "is not LISTENPORT=UPSTREAMPORT",
+		good + "--route 8080=81":             "port 8080 is listened at twice",
+		good + "--route 8090=81":             "port 8090 is listened at twice",
+		good + "--route 9999=8080":           "port 8080 is the proxy's own",
+		good + "--health 80":                 "port 80 is the proxy's own",
+		good + "--health 70000":              "value out of range",
+		good + "--exempt-path live":          "--exempt-path begins with /",
+		good + `--realm a"b`:                 "--realm",
+		good + "--user-header X:Y":           "--user-header",
+		good + "--user-header authorization": "meaning of its own",
+		good + "--upstream-protocol http3":   "http1 or h2c",
+		good + "--drain -1s":                 "not negative",
+		good + "--idle-timeout 0s":           "above zero",
+		good + "--what":                      "not defined",
+		good + "more":                        `"more" is not a flag`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			if _, err := ParseFlags(strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("the error is %v, expected %q", err, want)
+			}
+		})
+	}
+}
+
+func TestHelpListsTheFlags(t *testing.T) {
+	var out bytes.Buffer
+	if _, err := ParseFlags([]string{"--help"}, &out); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "-exempt-path path") {
+		t.Errorf("the error is %v and the help:\n%s", err, out.String())
+	}
+}

@@ -1,0 +1,135 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"k8s.io/utils/clock"
+)
+
+// Proxy is the whole: a server a route, and one for probes and metrics.
+type Proxy struct {
+	options Options
+	clock   clock.WithTicker
+	log     *slog.Logger
+	store   *store
+	health  *health
+	metrics *metrics
+
+	routes []*server
+	probes *server
+}
+
+// server is an http.Server and the port that it has.
+type server struct {
+	*http.Server
+	listener net.Listener
+}
+
+// New reads the credentials and binds the ports. That there are no credentials is no
+// error: they may come.
+func New(o Options, c clock.WithTicker, log *slog.Logger) (*Proxy, error) {
+	m := newMetrics()
+	s := &store{directories: o.Credentials, log: log, metrics: m}
+	p := &Proxy{options: o, clock: c, log: log, metrics: m, store: s, health: &health{store: s, metrics: m}}
+	s.refresh()
+	if err := p.bind(newChecker(c, m)); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Proxy) bind(check *checker) error {
+	for _, route := range p.options.Routes {
+		guarded := &gate{
+			realm: p.options.Realm, exempt: p.options.Exempt, store: p.store, checker: check, metrics: p.metrics,
+			next: newForwarder(p.options, route.Upstream, p.metrics, p.log),
+		}
+		s, err := p.listen(route.Listen, p.metrics.counted(p.leaving(guarded)))
+		if err != nil {
+			return err
+		}
+		p.routes = append(p.routes, s)
+	}
+	var err error
+	p.probes, err = p.listen(p.options.Health, p.health.handler())
+	return err
+}
+
+func (p *Proxy) listen(port int, handler http.Handler) (*server, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(p.options.Address, strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("bind a port: %w", err)
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	// No limit on a whole request or answer: uploads, streams and websockets are long.
+	return &server{listener: listener, Server: &http.Server{
+		Handler:                      handler,
+		Protocols:                    protocols,
+		ReadHeaderTimeout:            p.options.ReadHeaderTimeout,
+		IdleTimeout:                  p.options.IdleTimeout,
+		MaxHeaderBytes:               p.options.MaxHeaderBytes,
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
+	}}, nil
+}
+
+// Run serves until ctx ends, and then until the last request is answered.
+func (p *Proxy) Run(ctx context.Context) error {
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	var watching sync.WaitGroup
+	watching.Go(func() { p.store.watch(base, p.clock) })
+	failed := p.serve(base)
+	var err error
+	select {
+	case err = <-failed:
+		p.close()
+	case <-ctx.Done():
+		p.leave(cut)
+	}
+	cut()
+	watching.Wait()
+	return err
+}
+
+// serve returns a channel with the first error of a server.
+func (p *Proxy) serve(base context.Context) <-chan error {
+	failed := make(chan error, len(p.routes)+1)
+	for _, s := range p.servers() {
+		s.BaseContext = func(net.Listener) context.Context { return base }
+		go func() {
+			if err := s.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("serve %s: %w", s.listener.Addr(), err)
+			}
+		}()
+	}
+	return failed
+}
+
+func (p *Proxy) servers() []*server {
+	all := append([]*server{}, p.routes...)
+	if p.probes != nil {
+		all = append(all, p.probes)
+	}
+	return all
+}
+
+func (p *Proxy) close() {
+	for _, s := range p.servers() {
+		_ = s.Close() // nothing is to be saved
+		_ = s.listener.Close()
+	}
+}

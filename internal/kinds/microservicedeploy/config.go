@@ -1,0 +1,129 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+)
+
+// configDir is where the configuration is mounted: a file for each key, and the whole of
+// it as configFile.
+const (
+	configDir  = "/etc/microservice"
+	configFile = "config.properties"
+)
+
+// config is the configuration that pods run with: an object of ours, or a user's Secret.
+type config struct {
+	Name   string
+	Secret bool
+	// Keys are those that become variables of the environment.
+	Keys []string
+	// hash tells contents apart where the name does not.
+	hash string
+}
+
+var (
+	fileName = regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`)
+	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	// secretive are keys that look like those of credentials.
+	secretive = regexp.MustCompile(`(?i)(pass(word|wd|phrase)?|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential)s?$`)
+)
+
+// parse reads lines of key=value. Blank lines and those that begin with # or ! are
+// comments; what has no = is kept in the whole text only. Of a key that stands twice the
+// last line counts.
+func parse(text string) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		key, value, ok := strings.Cut(line, "=")
+		key = strings.TrimSpace(key)
+		if ok && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "!") && fileName.MatchString(key) && key != configFile && strings.Trim(key, ".") != "" {
+			out[key] = strings.TrimSpace(value)
+		}
+	}
+	return out
+}
+
+// looksSecret names the keys of a text that look like those of credentials.
+func looksSecret(text string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(parse(text))), func(key string) bool { return !secretive.MatchString(key) })
+}
+
+// declaredConfig is the configuration of the spec, nil if there is none.
+func declaredConfig(m *customv1.MicroServiceDeploy) *config {
+	if m.Spec.Config == "" {
+		return nil
+	}
+	c := &config{Secret: m.Spec.ConfigAs == customv1.ConfigAsSecret, Keys: variables(parse(m.Spec.Config))}
+	sum := sha256.Sum256([]byte(m.Spec.Config))
+	c.Name = fmt.Sprintf("%s-config-%s", childName(m), hex.EncodeToString(sum[:5]))
+	return c
+}
+
+func variables[V any](data map[string]V) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(data)), func(key string) bool { return !variable.MatchString(key) })
+}
+
+// configObject is the configuration as an object, which never changes: another text is
+// another object, so that each pod keeps what it was started with.
+func configObject(m *customv1.MicroServiceDeploy, c *config) runtime.ApplyConfiguration {
+	data := parse(m.Spec.Config)
+	data[configFile] = m.Spec.Config
+	if c.Secret {
+		return corev1ac.Secret(c.Name, m.Namespace).WithLabels(identity(m).Labels).WithImmutable(true).WithData(bytes(data))
+	}
+	return corev1ac.ConfigMap(c.Name, m.Namespace).WithLabels(identity(m).Labels).WithImmutable(true).WithData(data)
+}
+
+func bytes(data map[string]string) map[string][]byte {
+	out := map[string][]byte{}
+	for key, value := range data {
+		out[key] = []byte(value)
+	}
+	return out
+}
+
+// volume mounts the configuration.
+func (c *config) volume() *corev1ac.VolumeApplyConfiguration {
+	if c.Secret {
+		return corev1ac.Volume().WithName("config").WithSecret(corev1ac.SecretVolumeSource().WithSecretName(c.Name))
+	}
+	return corev1ac.Volume().WithName("config").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(c.Name))
+}
+
+// env is the configuration as environment.
+func (c *config) env() []*corev1ac.EnvVarApplyConfiguration {
+	var out []*corev1ac.EnvVarApplyConfiguration
+	for _, key := range c.Keys {
+		from := corev1ac.EnvVarSource()
+		if c.Secret {
+			from.WithSecretKeyRef(corev1ac.SecretKeySelector().WithName(c.Name).WithKey(key))
+		} else {
+			from.WithConfigMapKeyRef(corev1ac.ConfigMapKeySelector().WithName(c.Name).WithKey(key))
+		}
+		out = append(out, corev1ac.EnvVar().WithName(key).WithValueFrom(from))
+	}
+	return out
+}
+
+func hashOfData(data map[string][]byte) string {
+	h := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		fmt.Fprintf(h, "%q=%q\n", key, data[key])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

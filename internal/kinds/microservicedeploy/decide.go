@@ -1,0 +1,133 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// decision is what plan and report both rest on.
+type decision struct {
+	revision customv1.Revision
+	scale    scale
+	// held tells why pods stay as they are, whatever the spec says; nil: they do not.
+	held *obstacle
+	// nothing: there are no pods yet, and none can be made.
+	nothing bool
+}
+
+// obstacle is a cause in the terms of a condition.
+type obstacle struct{ reason, message string }
+
+// decide is pure.
+func decide(m *customv1.MicroServiceDeploy, f facts) decision {
+	d := decision{scale: scaleOf(m, f.rollout, f.scaler != nil)}
+	known := revisions(f.rollout)
+	revision, kept := choose(m, known, f.configName(m))
+	d.revision = revision
+	switch why := workload.InvalidImage(revision.Image); {
+	case !kept:
+		d.held = &obstacle{customv1.ReasonRevisionMissing, fmt.Sprintf("spec.rollbackTo: revision %d is not kept; there are %s", *m.Spec.RollbackTo, numbers(known))}
+	case why != "":
+		d.held = &obstacle{common.ReasonInvalidImage, "spec.image: " + why}
+	case m.Spec.ConfigFrom != nil && f.config == nil:
+		d.held = &obstacle{customv1.ReasonConfigMissing, fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
+	case f.lostConfig(m, revision):
+		d.held = &obstacle{customv1.ReasonConfigMissing, fmt.Sprintf("the configuration %s of revision %d is gone", revision.Config, revision.Revision)}
+	default:
+		d.held = f.room(m)
+	}
+	d.nothing = d.held != nil && f.rollout.Deployment == nil
+	return d
+}
+
+// configName is the configuration of the spec.
+func (f facts) configName(m *customv1.MicroServiceDeploy) string {
+	if f.config != nil {
+		return f.config.Name
+	}
+	if c := declaredConfig(m); c != nil {
+		return c.Name
+	}
+	return ""
+}
+
+// lostConfig tells whether a revision to go back to has lost its configuration.
+func (f facts) lostConfig(m *customv1.MicroServiceDeploy, r customv1.Revision) bool {
+	return r.Config != "" && r.Config != f.configName(m) && f.configs[r.Config] == nil
+}
+
+// configOf is the configuration that a revision runs with.
+func (f facts) configOf(m *customv1.MicroServiceDeploy, r customv1.Revision) *config {
+	switch {
+	case r.Config == "":
+		return nil
+	case f.config != nil && f.config.Name == r.Config:
+		return f.config
+	}
+	if c := declaredConfig(m); c != nil && c.Name == r.Config {
+		return c
+	}
+	return f.configs[r.Config]
+}
+
+func numbers(known []customv1.Revision) string {
+	var out []string
+	for _, r := range known {
+		out = append(out, fmt.Sprint(r.Revision))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}
+
+// room tells what is in the way of a rollout for which a quota has no room: without the
+// surge pod it would stall in its middle, and Kubernetes try again after many minutes.
+func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
+	if q := f.tenant.quota; q != nil {
+		wanted, _, _ := f.tenant.wanted(m)
+		if !covers(q.Spec.Hard, wanted) || !covers(q.Status.Hard, wanted) {
+			return &obstacle{common.ReasonUpdating, "The tenant's quota is being raised"}
+		}
+	}
+	if f.rollout.Deployment == nil || f.rollout.Replicas() == 0 || ensure.Pinned(f.rollout.Deployment, wishes(m, f)) {
+		return nil
+	}
+	for i := range f.quotas {
+		q := &f.quotas[i]
+		if q.Name == tenantQuota || len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
+			continue
+		}
+		if why := short(perPod(m), free(q)); why != "" {
+			return &obstacle{customv1.ReasonQuotaTooSmall, fmt.Sprintf("The rollout does not fit into ResourceQuota %s: it needs %s; it begins when there is room", q.Name, why)}
+		}
+	}
+	return nil
+}
+
+// configsOf names the configurations that templates of a rollout mount.
+func configsOf(r workload.Rollout) []string {
+	var out []string
+	add := func(template corev1.PodTemplateSpec) {
+		if name := configName(template); name != "" {
+			out = append(out, name)
+		}
+	}
+	if r.Deployment != nil {
+		add(r.Deployment.Spec.Template)
+	}
+	for _, set := range r.Sets {
+		add(set.Spec.Template)
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+)
+
+// routeKind is Gateway API's, which not every cluster has; routeCRD is its definition.
+var routeKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}
+
+const routeCRD = "httproutes.gateway.networking.k8s.io"
+
+// claims are the host names that an instance asks for: that of its major version, and
+// that of the microservice, which one of its major versions has.
+func claims(m *customv1.MicroServiceDeploy) []string {
+	if m.Spec.BaseDomain == "" {
+		return nil
+	}
+	bare := m.Spec.MsName + "." + m.Spec.BaseDomain
+	if m.Spec.Path == "" {
+		return []string{bare}
+	}
+	versioned := m.Spec.Path + "-" + bare
+	if m.Spec.Current != nil && !*m.Spec.Current {
+		return []string{versioned}
+	}
+	return []string{versioned, bare}
+}
+
+// hosts sorts the claims of an instance into those that it has and those that a rival
+// has, in words. Of a microservice's own name, that one major version has and the others
+// do not is no conflict.
+func hosts(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) (has []string, lost []string) {
+	for _, host := range claims(m) {
+		winner := m
+		for i := range rivals {
+			if slices.Contains(claims(&rivals[i]), host) && before(&rivals[i], winner, host) {
+				winner = &rivals[i]
+			}
+		}
+		switch {
+		case winner == m:
+			has = append(has, host)
+		case !siblings(m, winner) || insists(m):
+			lost = append(lost, fmt.Sprintf("%s belongs to MicroServiceDeploy %s/%s", host, winner.Namespace, winner.Name))
+		}
+	}
+	return has, lost
+}
+
+// before tells whether a's claim of a host name goes before b's: one that insists on it,
+// then the older one.
+func before(a, b *customv1.MicroServiceDeploy, host string) bool {
+	if siblings(a, b) && insists(a) != insists(b) && host == a.Spec.MsName+"."+a.Spec.BaseDomain {
+		return insists(a)
+	}
+	return cmp.Or(
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.Name, b.Name),
+	) < 0
+}
+
+// siblings are instances of one microservice.
+func siblings(a, b *customv1.MicroServiceDeploy) bool {
+	return a.Namespace == b.Namespace && a.Spec.MsName == b.Spec.MsName
+}
+
+func insists(m *customv1.MicroServiceDeploy) bool { return m.Spec.Current != nil && *m.Spec.Current }
+
+// backendPort is the Service's port that host names lead to.
+func backendPort(m *customv1.MicroServiceDeploy) int32 { return ports(m)[0].Port }
+
+func ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.IngressApplyConfiguration {
+	id := identity(m)
+	spec := networkingv1ac.IngressSpec()
+	if m.Spec.IngressClassName != "" {
+		spec.WithIngressClassName(m.Spec.IngressClassName)
+	}
+	for _, host := range hosts {
+		spec.WithRules(networkingv1ac.IngressRule().WithHost(host).WithHTTP(networkingv1ac.HTTPIngressRuleValue().
+			WithPaths(networkingv1ac.HTTPIngressPath().WithPath("/").WithPathType(networkingv1.PathTypePrefix).
+				WithBackend(networkingv1ac.IngressBackend().WithService(networkingv1ac.IngressServiceBackend().
+					WithName(id.Name).WithPort(networkingv1ac.ServiceBackendPort().WithNumber(backendPort(m))))))))
+	}
+	return networkingv1ac.Ingress(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
+}
+
+// httpRoute attaches the instance to a Gateway.
+func httpRoute(m *customv1.MicroServiceDeploy, hosts []string) runtime.ApplyConfiguration {
+	id, gateway := identity(m), m.Spec.Gateway
+	parent := map[string]any{
+		"group": routeKind.Group, "kind": "Gateway", "name": gateway.Name, "namespace": cmp.Or(gateway.Namespace, m.Namespace),
+	}
+	if gateway.Listener != "" {
+		parent["sectionName"] = gateway.Listener
+	}
+	route := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"parentRefs": []any{parent},
+		"hostnames":  anys(hosts),
+		"rules": []any{map[string]any{
+			"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/"}}},
+			"backendRefs": []any{map[string]any{"group": "", "kind": "Service", "name": id.Name, "port": int64(backendPort(m)), "weight": int64(1)}},
+		}},
+	}}}
+	route.SetGroupVersionKind(routeKind)
+	route.SetNamespace(id.Namespace)
+	route.SetName(id.Name)
+	route.SetLabels(id.Labels)
+	return client.ApplyConfigurationFromUnstructured(route)
+}
+
+func anys(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, text := range texts {
+		out[i] = text
+	}
+	return out
+}
+
+// url is where users find the instance: by the shortest of its names.
+func url(hosts []string) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	return "http://" + slices.MinFunc(hosts, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
+}

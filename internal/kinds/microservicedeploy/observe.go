@@ -1,0 +1,187 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// reconciler is keyed by a MicroServiceDeploy.
+type reconciler struct {
+	*kit.Tools
+	*neighbours
+}
+
+// facts are all that is read about an instance.
+type facts struct {
+	rollout   workload.Rollout
+	nodePorts workload.NodePorts
+	scaler    *autoscalingv2.HorizontalPodAutoscaler // nil: there is none of ours
+	tenant    tenantFacts
+	quotas    []corev1.ResourceQuota // of the namespace
+	rivals    []customv1.MicroServiceDeploy
+	// gateways tells whether Gateway API is installed.
+	gateways bool
+	// config is that of the user's Secret; configs are objects of ours that templates name.
+	config  *config
+	configs map[string]*config
+	// credentials tells whether the Secret of spec.auth, or the tenant's, lets anybody in.
+	credentials bool
+	// helperImage is that of the proxy; a pod keeps the one that it was made with.
+	helperImage string
+}
+
+// Observe reads what belongs to an instance and what stands around it.
+func (r *reconciler) Observe(ctx context.Context, m *customv1.MicroServiceDeploy) (facts, error) {
+	rollout, err := workload.ObserveRollout(ctx, r.Client, m, identity(m))
+	f := facts{rollout: rollout, gateways: r.Installed[routeCRD], helperImage: r.HelperImage}
+	for _, read := range []func(context.Context, *customv1.MicroServiceDeploy, *facts) error{
+		r.observeScaler, r.observeConfigs, r.observeAuth, r.observeQuotas, r.observeRivals, r.observeNodePorts,
+	} {
+		if err == nil {
+			err = read(ctx, m, &f)
+		}
+	}
+	return f, err
+}
+
+func (r *reconciler) observeScaler(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
+	scaler := &autoscalingv2.HorizontalPodAutoscaler{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: childName(m)}, scaler)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read HorizontalPodAutoscaler: %w", err)
+	case metav1.IsControlledBy(scaler, m):
+		f.scaler = scaler
+	}
+	return nil
+}
+
+// observeConfigs reads the configuration that the spec names, and those that revisions name.
+func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
+	f.configs = map[string]*config{}
+	if from := m.Spec.ConfigFrom; from != nil {
+		secret := &corev1.Secret{}
+		err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: from.SecretRef.Name}, secret)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read Secret %s: %w", from.SecretRef.Name, err)
+		}
+		if err == nil {
+			f.config = &config{Name: secret.Name, Secret: true, Keys: variables(secret.Data), hash: hashOfData(secret.Data)}
+		}
+	}
+	for _, name := range configsOf(f.rollout) {
+		if c, err := r.configObject(ctx, m, name); err != nil {
+			return err
+		} else if c != nil {
+			f.configs[name] = c
+		}
+	}
+	return nil
+}
+
+// configObject reads one of our own configurations, which is a ConfigMap or a Secret.
+func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceDeploy, name string) (*config, error) {
+	key := client.ObjectKey{Namespace: m.Namespace, Name: name}
+	object, secret := &corev1.ConfigMap{}, &corev1.Secret{}
+	err := r.Client.Get(ctx, key, object)
+	if err == nil && metav1.IsControlledBy(object, m) {
+		return &config{Name: name, Keys: variables(object.Data)}, nil
+	}
+	if apierrors.IsNotFound(err) {
+		err = r.Client.Get(ctx, key, secret)
+	}
+	if err == nil && metav1.IsControlledBy(secret, m) {
+		return &config{Name: name, Secret: true, Keys: variables(secret.Data)}, nil
+	}
+	return nil, client.IgnoreNotFound(err)
+}
+
+// usable is a line of htpasswd whose hash the proxy knows.
+var usable = regexp.MustCompile(`(?m)^[^:#\s][^:\n]*:(\$2[aby]\$|\{SHA\})`)
+
+func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
+	if !m.Spec.NeedAuth {
+		return nil
+	}
+	var reader client.Reader = r.Client
+	if m.Spec.Auth != nil {
+		reader = r.Live // a user's Secret is not in the cache
+	}
+	secret := &corev1.Secret{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: sources(m)[0].secret}, secret)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read credentials: %w", err)
+	}
+	f.credentials = slices.ContainsFunc(htpasswdKeys, func(key string) bool { return usable.Match(secret.Data[key]) })
+	return nil
+}
+
+// observeQuotas reads what bounds the namespace, and what its instances need.
+func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
+	list := &corev1.ResourceQuotaList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(m.Namespace)); err != nil {
+		return fmt.Errorf("list ResourceQuotas: %w", err)
+	}
+	f.quotas = list.Items
+	if quotaMode(m) != customv1.QuotaNamespace {
+		return nil
+	}
+	ns := &corev1.Namespace{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: m.Namespace}, ns); err != nil {
+		return fmt.Errorf("read namespace: %w", err)
+	}
+	var err error
+	if f.tenant.quota, err = ourQuota(ctx, r.Client, ns); err != nil {
+		return err
+	}
+	if f.tenant.quota == nil {
+		f.tenant.strangers, err = r.strangers(ctx, ns)
+		return err
+	}
+	f.tenant.instances, f.tenant.deployments, err = instances(ctx, r.Client, m.Namespace)
+	return err
+}
+
+func (r *reconciler) observeRivals(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
+	for _, host := range claims(m) {
+		list := &customv1.MicroServiceDeployList{}
+		if err := r.Client.List(ctx, list, client.MatchingFields{hostIndex: host}); err != nil {
+			return fmt.Errorf("list rivals: %w", err)
+		}
+		for _, rival := range list.Items {
+			if rival.UID != m.UID && rival.DeletionTimestamp == nil {
+				f.rivals = append(f.rivals, rival)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reconciler) observeNodePorts(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
+	told := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployChildrenReady)
+	if told == nil || told.Reason != common.ReasonNodePortTaken {
+		return nil
+	}
+	var err error
+	f.nodePorts, err = workload.ObserveNodePorts(ctx, r.Live, identity(m), m.Spec.Ports)
+	return err
+}

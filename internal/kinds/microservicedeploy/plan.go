@@ -1,0 +1,100 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+const (
+	// secretInterval passes between two looks at Secrets of the user, which are not watched.
+	secretInterval = time.Hour
+	// waitInterval passes between two looks while a rollout does not fit into a quota.
+	waitInterval = 10 * time.Second
+)
+
+// Plan declares the children. Deletion needs no plan: all of them are collected with
+// their owner, and what instances share goes with the last of them.
+func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, _ time.Time) kit.Plan {
+	if m.DeletionTimestamp != nil {
+		return kit.Plan{}
+	}
+	id, d, plan := identity(m), decide(m, f), kit.Plan{}
+	declare := func(objects ...runtime.ApplyConfiguration) {
+		for _, object := range objects {
+			plan.Children = append(plan.Children, ensure.Child{Object: object})
+		}
+	}
+	declare(service(m), corev1ac.ServiceAccount(id.Name, id.Namespace).WithLabels(id.Labels).WithAutomountServiceAccountToken(false))
+	if c := declaredConfig(m); c != nil && d.held == nil {
+		declare(configObject(m, c))
+	}
+	if m.Spec.NeedAuth {
+		declare(wall(m))
+	}
+	if !d.nothing {
+		plan.Children = append(plan.Children, deployment(m, f, d))
+	}
+	if d.scale.autoscaler {
+		declare(horizontal(m))
+	}
+	if d.scale.wanted(f.rollout) > 1 {
+		declare(id.DisruptionBudget())
+	}
+	if has, _ := hosts(m, f.rivals); len(has) > 0 && f.routed(m) {
+		declare(httpRoute(m, has))
+	} else if len(has) > 0 {
+		declare(ingress(m, has))
+	}
+	plan.Prune, plan.Stays = f.prunable(), f.stays
+	plan.Again = again(m, d)
+	return plan
+}
+
+// routed tells whether host names go through a Gateway.
+func (f facts) routed(m *customv1.MicroServiceDeploy) bool {
+	return f.gateways && m.Spec.Gateway != nil
+}
+
+func (f facts) prunable() []client.ObjectList {
+	lists := []client.ObjectList{
+		&autoscalingv2.HorizontalPodAutoscalerList{}, &policyv1.PodDisruptionBudgetList{}, &networkingv1.NetworkPolicyList{},
+		&networkingv1.IngressList{}, &corev1.ConfigMapList{}, &corev1.SecretList{},
+	}
+	if f.gateways {
+		routes := &unstructured.UnstructuredList{}
+		routes.SetGroupVersionKind(routeKind.GroupVersion().WithKind(routeKind.Kind + "List"))
+		lists = append(lists, routes)
+	}
+	return lists
+}
+
+// stays keeps configurations that pods or revisions still name.
+func (f facts) stays(object client.Object) bool {
+	_, named := f.configs[object.GetName()]
+	return named
+}
+
+func again(m *customv1.MicroServiceDeploy, d decision) time.Duration {
+	switch {
+	case d.held != nil && d.held.reason == customv1.ReasonQuotaTooSmall:
+		return waitInterval
+	case m.Spec.ConfigFrom != nil || m.Spec.NeedAuth && m.Spec.Auth != nil:
+		return secretInterval
+	}
+	return 0
+}

@@ -1,0 +1,204 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+)
+
+// amounts are quantities by the names that a ResourceQuota uses.
+type amounts = corev1.ResourceList
+
+// need is the most that an instance may use: its pods, and those that a rollout adds,
+// each as large as the larger of what runs and what is wanted.
+func need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) amounts {
+	pods, pod := mostPods(m), perPod(m)
+	if live != nil {
+		if live.Spec.Replicas != nil {
+			pods = max(pods, *live.Spec.Replicas)
+		}
+		if pods > 0 {
+			pod = larger(pod, perPodOf(live.Spec.Template.Spec))
+		}
+	}
+	if pods == 0 {
+		return amounts{}
+	}
+	return times(pod, pods+surge(pods))
+}
+
+func mostPods(m *customv1.MicroServiceDeploy) int32 {
+	switch {
+	case m.Spec.Idle:
+		return 0
+	case autoscales(m):
+		return max(maxReplicas(m), replicas(m))
+	}
+	return replicas(m)
+}
+
+// surge is how many pods a rollout has beside those: a quarter, rounded up.
+func surge(pods int32) int32 { return (pods + 3) / 4 }
+
+// perPod is what one pod of the spec asks for. What not all of its containers ask for is
+// not bounded: a quota of it would refuse the pod.
+func perPod(m *customv1.MicroServiceDeploy) amounts {
+	requests, limits := quantities(m.Spec.ResourceRequirements.Requests), quantities(m.Spec.ResourceRequirements.Limits)
+	total := asked(requests, limits)
+	if m.Spec.NeedAuth {
+		total = both(total, asked(proxyResources, proxyLimits))
+	}
+	total[corev1.ResourcePods] = resource.MustParse("1")
+	return total
+}
+
+// perPodOf is what one pod that runs asks for.
+func perPodOf(spec corev1.PodSpec) amounts {
+	var total amounts
+	containers := slices.Clone(spec.Containers)
+	for _, c := range spec.InitContainers {
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			containers = append(containers, c)
+		}
+	}
+	for i, c := range containers {
+		one := asked(c.Resources.Requests, c.Resources.Limits)
+		if i == 0 {
+			total = one
+		} else {
+			total = both(total, one)
+		}
+	}
+	if total == nil {
+		total = amounts{}
+	}
+	total[corev1.ResourcePods] = resource.MustParse("1")
+	return total
+}
+
+// asked gives requests and limits the names of a quota; requests that are missing are the
+// limits, as the API server has it.
+func asked(requests, limits corev1.ResourceList) amounts {
+	out := amounts{}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if q, ok := limits[name]; ok {
+			out["limits."+name], out["requests."+name] = q, q
+		}
+		if q, ok := requests[name]; ok {
+			out["requests."+name] = q
+		}
+	}
+	return out
+}
+
+func quantities(in map[corev1.ResourceName]common.Amount) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for name, amount := range in {
+		out[name] = amount.Quantity()
+	}
+	return out
+}
+
+// both adds what two have in common.
+func both(a, b amounts) amounts {
+	out := amounts{}
+	for name, q := range a {
+		if other, ok := b[name]; ok {
+			sum := q.DeepCopy()
+			sum.Add(other)
+			out[name] = sum
+		}
+	}
+	return out
+}
+
+// larger takes the larger of each amount; what only one of them has is not bounded.
+func larger(a, b amounts) amounts {
+	out := amounts{}
+	for name, q := range a {
+		if other, ok := b[name]; ok {
+			out[name] = q
+			if q.Cmp(other) < 0 {
+				out[name] = other
+			}
+		}
+	}
+	return out
+}
+
+func times(a amounts, n int32) amounts {
+	out := amounts{}
+	for name, q := range a {
+		product := q.DeepCopy()
+		product.Mul(int64(n))
+		out[name] = product
+	}
+	return out
+}
+
+// sum is what all instances of a namespace may use together, of the resources that each
+// of them that has pods asks for.
+func sum(needs []amounts) amounts {
+	var total amounts
+	for _, n := range needs {
+		switch {
+		case len(n) == 0:
+		case total == nil:
+			total = maps.Clone(n)
+		default:
+			total = both(total, n)
+		}
+	}
+	return total
+}
+
+// short names the first amount that exceeds what there is, in words.
+func short(wanted, there amounts) string {
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		q, ok := wanted[name]
+		if free := there[name]; ok && q.Cmp(free) > 0 {
+			return fmt.Sprintf("%s %s, %s free", q.String(), name, free.String())
+		}
+	}
+	return ""
+}
+
+// covers tells whether a quota admits what is wanted: it bounds nothing that some pod does
+// not ask for, and each amount is high enough.
+func covers(hard, wanted amounts) bool {
+	for name, most := range hard {
+		if q, ok := wanted[name]; !ok || q.Cmp(most) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// free is what a quota has left.
+func free(q *corev1.ResourceQuota) amounts {
+	out := amounts{}
+	for name, hard := range q.Status.Hard {
+		left := hard.DeepCopy()
+		left.Sub(q.Status.Used[name])
+		out[shortName(name)] = left
+	}
+	return out
+}
+
+// shortName gives the amounts that a quota may call in two ways one name.
+func shortName(name corev1.ResourceName) corev1.ResourceName {
+	if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
+		return "requests." + name
+	}
+	return name
+}

@@ -1,0 +1,156 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// blockers are what stands in the way of Ready, the first that does being its cause.
+var blockers = []condition.Blocker{
+	condition.Unless(customv1.MicroServiceDeployChildrenReady),
+	condition.WhenFalse(customv1.MicroServiceDeployAuthReady),
+	condition.Unless(customv1.MicroServiceDeployRolledOut),
+	condition.WhenFalse(customv1.MicroServiceDeployHostReady),
+	condition.WhenFalse(customv1.MicroServiceDeployAutoscaled),
+}
+
+// Report fills the status from the facts and from what was done.
+func (r *reconciler) Report(m *customv1.MicroServiceDeploy, f facts, done kit.Outcome, now time.Time) {
+	s, d := &m.Status, decide(m, f)
+	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: now}
+	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: identity(m).Selector})
+	s.Replicas, s.ReadyReplicas = f.rollout.Replicas(), f.rollout.Ready()
+	s.Revision, s.Revisions = d.revision.Revision, revisions(f.rollout)
+	kit.ReportChildren(set, customv1.MicroServiceDeployChildrenReady, done)
+	f.nodePorts.Report(set, customv1.MicroServiceDeployChildrenReady, done)
+	f.rollout.Report(set, d.scale.wanted(f.rollout), done)
+	if d.held != nil {
+		set.False(customv1.MicroServiceDeployRolledOut, d.held.reason, d.held.message+stays(f))
+	}
+	reportHosts(set, m, f)
+	reportAuth(set, m, f)
+	reportScaling(set, m, f)
+	reportQuota(set, m, f)
+	reportConfig(set, m)
+	sumUp(set, m, d)
+}
+
+func sumUp(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
+	rolled := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployRolledOut)
+	reason, message := rolled.Reason, rolled.Message
+	if m.Spec.Idle {
+		reason, message = customv1.ReasonIdle, fmt.Sprintf("Unloaded by spec.idle; %d pods come back without it", d.scale.awake)
+	}
+	set.SumUp(blockers, reason, message)
+}
+
+func stays(f facts) string {
+	if f.rollout.Deployment == nil {
+		return ""
+	}
+	return fmt.Sprintf("; the %d pods that run stay as they are", f.rollout.Replicas())
+}
+
+func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
+	const kind = customv1.MicroServiceDeployHostReady
+	has, lost := hosts(m, f.rivals)
+	m.Status.Hosts, m.Status.URL = has, url(has)
+	switch {
+	case m.Spec.BaseDomain == "":
+		set.Remove(kind)
+	case len(lost) > 0:
+		set.False(kind, customv1.ReasonHostTaken, strings.Join(lost, ", ")+"; choose another msName, path or baseDomain, or spec.current")
+	case m.Spec.Gateway != nil && !f.gateways:
+		set.True(kind, customv1.ReasonNoGatewayAPI, "Gateway API is not installed: an Ingress stands in for the HTTPRoute")
+	default:
+		set.True(kind, customv1.ReasonHosted, "Reached at "+strings.Join(has, ", "))
+	}
+}
+
+func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
+	const kind = customv1.MicroServiceDeployAuthReady
+	switch name := sources(m)[0].secret; {
+	case !m.Spec.NeedAuth:
+		set.Remove(kind)
+	case f.credentials:
+		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+name)
+	case m.Spec.Auth != nil:
+		set.False(kind, customv1.ReasonNoCredentials, fmt.Sprintf("Secret %s has no usable line user:hash in its key %s (bcrypt or {SHA}); nobody is let in", name, htpasswd))
+	default:
+		set.False(kind, common.ReasonApplying, "The tenant's credentials are being made")
+	}
+}
+
+func reportScaling(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
+	const kind = customv1.MicroServiceDeployAutoscaled
+	switch {
+	case !m.Spec.Autoscaling:
+		set.Remove(kind)
+	case m.Spec.Idle:
+		set.Unknown(kind, customv1.ReasonIdle, "An idle instance is not scaled")
+	case len(m.Spec.Metrics) == 0 && !asksCPU(m):
+		set.False(kind, customv1.ReasonNoRequests, "spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics")
+	case f.scaler == nil:
+		set.Unknown(kind, common.ReasonApplying, "The autoscaler is being made")
+	default:
+		reportScaler(set, f.scaler)
+	}
+}
+
+// reportScaler tells what the autoscaler says of itself. Without metrics the number of
+// pods stays as it is, which holds nothing up.
+func reportScaler(set condition.Set, scaler *autoscalingv2.HorizontalPodAutoscaler) {
+	const kind = customv1.MicroServiceDeployAutoscaled
+	for _, c := range scaler.Status.Conditions {
+		if c.Type == autoscalingv2.ScalingActive && c.Status == corev1.ConditionFalse {
+			set.Unknown(kind, customv1.ReasonNoMetrics, "The number of pods stays as it is: "+c.Message)
+			return
+		}
+	}
+	set.True(kind, customv1.ReasonScaling, fmt.Sprintf("From %d to %d pods, as their load asks for", *scaler.Spec.MinReplicas, scaler.Spec.MaxReplicas))
+}
+
+func asksCPU(m *customv1.MicroServiceDeploy) bool {
+	r := m.Spec.ResourceRequirements
+	return r.Requests[corev1.ResourceCPU] != "" || r.Limits[corev1.ResourceCPU] != ""
+}
+
+func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
+	const kind = customv1.MicroServiceDeployQuotaEnforced
+	switch {
+	case quotaMode(m) != customv1.QuotaNamespace:
+		set.Remove(kind)
+	case f.tenant.quota != nil:
+		set.True(kind, customv1.ReasonEnforced, "ResourceQuota "+tenantQuota+" bounds all instances of the namespace together")
+	case f.tenant.strangers:
+		set.False(kind, customv1.ReasonQuotaNotEnforced, "Pods of others run in this namespace, and a quota would bound them too; label it "+QuotaLabel+"=true to have one all the same")
+	default:
+		set.Unknown(kind, common.ReasonApplying, "The quota is being made")
+	}
+}
+
+// reportConfig warns of credentials where everybody can read them; it tells their keys
+// and never their values.
+func reportConfig(set condition.Set, m *customv1.MicroServiceDeploy) {
+	const kind = customv1.MicroServiceDeployConfigWarning
+	keys := looksSecret(m.Spec.Config)
+	if len(keys) == 0 || m.Spec.ConfigAs == customv1.ConfigAsSecret {
+		set.Remove(kind)
+		return
+	}
+	set.True(kind, customv1.ReasonLooksSecret, fmt.Sprintf("spec.config has keys that look like credentials (%s), which whoever may read ConfigMaps can see; use configAs: Secret or, to keep them out of this object too, configFrom", strings.Join(keys, ", ")))
+}

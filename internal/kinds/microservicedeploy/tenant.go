@@ -1,0 +1,175 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// tenantReconciler is keyed by a Namespace: it keeps what all instances of a tenant have
+// in common, their quota and their credentials.
+type tenantReconciler struct {
+	*kit.Tools
+	*neighbours
+	checked sync.Map // the version of each tenant's credentials that was found in order
+}
+
+// tenantFacts are all that is read about a tenant.
+type tenantFacts struct {
+	instances   []*customv1.MicroServiceDeploy
+	deployments map[types.UID]*appsv1.Deployment // by the instance that they belong to
+	quota       *corev1.ResourceQuota            // nil: there is none of ours
+	strangers   bool                             // pods of others run here
+	credentials credentialFacts
+}
+
+// Observe reads the instances of a namespace and what they share.
+func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (tenantFacts, error) {
+	f := tenantFacts{}
+	var err error
+	if f.instances, f.deployments, err = instances(ctx, r.Client, ns.Name); err != nil {
+		return f, err
+	}
+	f.quota, err = ourQuota(ctx, r.Client, ns)
+	if err != nil || len(f.instances) == 0 {
+		return f, err
+	}
+	if f.strangers, err = r.strangers(ctx, ns); err != nil {
+		return f, err
+	}
+	f.credentials, err = r.observeCredentials(ctx, ns)
+	return f, err
+}
+
+// instances reads those of a namespace, with their Deployments. They are shared with the
+// cache and must not be changed.
+func instances(ctx context.Context, reader client.Reader, namespace string) ([]*customv1.MicroServiceDeploy, map[types.UID]*appsv1.Deployment, error) {
+	all, deployments := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}
+	for _, list := range []client.ObjectList{all, deployments} {
+		if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, nil, fmt.Errorf("list %T: %w", list, err)
+		}
+	}
+	var out []*customv1.MicroServiceDeploy
+	for i := range all.Items {
+		if all.Items[i].DeletionTimestamp == nil {
+			out = append(out, &all.Items[i])
+		}
+	}
+	owned := map[types.UID]*appsv1.Deployment{}
+	for i := range deployments.Items {
+		if owner := metav1.GetControllerOf(&deployments.Items[i]); owner != nil {
+			owned[owner.UID] = &deployments.Items[i]
+		}
+	}
+	return out, owned, nil
+}
+
+func ourQuota(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (*corev1.ResourceQuota, error) {
+	quota := &corev1.ResourceQuota{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: tenantQuota}, quota)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read ResourceQuota: %w", err)
+	case quota.Labels[common.OwnerLabel] != string(ns.UID):
+		return nil, nil
+	}
+	return quota, nil
+}
+
+// Plan declares quota and credentials, for as long as an instance wants them.
+func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Time) kit.Plan {
+	if ns.DeletionTimestamp != nil {
+		return kit.Plan{}
+	}
+	plan := kit.Plan{Prune: []client.ObjectList{&corev1.ResourceQuotaList{}, &corev1.SecretList{}}}
+	if hard := f.hard(); len(hard) > 0 {
+		plan.Children = append(plan.Children, ensure.Child{Object: corev1ac.ResourceQuota(tenantQuota, ns.Name).
+			WithSpec(corev1ac.ResourceQuotaSpec().WithHard(hard))})
+	}
+	if f.asksForCredentials() {
+		child, again := f.credentials.child(ns, now)
+		plan.Children, plan.Again = append(plan.Children, child), again
+	}
+	return plan
+}
+
+// hard is what the quota is to allow, nothing if there is to be none. It is raised at
+// once, and lowered when every rollout has come to its end and what is used fits.
+func (f tenantFacts) hard() amounts {
+	wanted, bounded, settled := f.wanted(nil)
+	if !bounded || f.strangers {
+		return nil
+	}
+	if f.quota == nil {
+		return wanted
+	}
+	for name, q := range wanted {
+		there, ok := f.quota.Spec.Hard[name]
+		used := f.quota.Status.Used[name]
+		if ok && q.Cmp(there) < 0 && (!settled || used.Cmp(q) > 0) {
+			wanted[name] = there
+		}
+	}
+	return wanted
+}
+
+// wanted sums up what all instances may use, with one of them as it is to be; bounded
+// tells whether any asks for a quota, settled whether every rollout has come to its end.
+func (f tenantFacts) wanted(changed *customv1.MicroServiceDeploy) (total amounts, bounded, settled bool) {
+	var needs []amounts
+	settled = true
+	for _, m := range f.instances {
+		if changed != nil && m.UID == changed.UID {
+			m = changed
+		}
+		d := f.deployments[m.UID]
+		needs = append(needs, need(m, d))
+		bounded = bounded || quotaMode(m) == customv1.QuotaNamespace
+		settled = settled && complete(d)
+	}
+	return sum(needs), bounded, settled
+}
+
+func complete(d *appsv1.Deployment) bool {
+	if d == nil || d.Spec.Replicas == nil {
+		return false
+	}
+	s, n := d.Status, *d.Spec.Replicas
+	return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n
+}
+
+func quotaMode(m *customv1.MicroServiceDeploy) customv1.QuotaMode {
+	if m.Spec.Quota == "" {
+		return customv1.QuotaNamespace
+	}
+	return m.Spec.Quota
+}
+
+func (f tenantFacts) asksForCredentials() bool {
+	for _, m := range f.instances {
+		if m.Spec.NeedAuth && m.Spec.Auth == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,100 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+)
+
+func request(namespace, name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+}
+
+// objectByLabels wakes the instance that a pod or ReplicaSet belongs to: others stand
+// between them.
+func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
+	if object.GetLabels()[nameLabel] != appName {
+		return nil
+	}
+	return []reconcile.Request{request(object.GetNamespace(), object.GetLabels()[objectLabel])}
+}
+
+func namespaceOf(_ context.Context, object client.Object) []reconcile.Request {
+	return []reconcile.Request{request("", object.GetNamespace())}
+}
+
+// instancesOf wakes all instances of a namespace.
+func (r *reconciler) instancesOf(ctx context.Context, object client.Object) []reconcile.Request {
+	return r.requests(ctx, client.InNamespace(object.GetNamespace()), func(*customv1.MicroServiceDeploy) bool { return true })
+}
+
+// whoAskFor wakes the instances that ask for the tenant's credentials.
+func (r *reconciler) whoAskFor(ctx context.Context, secret client.Object) []reconcile.Request {
+	if secret.GetName() != tenantAuth {
+		return nil
+	}
+	return r.requests(ctx, client.InNamespace(secret.GetNamespace()), func(m *customv1.MicroServiceDeploy) bool {
+		return m.Spec.NeedAuth && m.Spec.Auth == nil
+	})
+}
+
+// rivalsOf wakes the other instances that claim a host name of one that came, went or
+// claims another.
+func (r *reconciler) rivalsOf(ctx context.Context, object client.Object) []reconcile.Request {
+	var out []reconcile.Request
+	for _, host := range claims(object.(*customv1.MicroServiceDeploy)) {
+		out = append(out, r.requests(ctx, client.MatchingFields{hostIndex: host}, func(m *customv1.MicroServiceDeploy) bool {
+			return m.UID != object.GetUID()
+		})...)
+	}
+	return out
+}
+
+func (r *reconciler) requests(ctx context.Context, of client.ListOption, which func(*customv1.MicroServiceDeploy) bool) []reconcile.Request {
+	list := &customv1.MicroServiceDeployList{}
+	if err := r.Client.List(ctx, list, of, client.UnsafeDisableDeepCopy); err != nil {
+		return nil // the cache is not there any more
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		if which(&list.Items[i]) {
+			out = append(out, request(list.Items[i].Namespace, list.Items[i].Name))
+		}
+	}
+	return out
+}
+
+// quotaChanged passes changes of what a quota allows, and not of what is used.
+var quotaChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	old, now := e.ObjectOld.(*corev1.ResourceQuota), e.ObjectNew.(*corev1.ResourceQuota)
+	return !equality.Semantic.DeepEqual(old.Spec, now.Spec) || !equality.Semantic.DeepEqual(old.Status.Hard, now.Status.Hard)
+}}
+
+var (
+	specChanged   = predicate.GenerationChangedPredicate{}
+	labelsChanged = predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, // what is in it wakes it
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
+		},
+	}
+	claimsChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		old, now := e.ObjectOld.(*customv1.MicroServiceDeploy), e.ObjectNew.(*customv1.MicroServiceDeploy)
+		return !slices.Equal(claims(old), claims(now)) || insists(old) != insists(now)
+	}}
+	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[nameLabel] == appName })
+	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == tenantQuota || o.GetName() == tenantAuth })
+)

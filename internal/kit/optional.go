@@ -1,0 +1,122 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// optionals tells which of the optional types of some kinds are installed.
+func optionals(cfg *rest.Config, kinds []Kind) (map[string]bool, error) {
+	reader, err := client.New(cfg, client.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), crdInterval)
+	defer cancel()
+	installed := map[string]bool{}
+	for _, kind := range kinds {
+		for _, optional := range kind.Optional {
+			crd := &metav1.PartialObjectMetadata{}
+			crd.SetGroupVersionKind(crdKind)
+			err := reader.Get(ctx, client.ObjectKey{Name: optional.CRD}, crd)
+			if client.IgnoreNotFound(err) != nil {
+				return nil, fmt.Errorf("read CRD %s: %w", optional.CRD, err)
+			}
+			installed[optional.CRD] = !apierrors.IsNotFound(err)
+		}
+	}
+	return installed, nil
+}
+
+// lacking lists the types that are not installed.
+func lacking(installed map[string]bool) []string {
+	var out []string
+	for name, there := range installed {
+		if !there {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// without keeps of each kind the optional types that are installed.
+func without(kinds []Kind, installed map[string]bool) []Kind {
+	out := slices.Clone(kinds)
+	for i := range out {
+		out[i].Optional = slices.DeleteFunc(slices.Clone(out[i].Optional), func(o Optional) bool { return !installed[o.CRD] })
+	}
+	return out
+}
+
+// optionalWatch ends the manager when an optional type that was missing is installed, so
+// that it starts again and uses it. It watches, so that waiting costs no call.
+type optionalWatch struct {
+	cfg     *rest.Config
+	missing []string
+	clock   clock.WithTicker
+}
+
+// Start implements manager.Runnable.
+func (w *optionalWatch) Start(ctx context.Context) error {
+	if len(w.missing) == 0 {
+		return nil
+	}
+	c, err := client.NewWithWatch(w.cfg, client.Options{})
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	installed := make(chan struct{}, len(w.missing))
+	for _, name := range w.missing {
+		go w.await(ctx, c, name, installed)
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-installed:
+		return ErrRestart
+	}
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby waits too.
+func (w *optionalWatch) NeedLeaderElection() bool { return false }
+
+// await watches for a CRD until it is there.
+func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, name string, installed chan<- struct{}) {
+	for ctx.Err() == nil {
+		if w.appears(ctx, c, name) {
+			installed <- struct{}{}
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-w.clock.After(crdInterval): // the server ends a watch from time to time
+		}
+	}
+}
+
+func (w *optionalWatch) appears(ctx context.Context, c client.WithWatch, name string) bool {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
+	events, err := c.Watch(ctx, list, client.MatchingFields{"metadata.name": name})
+	if err != nil {
+		return false
+	}
+	defer events.Stop()
+	for event := range events.ResultChan() {
+		if event.Type == watch.Added || event.Type == watch.Modified {
+			return true
+		}
+	}
+	return false
+}

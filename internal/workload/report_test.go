@@ -1,0 +1,148 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+type rolloutOption func(*Rollout)
+
+// rolled is an application of so many pods, all of which are new and ready.
+func rolled(replicas int32, options ...rolloutOption) Rollout {
+	r := Rollout{Deployment: newDeployment(replicas), Sets: []appsv1.ReplicaSet{*newSet("web-2", 2), *newSet("web-1", 1)}}
+	for i := range replicas {
+		r.Pods = append(r.Pods, *podOf("web-2", fmt.Sprint("new-", i), isReady))
+	}
+	for _, option := range options {
+		option(&r)
+	}
+	return r
+}
+
+// counts has the Deployment tell so many changed, available and all pods.
+func counts(updated, available, all int32) rolloutOption {
+	return func(r *Rollout) {
+		s := &r.Deployment.Status
+		s.UpdatedReplicas, s.AvailableReplicas, s.Replicas = updated, available, all
+	}
+}
+
+// pods take the place of those that there are.
+func withPods(pods ...*corev1.Pod) rolloutOption {
+	return func(r *Rollout) {
+		r.Pods = nil
+		for _, pod := range pods {
+			r.Pods = append(r.Pods, *pod)
+		}
+	}
+}
+
+func refuses(words string) rolloutOption {
+	return func(r *Rollout) {
+		r.Sets[0].Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: words}}
+	}
+}
+
+func isUnseen(r *Rollout) { r.Deployment.Generation++ }
+
+func outcome(kind string, action ensure.Action) kit.Outcome {
+	result := ensure.Result{Action: action}
+	result.Ref.Kind = kind
+	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
+}
+
+// told is a condition after a report.
+func told(r Rollout, wanted int32, done kit.Outcome, kind string) string {
+	var list []metav1.Condition
+	r.Report(condition.Set{Conditions: &list, Generation: 1, Now: time.Unix(1, 0)}, wanted, done)
+	c := meta.FindStatusCondition(list, kind)
+	if c == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+}
+
+var (
+	starting = podOf("web-2", "new-1")
+	stuck    = podOf("web-2", "new-2", waits("web", "ErrImagePull", "not found"))
+	old      = podOf("web-1", "old-0", isReady)
+	oldStuck = podOf("web-1", "old-1", waits("web", "CrashLoopBackOff", ""))
+)
+
+func TestRolledOutTellsWhatStandsInTheWay(t *testing.T) {
+	nothing, changed := kit.Outcome{}, outcome("Deployment", ensure.Applied)
+	for name, test := range map[string]struct {
+		wanted  int32
+		rollout Rollout
+		done    kit.Outcome
+		want    string
+	}{
+		"nothing is there yet":             {2, Rollout{}, nothing, "False Applying: The pods are being made"},
+		"all are ready":                    {2, rolled(2), nothing, "True AllPodsReady: 2 of 2 pods are ready"},
+		"none are wanted":                  {0, rolled(0), nothing, "True ScaledToZero: There are to be no pods"},
+		"none are wanted, one is left":     {0, rolled(0, withPods(podOf("web-2", "new-0", isDeleted))), nothing, "False Updating: The last pods are going"},
+		"none are wanted, one is counted":  {0, rolled(0, counts(1, 0, 1)), nothing, "False Updating: The last pods are going"},
+		"it grows":                         {5, rolled(3), changed, "False Updating: The number of pods goes from 3 to 5"},
+		"it shrinks to none":               {0, rolled(3), changed, "False Updating: The number of pods goes from 3 to 0"},
+		"one is being made":                {2, rolled(2, counts(2, 1, 2)), nothing, "False Updating: 1 of 2 pods are ready"},
+		"one starts":                       {2, rolled(2, counts(2, 1, 2), withPods(starting)), nothing, "False Updating: 1 of 2 pods are ready; new-1: it is starting"},
+		"one may need a hand":              {2, rolled(2, counts(2, 0, 2), withPods(starting, stuck)), nothing, "False PodsNotReady: 0 of 2 pods are ready; new-2: container web: ErrImagePull: not found"},
+		"a quota refuses one":              {2, rolled(2, counts(2, 1, 2), refuses("exceeded quota: q")), nothing, "False PodsMissing: 1 of 2 pods are ready; a pod is refused: exceeded quota: q"},
+		"a quota refuses one of the first": {3, rolled(3, counts(2, 2, 2), refuses("exceeded quota: q")), nothing, "False PodsMissing: 2 of 3 pods are ready; a pod is refused: exceeded quota: q"},
+		"one too many is left":             {1, rolled(1, withPods(podOf("web-2", "a", isReady), old)), nothing, "False Updating: 1 of 1 pods are ready, and 1 more shall go"},
+		"a quota refuses a new one":        {2, rolled(2, counts(0, 2, 2), withPods(old), refuses("exceeded quota: q")), nothing, "False PodsMissing: 0 of 2 pods are changed, 1 pods serve; a pod is refused: exceeded quota: q"},
+		"a change goes on":                 {2, rolled(2, counts(1, 2, 3), withPods(old, starting)), nothing, "False Updating: 1 of 2 pods are changed, 1 pods serve; new-1: it is starting"},
+		"the last old one goes":            {2, rolled(2, counts(2, 3, 3)), nothing, "False Updating: 2 of 2 pods are changed, 2 pods serve"},
+		"an old one is in trouble":         {2, rolled(2, counts(1, 1, 3), withPods(oldStuck, starting)), nothing, "False Updating: 1 of 2 pods are changed, 0 pods serve; new-1: it is starting"},
+		"one that goes is no trouble":      {1, rolled(1, counts(1, 0, 1), withPods(podOf("web-2", "a", isDeleted), starting)), nothing, "False Updating: 0 of 1 pods are ready; new-1: it is starting"},
+		"the controller has not looked":    {2, rolled(2, isUnseen), nothing, "False Updating: The Deployment is being changed"},
+		"the facts are from before":        {2, rolled(2), changed, "False Updating: The Deployment is being changed"},
+		"the cache is behind":              {2, rolled(2), outcome("Deployment", ensure.Waiting), "False Updating: The Deployment is being changed"},
+		"drift was repaired":               {2, rolled(2), outcome("Deployment", ensure.Repaired), "True AllPodsReady: 2 of 2 pods are ready"},
+		"another child changed":            {2, rolled(2), outcome("Service", ensure.Applied), "True AllPodsReady: 2 of 2 pods are ready"},
+		"the Deployment was made just now": {2, Rollout{}, outcome("Deployment", ensure.Created), "False Applying: The pods are being made"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			same(t, "RolledOut", test.want, told(test.rollout, test.wanted, test.done, common.ConditionRolledOut))
+		})
+	}
+}
+
+func TestAvailableTellsWhetherAnyPodServesOldOrNew(t *testing.T) {
+	for name, test := range map[string]struct {
+		rollout Rollout
+		want    string
+	}{
+		"nothing is there yet":      {Rollout{}, "False NotServing: No pod serves"},
+		"all are ready":             {rolled(2), "True Serving: At least one pod serves"},
+		"only an old one":           {rolled(2, withPods(old, stuck)), "True Serving: At least one pod serves"},
+		"none":                      {rolled(2, withPods(stuck)), "False NotServing: No pod serves"},
+		"one that goes":             {rolled(2, withPods(podOf("web-2", "a", isReady, isDeleted))), "False NotServing: No pod serves"},
+		"none are wanted":           {rolled(0), "False ScaledToZero: There are to be no pods"},
+		"none are wanted, one left": {rolled(0, withPods(old)), "True Serving: At least one pod serves"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			same(t, "Available", test.want, told(test.rollout, test.rollout.Replicas(), kit.Outcome{}, common.ConditionAvailable))
+		})
+	}
+}
+
+// A condition that counted would be written with every pod of a large rollout.
+func TestAvailableSaysTheSameHoweverManyPodsServe(t *testing.T) {
+	first := told(rolled(1), 1, kit.Outcome{}, common.ConditionAvailable)
+	same(t, "Available", first, told(rolled(9), 9, kit.Outcome{}, common.ConditionAvailable))
+}

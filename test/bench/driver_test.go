@@ -1,0 +1,71 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package bench
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// opcrew is the driver whose counts are gates.
+const opcrew = "opcrew"
+
+// driver is an operator that can be put under test.
+type driver struct {
+	name string
+	// main is its package, from the root of the repository.
+	main string
+	// args are its command line for one kind, in some namespaces or, without any, in all,
+	// with metrics at the address.
+	args func(kind string, namespaces []string, address string) []string
+	// scheme is how it serves them.
+	scheme string
+}
+
+// drivers are opcrew and the peers that it is set beside.
+func drivers() []driver {
+	all := []driver{
+		{opcrew, "./cmd/opcrew", func(kind string, namespaces []string, address string) []string {
+			return []string{"--kinds=" + kind, "--namespaces=" + strings.Join(namespaces, ","),
+				"--metrics-bind-address=" + address, "--health-probe-bind-address=0", "--leader-elect=false"}
+		}, "https"},
+		{"naive", "./test/bench/naive", func(kind string, namespaces []string, address string) []string {
+			return []string{"--kind=" + kind, "--namespaces=" + strings.Join(namespaces, ","), "--metrics-bind-address=" + address}
+		}, "http"},
+	}
+	wanted := append(strings.Split(*only, ","), opcrew)
+	return slices.DeleteFunc(all, func(d driver) bool { return !slices.Contains(wanted, d.name) })
+}
+
+// gated tells whether a wrong count of the driver fails the test.
+func (d driver) gated() bool { return d.name == opcrew }
+
+var (
+	built   = map[string]string{}
+	builtMu sync.Mutex
+)
+
+// binary builds the driver, once for all tests.
+func (d driver) binary(t *testing.T) string {
+	t.Helper()
+	builtMu.Lock()
+	defer builtMu.Unlock()
+	if built[d.name] == "" {
+		file := filepath.Join(filepath.Dir(env.Kubeconfig), "bench-"+d.name)
+		build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", file, d.main)
+		build.Dir = env.Root
+		build.Env = append(build.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("building %s: %v\n%s", d.main, err, out)
+		}
+		built[d.name] = file
+	}
+	return built[d.name]
+}

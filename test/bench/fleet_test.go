@@ -1,0 +1,125 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+const (
+	// tier is the label that the pools want on their nodes.
+	tier = "example.com/tier"
+	// batch is how many nodes are made before they are waited for.
+	batch = 1000
+)
+
+// makeFleet makes the nodes of all pools, each as big as a real one.
+func makeFleet(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for len(names) < *nodes {
+		next := len(names)
+		made := env.Nodes(t, min(batch, *nodes-next), testenv.NodeSpec{
+			Prefix: fmt.Sprintf("bench%d", next/batch),
+			Mutate: func(node *corev1.Node) {
+				node.Labels[nodesv1.RolePrefix+poolName(next%*pools)] = ""
+				next++
+				addImages(node)
+			},
+		})
+		names = append(names, made...)
+	}
+	return names
+}
+
+// addImages gives a node the 50 images that a kubelet reports.
+func addImages(node *corev1.Node) {
+	for i := range 50 {
+		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{SizeBytes: int64(i) << 20, Names: []string{
+			fmt.Sprintf("example.com/team/service-%02d@sha256:%064d", i, i), fmt.Sprintf("example.com/team/service-%02d:v1.2.%d", i, i),
+		}})
+	}
+}
+
+func poolName(i int) string { return fmt.Sprintf("pool-%02d", i) }
+
+func newPool(i int) *nodesv1.NodePool {
+	pool := &nodesv1.NodePool{Spec: nodesv1.NodePoolSpec{
+		Labels: map[string]nodesv1.LabelValue{tier: "gold"},
+		Taints: []nodesv1.Taint{{Key: tier, Value: "gold", Effect: corev1.TaintEffectPreferNoSchedule}},
+	}}
+	pool.Name = poolName(i)
+	return pool
+}
+
+func createPools(t *testing.T, begun *beginnings) {
+	t.Helper()
+	concurrently(t, *pools, func(ctx context.Context, i int) error {
+		begun.now(poolName(i))
+		return env.Client.Create(ctx, newPool(i))
+	})
+}
+
+// changePools has every pool want another value of its label.
+func changePools(t *testing.T) {
+	t.Helper()
+	concurrently(t, *pools, func(ctx context.Context, i int) error {
+		return env.Client.Patch(ctx, newPool(i), mergePatch(`{"spec":{"labels":{%q:"silver"}}}`, tier))
+	})
+}
+
+func deletePools(t *testing.T) {
+	t.Helper()
+	concurrently(t, *pools, func(ctx context.Context, i int) error { return env.Client.Delete(ctx, newPool(i)) })
+}
+
+func mergePatch(format string, args ...any) client.Patch {
+	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, format, args...))
+}
+
+// poolsReady notes when each pool is Ready.
+func poolsReady(t *testing.T) *observer {
+	t.Helper()
+	return observe(t, &nodesv1.NodePoolList{}, func(pool client.Object) bool {
+		return meta.IsStatusConditionTrue(pool.(*nodesv1.NodePool).Status.Conditions, nodesv1.NodePoolReady)
+	})
+}
+
+// carrying notes when each node carries the label with that value, or with "" not at all.
+func carrying(t *testing.T, value string) *observer {
+	t.Helper()
+	return observe(t, nodeMetadata(), func(node client.Object) bool { return node.GetLabels()[tier] == value }).saw(t, *nodes)
+}
+
+func nodeMetadata() *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+	return list
+}
+
+// nodeNoise changes what pools do not look at: the message of a condition, the kernel.
+func nodeNoise(t *testing.T, names []string) {
+	t.Helper()
+	noise := fmt.Appendf(nil, `{"status":{"nodeInfo":{"kernelVersion":"6.1.%d"},"conditions":[{"type":"MemoryPressure","message":"seen at %s"}]}}`,
+		time.Now().Unix(), time.Now().Format(time.RFC3339Nano))
+	concurrently(t, len(names), func(ctx context.Context, i int) error {
+		node := &corev1.Node{}
+		node.Name = names[i]
+		return env.Client.Status().Patch(ctx, node, client.RawPatch(types.StrategicMergePatchType, noise))
+	})
+}

@@ -1,0 +1,71 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package bench
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// scraper does not check certificates: that of an operator's metrics signs itself.
+var scraper = &http.Client{
+	Timeout:   10 * time.Second,
+	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
+}
+
+// scrape reads the driver's metrics; series of one name are summed up.
+func (p *process) scrape(t *testing.T) map[string]float64 {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s://%s/metrics", p.scheme, p.address), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+env.Config.BearerToken)
+	answer, err := scraper.Do(request)
+	if err != nil {
+		t.Fatalf("reading the metrics of %s: %v", p.name, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("reading the metrics of %s: %s", p.name, answer.Status)
+	}
+	sums := map[string]float64{}
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		name, value := lines.Text(), ""
+		if i := strings.LastIndexByte(name, ' '); i > 0 {
+			name, value = name[:i], name[i+1:]
+		}
+		name, _, _ = strings.Cut(name, "{")
+		if number, err := strconv.ParseFloat(value, 64); err == nil {
+			sums[name] += number
+		}
+	}
+	return sums
+}
+
+// heap is what the driver holds, in MiB, as its next garbage collection finds it.
+// Nothing in an operator starts a collection from outside, but reading its metrics
+// makes garbage, and within two minutes the runtime collects in any case.
+func (p *process) heap(t *testing.T) float64 {
+	t.Helper()
+	const cycles, live = "go_gc_cycles_total_gc_cycles_total", "go_gc_heap_live_bytes"
+	before := p.scrape(t)[cycles]
+	for deadline := time.Now().Add(150 * time.Second); time.Now().Before(deadline); {
+		if now := p.scrape(t); now[cycles] > before {
+			return now[live] / (1 << 20)
+		}
+	}
+	t.Fatalf("%s does not collect its garbage", p.name)
+	return 0
+}

@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command naive is the peer that the benchmarks set beside opcrew: the operators of the
+// articles, written as a tutorial would. They work, and they are what most operators
+// look like after a first afternoon: every child is created or updated on every look,
+// every node of a pool is updated whole, the status is always written, and an object is
+// looked at again after some seconds in case something was missed.
+//
+// It is a fixture: nothing here is meant to be good, and nothing to be bad on purpose.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+// lookAgain is after what time everything is looked at once more.
+const lookAgain = 10 * time.Second
+
+func main() {
+	kind := flag.String("kind", "", "the kind to serve: nodepool or memcached")
+	namespaces := flag.String("namespaces", "", "namespaces to serve, separated by commas; empty: all")
+	metrics := flag.String("metrics-bind-address", "0", "where metrics are served")
+	flag.Parse()
+	ctrl.SetLogger(zap.New())
+	if err := run(*kind, *namespaces, *metrics); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(kind, namespaces, metrics string) error {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(nodesv1.AddToScheme(scheme))
+	utilruntime.Must(cachev1alpha1.AddToScheme(scheme))
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("no cluster to talk to: %w", err)
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Cache: cache.Options{DefaultNamespaces: served(namespaces)},
+		Metrics: metricsserver.Options{BindAddress: metrics}, HealthProbeBindAddress: "0",
+	})
+	if err != nil {
+		return fmt.Errorf("create the manager: %w", err)
+	}
+	setups := map[string]func(ctrl.Manager) error{
+		"nodepool": (&nodePoolReconciler{Client: mgr.GetClient(), Scheme: scheme}).setup,
+		appName:    (&memcachedReconciler{Client: mgr.GetClient(), Scheme: scheme}).setup,
+	}
+	setup, ok := setups[kind]
+	if !ok {
+		return fmt.Errorf("--kind=%s: use nodepool or memcached", kind)
+	}
+	if err := setup(mgr); err != nil {
+		return fmt.Errorf("set up %s: %w", kind, err)
+	}
+	return mgr.Start(ctrl.SetupSignalHandler())
+}
+
+func served(namespaces string) map[string]cache.Config {
+	if namespaces == "" {
+		return nil
+	}
+	out := map[string]cache.Config{}
+	for name := range strings.SplitSeq(namespaces, ",") {
+		out[name] = cache.Config{}
+	}
+	return out
+}

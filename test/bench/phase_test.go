@@ -1,0 +1,99 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package bench
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+// window is how long an operator at rest is listened to after the noise.
+const window = 5 * time.Second
+
+// phase is what a driver did in a part of the run.
+type phase struct {
+	calls      testenv.Calls // those that count
+	reconciles int
+	cpu        time.Duration // of the processor
+}
+
+func (p phase) writes() int { return len(p.calls.Writes()) }
+func (p phase) reads() int  { return len(p.calls) - p.writes() }
+
+// String reads as a cell of a table.
+func (p phase) String() string {
+	return fmt.Sprintf("%d writes, %d reads, %d reconciles", p.writes(), p.reads(), p.reconciles)
+}
+
+// during tells what the process does while do runs.
+func (p *process) during(t *testing.T, do func()) phase {
+	t.Helper()
+	mark, before := env.Audit.Mark(t), p.scrape(t)
+	do()
+	calls, after := env.Audit.Since(t, mark).By(p.user).Counted(), p.scrape(t)
+	const reconciles, seconds = "controller_runtime_reconcile_total", "process_cpu_seconds_total"
+	return phase{
+		calls, int(after[reconciles] - before[reconciles]),
+		time.Duration((after[seconds] - before[seconds]) * float64(time.Second)),
+	}
+}
+
+// calm waits until the process has made no call for d. One that never rests is left
+// alone after a while: that a peer comes to rest is measured, not required.
+func (p *process) calm(t *testing.T, d time.Duration) bool {
+	t.Helper()
+	patience := 10 * time.Second
+	if p.gated() {
+		patience = time.Minute
+	}
+	for deadline := time.Now().Add(patience); ; {
+		mark := env.Audit.Mark(t)
+		time.Sleep(d)
+		seen := env.Audit.Since(t, mark).By(p.user).Counted()
+		switch late := time.Now().After(deadline); {
+		case len(seen) == 0:
+			return true
+		case late && p.gated():
+			t.Fatalf("%s does not come to rest within %s:\n%s", p.name, patience, seen)
+		case late:
+			return false
+		}
+	}
+}
+
+// resting measures what the process does while things happen that do not matter to it.
+// For opcrew that is nothing: no call, and no reconcile either where it says so.
+func (p *process) resting(t *testing.T, tb *table, row string, asleep bool, noise func()) {
+	t.Helper()
+	got := p.during(t, func() {
+		noise()
+		time.Sleep(window)
+	})
+	tb.set(row, p.name, "%s", got)
+	if p.gated() && len(got.calls) > 0 {
+		t.Errorf("%s: expected no call, %s made:\n%s", row, p.name, got.calls)
+	}
+	if p.gated() && asleep && got.reconciles > 0 {
+		t.Errorf("%s: expected no reconcile, %s had %d", row, p.name, got.reconciles)
+	}
+}
+
+// restarted measures what the process does when it starts again: opcrew writes nothing.
+func (p *process) restarted(t *testing.T, tb *table) {
+	t.Helper()
+	p.stop(t)
+	mark := env.Audit.Mark(t)
+	p.run(t)
+	calm := p.calm(t, 3*time.Second)
+	got := phase{calls: env.Audit.Since(t, mark).By(p.user).Counted()}
+	tb.set("restart", p.name, "%d writes, %d reads%s", got.writes(), got.reads(), map[bool]string{false: ", and goes on"}[calm])
+	if p.gated() && got.writes() > 0 {
+		t.Errorf("a restart should write nothing, %s wrote:\n%s", p.name, got.calls.Writes())
+	}
+}

@@ -1,0 +1,149 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// process is a running driver.
+type process struct {
+	driver
+	kind       string
+	namespaces []string
+	user       string // in the audit log
+	kubeconfig string
+	address    string // of its metrics
+	log        string
+	cmd        *exec.Cmd
+	ended      chan error
+}
+
+// start runs the driver for one kind, as an account of its own, until the test ends.
+func (d driver) start(t *testing.T, kind string, namespaces ...string) *process {
+	t.Helper()
+	dir := t.TempDir()
+	p := &process{
+		driver: d, kind: kind, namespaces: namespaces, user: testenv.ServiceAccountUser(namespace, d.name),
+		kubeconfig: filepath.Join(dir, "kubeconfig"), log: filepath.Join(dir, "log"),
+	}
+	writeKubeconfig(t, p.kubeconfig, account(t, d.name))
+	p.run(t)
+	t.Cleanup(func() {
+		p.stop(t)
+		if t.Failed() {
+			text, _ := os.ReadFile(p.log)
+			t.Logf("end of the log of %s:\n%s", d.name, text[max(0, len(text)-4000):])
+		}
+	})
+	return p
+}
+
+// run starts the process and waits until its controllers work.
+func (p *process) run(t *testing.T) {
+	t.Helper()
+	log, err := os.Create(p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p.address = freeAddress(t)
+	p.cmd = exec.Command(p.binary(t), p.args(p.kind, p.namespaces, p.address)...)
+	p.cmd.Env = []string{"KUBECONFIG=" + p.kubeconfig, "PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(p.log)}
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.ended = make(chan error, 1)
+	go func() {
+		// The kernel sends the signal of death when the thread that forked ends.
+		runtime.LockOSThread()
+		p.ended <- p.cmd.Run()
+	}()
+	eventually.True(t, time.Minute, p.name+" begins to work", func() error {
+		if text, err := os.ReadFile(p.log); err != nil || !bytes.Contains(text, []byte("Starting workers")) {
+			return errors.Join(err, fmt.Errorf("its log says %s", text))
+		}
+		return nil
+	})
+}
+
+// stop ends the process as a kubelet would: it is asked to, and killed if it does not.
+func (p *process) stop(t *testing.T) {
+	t.Helper()
+	if p.cmd == nil {
+		return
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // the only error is that it has ended already
+	select {
+	case err := <-p.ended:
+		if err != nil {
+			t.Errorf("%s ended with %v", p.name, err)
+		}
+	case <-time.After(10 * time.Second):
+		_ = p.cmd.Process.Kill()
+		t.Logf("%s did not end in time and was killed: %v", p.name, <-p.ended)
+	}
+	p.cmd = nil
+}
+
+// resident is the memory that the kernel counts, and the most that it ever was, in MiB.
+func (p *process) resident(t *testing.T) (now, peak float64) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var kib float64
+		if _, err := fmt.Sscanf(line, "VmRSS: %f kB", &kib); err == nil {
+			now = kib / 1024
+		}
+		if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kib); err == nil {
+			peak = kib / 1024
+		}
+	}
+	return now, peak
+}
+
+func writeKubeconfig(t *testing.T, file string, config *rest.Config) {
+	t.Helper()
+	out := clientcmdapi.NewConfig()
+	out.Clusters["bench"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
+	out.AuthInfos["bench"] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
+	out.Contexts["bench"] = &clientcmdapi.Context{Cluster: "bench", AuthInfo: "bench"}
+	out.CurrentContext = "bench"
+	if err := clientcmd.WriteToFile(*out, file); err != nil {
+		t.Fatalf("writing a kubeconfig: %v", err)
+	}
+}
+
+// freeAddress was free a moment ago; nothing else here takes ports meanwhile.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}

@@ -1,0 +1,146 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// observer watches objects and notes when each is first seen to be as it shall be. The
+// API keeps times to the second, which is too coarse.
+type observer struct {
+	mu     sync.Mutex
+	seen   map[string]bool
+	at     map[string]time.Time
+	wanted func(client.Object) bool
+	stop   func()
+}
+
+// observe watches the objects of a list until it is stopped, which the end of the test
+// does, too.
+func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bool, opts ...client.ListOption) *observer {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	o := &observer{seen: map[string]bool{}, at: map[string]time.Time{}, wanted: wanted, stop: func() { cancel(); <-ended }}
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			o.watch(ctx, list, opts)
+		}
+	}()
+	t.Cleanup(o.stop)
+	return o
+}
+
+// watch follows one watch to its end; the next one begins with all objects anew.
+func (o *observer) watch(ctx context.Context, list client.ObjectList, opts []client.ListOption) {
+	watch, err := env.Client.Watch(ctx, list.DeepCopyObject().(client.ObjectList), opts...)
+	if err != nil {
+		time.Sleep(100 * time.Millisecond)
+		return
+	}
+	defer watch.Stop()
+	for event := range watch.ResultChan() {
+		if object, ok := event.Object.(client.Object); ok {
+			o.note(object)
+		}
+	}
+}
+
+func (o *observer) note(object client.Object) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	name := object.GetName()
+	o.seen[name] = true
+	if _, ok := o.at[name]; !ok && o.wanted(object) {
+		o.at[name] = time.Now()
+	}
+}
+
+// count is how many objects were seen, and how many of them as they shall be.
+func (o *observer) count() (seen, done int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.seen), len(o.at)
+}
+
+// saw waits until the watch has shown n objects at all.
+func (o *observer) saw(t *testing.T, n int) *observer {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		seen, _ := o.count()
+		if seen >= n {
+			return o
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("expected to see %d objects, saw %d", n, seen)
+		}
+	}
+}
+
+// done waits until n objects are as they shall be, and returns when the last one was.
+// It returns false when that takes too long.
+func (o *observer) done(n int) (time.Time, bool) {
+	for deadline := time.Now().Add(*limit); ; time.Sleep(10 * time.Millisecond) {
+		if _, done := o.count(); done >= n {
+			return o.last(), true
+		}
+		if time.Now().After(deadline) {
+			return time.Now(), false
+		}
+	}
+}
+
+func (o *observer) last() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var last time.Time
+	for _, at := range o.at {
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// since tells the median and the 99th percentile of the times from each object's begin.
+func (o *observer) since(begin map[string]time.Time) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var times []time.Duration
+	for name, at := range o.at {
+		times = append(times, at.Sub(begin[name]))
+	}
+	if len(times) == 0 {
+		return "none"
+	}
+	slices.Sort(times)
+	at := func(percent int) time.Duration { return times[min(len(times)-1, len(times)*percent/100)] }
+	return fmt.Sprintf("%.1f s, %.1f s", at(50).Seconds(), at(99).Seconds())
+}
+
+// beginnings are the moments at which objects were made.
+type beginnings struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+func (b *beginnings) now(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at == nil {
+		b.at = map[string]time.Time{}
+	}
+	b.at[name] = time.Now()
+}
