@@ -17,14 +17,9 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Waits of the loop.
-const (
-	// retryWait passes before a conflict is tried again, if no event comes first.
-	retryWait = 200 * time.Millisecond
-	// behindWait passes before an object is looked at again whose event, after a
-	// write of ours, has not come. It is only a net: the event wakes the loop.
-	behindWait = 5 * time.Second
-)
+// behindWait passes before an object is looked at again whose event, after a write of
+// ours, has not come. It is only a net: the event wakes the loop.
+const behindWait = 5 * time.Second
 
 // Loop carries out the reconcile of one sort of key: observe, plan, act, report. It
 // is the same for every kind; what differs is in Kind.
@@ -39,7 +34,8 @@ type Loop[O client.Object, F any] struct {
 	// Forget, if set, is called when the object is gone, with its key.
 	Forget func(client.ObjectKey)
 
-	status statusGate
+	status  statusGate
+	retries retries
 }
 
 // Reconcile brings one object nearer to what it declares.
@@ -80,6 +76,7 @@ func (l *Loop[O, F]) get(ctx context.Context, key client.ObjectKey) (O, schema.G
 func (l *Loop[O, F]) gone(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	l.Writes().Forget(gvk, key)
 	l.status.forget(key)
+	l.retries.over(key)
 	l.Metrics.forget(gvk, key)
 	if l.Forget != nil {
 		l.Forget(key)
@@ -88,7 +85,7 @@ func (l *Loop[O, F]) gone(gvk schema.GroupVersionKind, key client.ObjectKey) {
 
 // result turns an outcome into what the queue does next: an error backs off by
 // itself, everything else waits for an event or for the time asked for.
-func (l *Loop[O, F]) result(plan Plan, done Outcome) (ctrl.Result, error) {
+func (l *Loop[O, F]) result(key client.ObjectKey, plan Plan, done Outcome) (ctrl.Result, error) {
 	done.lookAgain(plan.Again)
 	// What the user has not been told yet does not wait for the backoff, which events can
 	// drive up to a minute within the half second between two writes of a status.
@@ -96,7 +93,9 @@ func (l *Loop[O, F]) result(plan Plan, done Outcome) (ctrl.Result, error) {
 		return ctrl.Result{}, done.Err
 	}
 	if done.retry {
-		done.lookAgain(retryWait)
+		done.lookAgain(l.retries.wait(key))
+	} else {
+		l.retries.over(key)
 	}
 	return ctrl.Result{RequeueAfter: done.again}, nil
 }

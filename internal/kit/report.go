@@ -26,7 +26,7 @@ import (
 func (l *Loop[O, F]) report(ctx context.Context, gvk schema.GroupVersionKind, object O, facts F, plan Plan, done Outcome) (ctrl.Result, error) {
 	reporter, ok := l.Kind.(Reporter[O, F])
 	if !ok {
-		return l.result(plan, done)
+		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
 	before := object.DeepCopyObject().(O)
 	now := l.Clock.Now()
@@ -44,7 +44,7 @@ func (l *Loop[O, F]) reportUnread(ctx context.Context, gvk schema.GroupVersionKi
 		set.Unknown("Ready", common.ReasonReadFailed, cause.Error())
 		return l.writeStatus(ctx, gvk, before, object, Plan{}, done)
 	}
-	return l.result(Plan{}, done)
+	return l.result(client.ObjectKeyFromObject(object), Plan{}, done)
 }
 
 // reportPause keeps a paused object from claiming to be as wanted while changes wait.
@@ -73,26 +73,26 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	keepTimes(before, object)
 	l.Metrics.observe(gvk, object)
 	if released(object) || equality.Semantic.DeepEqual(before, object) {
-		return l.result(plan, done)
+		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
 	key := client.ObjectKeyFromObject(object)
 	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object)); wait > 0 {
 		done.lookAgain(wait)
 		done.untold = true
-		return l.result(plan, done)
+		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
 	written := object.DeepCopyObject().(O)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	err := l.Client.Status().Patch(ctx, written, patch, client.FieldOwner(common.Name))
 	switch {
 	case apierrors.IsNotFound(err):
-		return l.result(plan, done)
+		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	case apierrors.IsConflict(err):
 		done.retry = true
-		return l.result(plan, done)
+		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	case err != nil:
 		done.fail(fmt.Errorf("status of %s: %w", key, err))
-		return l.result(plan, done)
+		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
 	l.Writes().Record(gvk, written)
 	l.status.wrote(key, l.Clock.Now())
@@ -100,7 +100,7 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	if teller, ok := l.Kind.(Teller[O]); ok {
 		l.tell(object, teller.Tell(before, object))
 	}
-	return l.result(plan, done)
+	return l.result(client.ObjectKeyFromObject(object), plan, done)
 }
 
 // interval is how long a status must wait for after the last one. Both say Ready is on its

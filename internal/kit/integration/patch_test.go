@@ -107,8 +107,8 @@ func TestAPatchThatRestsOnAnOldViewIsTriedAgainAndNothingRestsOnIt(t *testing.T)
 	}
 	for try, costs := range []cost{{"patch configmaps": 1, statusWrite: 1}, {"patch configmaps": 1}, {"patch configmaps": 1}, {"patch configmaps": 1}, {"patch configmaps": 1}} {
 		result, err := l.reconciles(widget, costs)
-		if err != nil || result.RequeueAfter != 200*time.Millisecond {
-			t.Fatalf("try %d gives %v (%v), expected it to be tried again after 200ms: no rival wrote", try+1, result, err)
+		if want := 200 * time.Millisecond << try; err != nil || result.RequeueAfter != want {
+			t.Fatalf("try %d gives %v (%v), expected it to be tried again after %s: no rival wrote", try+1, result, err, want)
 		}
 	}
 	if stepped != 0 {

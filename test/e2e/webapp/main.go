@@ -1,0 +1,77 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Webapp is a small HTTP server for end-to-end scenarios: it tells which version of it
+// answers, with which configuration and to whom, and can be kept busy.
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Answer is what / tells.
+type Answer struct {
+	Version  string `json:"version"`  // that it was built as, see the image
+	Greeting string `json:"greeting"` // of the environment
+	Config   string `json:"config"`   // the whole configuration, as mounted
+	User     string `json:"user"`     // whom the proxy let in
+	Password bool   `json:"password"` // whether the password came through, which it must not
+	Pod      string `json:"pod"`
+}
+
+var version = "1"
+
+func main() {
+	http.HandleFunc("GET /{$}", tell)
+	http.HandleFunc("GET /burn", burn)
+	server := &http.Server{Addr: ":" + cmp.Or(os.Getenv("PORT"), "8080"), ReadHeaderTimeout: 10 * time.Second}
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer cancel()
+	go func() {
+		if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+			log.Fatal(err)
+		}
+	}()
+	<-ctx.Done()
+	last, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	defer stop()
+	if err := server.Shutdown(last); err != nil {
+		log.Print(err)
+	}
+}
+
+func tell(w http.ResponseWriter, r *http.Request) {
+	config, err := os.ReadFile("/etc/microservice/config.properties")
+	if err != nil {
+		config = nil
+	}
+	name, _ := os.Hostname()
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(Answer{
+		Version: cmp.Or(os.Getenv("VERSION"), version), Greeting: os.Getenv("GREETING"), Config: string(config),
+		User: r.Header.Get("X-Forwarded-User"), Password: r.Header.Get("Authorization") != "", Pod: name,
+	}); err != nil {
+		log.Print(err)
+	}
+}
+
+// burn keeps a processor busy for so many milliseconds.
+func burn(w http.ResponseWriter, r *http.Request) {
+	ms, err := strconv.Atoi(r.URL.Query().Get("ms"))
+	if err != nil || ms < 0 || ms > 10_000 {
+		http.Error(w, "ms: a number from 0 to 10000", http.StatusBadRequest)
+		return
+	}
+	for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end); { //nolint:revive // being busy is the purpose
+	}
+}
