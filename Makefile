@@ -96,6 +96,13 @@ e2e: need-root ## Scenarios on the local cluster (make up first): real nodes, po
 e2e-smoke: need-root ## The short scenario of each kind on the local cluster (make up first).
 	go test -tags e2e -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
 
+.PHONY: e2e-gateway
+e2e-gateway: need-root $(BIN)/traefik ## Host names behind a real Ingress and Gateway on the local cluster (make up first; builds Traefik, 5 minutes the first time).
+	go test -tags e2e,gateway -count 1 -timeout 30m -v -run RealIngressAndGateway ./test/e2e
+
+$(BIN)/traefik: test/e2e/traefik/go.mod
+	cd test/e2e/traefik && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $@ github.com/traefik/traefik/v3/cmd/traefik
+
 .PHONY: faults
 faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every place (an hour or more; FAULTS= for a sample).
 	go test -tags faults -count 1 -timeout 180m -v ./test/faults -args $(FAULTS)
@@ -112,7 +119,7 @@ lint: $(BIN)/golangci-lint ## Run the linters.
 
 .PHONY: verify
 verify: generate manifests build-installer lint ## Check that generated files are committed, and lint and vet.
-	go vet -tags e2e,bench,faults ./...
+	go vet -tags e2e,gateway,bench,faults ./...
 	cd hack/localcluster && go vet ./...
 	@dirty="$$(git status --porcelain -- api config dist)" || exit 1; if [ -n "$$dirty" ]; then \
 		echo "generated files differ from what is committed; commit what make generate manifests build-installer made:"; \
@@ -164,20 +171,22 @@ local-deploy: build helper local
 		$(MAKE) docker-build docker-push deploy IMG=$$tag HELPER_IMG=$$helper
 
 .PHONY: samples
-samples: $(KUBECTL) local ## Apply the samples to the local cluster: a pool for node2 and one for node3, a pod in each, and a cache.
-	@tar="$$($(LOCAL) image build-debian memcached)" && $(LOCAL) image load "$${tar##* }" >/dev/null
+samples: $(KUBECTL) local ## Apply the samples to the local cluster: a pool for node2 and one for node3, a pod in each, an application and a cache.
+	@for image in memcached nginx; do tar="$$($(LOCAL) image build-debian $$image)" && $(LOCAL) image load "$${tar##* }" >/dev/null || exit 1; done
 	@$(KUBECTL) label node node2 node-role.kubernetes.io/test= --overwrite >/dev/null
 	@$(KUBECTL) label node node3 node-role.kubernetes.io/master= --overwrite >/dev/null
 	@$(KUBECTL) apply --server-side -f config/samples/nodepools.yaml >/dev/null
 	@$(KUBECTL) wait --for=condition=Ready nodepools/test nodepools/master --timeout 60s >/dev/null || echo "not every sample pool is ready; the table says why"
-	@$(KUBECTL) apply --server-side -f config/samples/pods.yaml -f config/samples/memcached.yaml >/dev/null
+	@$(KUBECTL) apply --server-side -f config/samples/pods.yaml -f config/samples/appservice.yaml -f config/samples/memcached.yaml >/dev/null
 	@$(KUBECTL) wait --for=condition=Ready pods -l app.kubernetes.io/part-of=opcrew-samples --timeout 120s >/dev/null || echo "not every sample pod is ready"
+	@$(KUBECTL) wait --for=condition=Ready appservice/nginx-app --timeout 120s >/dev/null || echo "the sample application is not ready; the table says why"
 	@$(KUBECTL) wait --for=condition=Ready memcached/example-memcached --timeout 120s >/dev/null || echo "the sample cache is not ready; the table says why"
 
 .PHONY: table
 table: $(KUBECTL) ## Show what the samples became, and what to try next.
 	@echo; $(KUBECTL) get nodes; echo; $(KUBECTL) get nodepools,runtimeclasses; echo
 	@$(KUBECTL) get pods -l app.kubernetes.io/part-of=opcrew-samples -o wide; echo
+	@$(KUBECTL) get appservices -o wide; echo
 	@$(KUBECTL) get memcacheds -o wide; echo
 	@$(KUBECTL) -n opcrew-system get deployments; echo
 	@cat config/samples/next.txt

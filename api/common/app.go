@@ -7,9 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// The rule looks for exponents itself: it is asked also about amounts that their own rule
+// refuses, and comparing those keeps an API server busy for hours.
+
 // Resources are what a container asks for and what it may use at most.
 // +kubebuilder:object:generate=true
-// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.requests) || self.requests.all(r, !(r in self.limits) || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="requests must not be higher than limits"
+// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.requests) || self.requests.all(r, !(r in self.limits) || string(self.requests[r]).matches('[eE]') || string(self.limits[r]).matches('[eE]') || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="requests must not be higher than limits"
 type Resources struct {
 	// limits are what the container may use at most.
 	// +optional

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -180,6 +181,23 @@ func TrimPod(object any) (any, error) {
 	pod.ManagedFields = nil
 	pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName}
 	return pod, nil
+}
+
+// TrimReplicaSet is a cache transform that keeps of a ReplicaSet what tells which revision
+// it is, with which image and volumes, and how its pods fare. A Deployment has up to ten.
+func TrimReplicaSet(object any) (any, error) {
+	set, ok := object.(*appsv1.ReplicaSet)
+	if !ok {
+		return object, nil
+	}
+	set.ManagedFields = nil
+	full := set.Spec.Template
+	set.Spec.Template = corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: full.Spec.Volumes}}
+	set.Spec.Template.Annotations = full.Annotations
+	for _, c := range full.Spec.Containers {
+		set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
+	}
+	return set, nil
 }
 
 // TrimNode is a cache transform that drops what is large in a Node and nobody reads:

@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // revisionAnnotation orders the ReplicaSets of a Deployment.
@@ -29,6 +31,15 @@ type Rollout struct {
 	Sets []appsv1.ReplicaSet
 	// Pods are those of its ReplicaSets, by name.
 	Pods []corev1.Pod
+	// Behind: the Deployment that was read is older than our own last write of it. By the
+	// time that the children are looked at, the cache may have caught up, so that nothing
+	// tells of the change any more but this.
+	Behind bool
+}
+
+// Recall compares what was read with what the operator itself remembers to have written.
+func (r *Rollout) Recall(writes *ensure.Writes) {
+	r.Behind = r.Deployment != nil && writes.Behind(appsv1.SchemeGroupVersion.WithKind("Deployment"), r.Deployment)
 }
 
 // ObserveRollout reads the Deployment of an owner, with what belongs to it.
@@ -105,19 +116,22 @@ func (r Rollout) Ready() int32 {
 
 // Observed tells whether the Deployment's controller has seen its last change.
 func (r Rollout) Observed() bool {
-	return r.Deployment != nil && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation
+	return r.Deployment != nil && !r.Behind && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation
 }
 
 // Complete tells whether all pods run the last template and are ready, and no other is
-// left. The pods are counted too: what the Deployment counts comes over its ReplicaSets,
-// and can be of before a change that was taken back.
+// left. The ReplicaSets and the pods are asked too: what the Deployment counts comes over
+// them, and can be of before a change that was taken back.
 func (r Rollout) Complete() bool {
-	if !r.Observed() {
+	if !r.Observed() || slices.ContainsFunc(r.Sets, unobserved) {
 		return false
 	}
 	s, n := r.Deployment.Status, r.Replicas()
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n
 }
+
+// unobserved tells whether a ReplicaSet's controller has not seen its last change.
+func unobserved(set appsv1.ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }
 
 // staying is how many pods there are that have not ended and are not on their way out.
 func (r Rollout) staying() int32 {

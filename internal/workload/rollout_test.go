@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // owned makes an object one of an application, with a controller of a UID.
@@ -136,19 +138,29 @@ func TestAReadThatFailedIsAnErrorAndNoFact(t *testing.T) {
 }
 
 func TestARolloutIsCompleteWhenAllPodsAreNewAndReadyAndNoOtherIsLeft(t *testing.T) {
+	more := func(options ...podOption) rolloutOption {
+		return func(r *Rollout) { r.Pods = append(r.Pods, *podOf("web-1", "more", options...)) }
+	}
+	ended := func(phase corev1.PodPhase) podOption { return func(p *corev1.Pod) { p.Status.Phase = phase } }
 	for name, test := range map[string]struct {
-		change func(*appsv1.Deployment)
-		want   bool
+		rollout Rollout
+		want    bool
 	}{
-		"it is": {func(*appsv1.Deployment) {}, true},
-		"the controller has not seen the last change": {func(d *appsv1.Deployment) { d.Generation++ }, false},
-		"one pod is old":       {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }, false},
-		"an old pod is left":   {func(d *appsv1.Deployment) { d.Status.Replicas = 3 }, false},
-		"one pod is not ready": {func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }, false},
+		"it is": {rolled(2), true},
+		"the controller has not seen the last change": {rolled(2, isUnseen), false},
+		"what was read is older than our last write":  {rolled(2, func(r *Rollout) { r.Behind = true }), false},
+		"one pod is old":       {rolled(2, counts(1, 2, 2)), false},
+		"an old pod is left":   {rolled(2, counts(2, 2, 3)), false},
+		"one pod is not ready": {rolled(2, counts(2, 1, 2)), false},
+		// Regression: a change that was taken back at once left a pod that no count had.
+		"a pod is left that nobody counts yet":     {rolled(2, more()), false},
+		"a pod is missing that is still counted":   {rolled(2, withPods(podOf("web-2", "a", isReady))), false},
+		"a pod is on its way out":                  {rolled(2, more(isDeleted)), true},
+		"a ReplicaSet is still to take a pod back": {rolled(2, func(r *Rollout) { r.Sets[1].Generation++ }), false},
+		"a pod was evicted":                        {rolled(2, more(ended(corev1.PodFailed))), true},
+		"a pod has ended":                          {rolled(2, more(ended(corev1.PodSucceeded))), true},
 	} {
-		d := newDeployment(2)
-		test.change(d)
-		if got := (Rollout{Deployment: d}).Complete(); got != test.want {
+		if got := test.rollout.Complete(); got != test.want {
 			t.Errorf("%s: expected %t, got %t", name, test.want, got)
 		}
 	}
@@ -171,5 +183,25 @@ func TestOnlyTheNewestReplicaSetTellsOfRefusedPods(t *testing.T) {
 	} {
 		r := observe(t, append(test.sets, newDeployment(1))...)
 		same(t, name, test.want, r.refused())
+	}
+}
+
+// Regression: between the read of a Deployment and the look at the children the cache
+// caught up with a change, and Ready was True of pods that were not there yet.
+func TestADeploymentThatIsOlderThanOurOwnWriteIsNotTakenForTheNewOne(t *testing.T) {
+	kind, writes := appsv1.SchemeGroupVersion.WithKind("Deployment"), ensure.NewWrites()
+	r, written := rolled(2), newDeployment(2)
+	r.Deployment.ResourceVersion, written.ResourceVersion = "7", "8"
+	writes.Record(kind, written)
+	if r.Recall(writes); !r.Behind || r.Complete() {
+		t.Error("expected a Deployment of before our write to be behind, and its rollout not to be complete")
+	}
+	r.Deployment.ResourceVersion = "8"
+	if r.Recall(writes); r.Behind || !r.Complete() {
+		t.Error("expected the Deployment that we wrote to be what is")
+	}
+	none := Rollout{}
+	if none.Recall(writes); none.Behind {
+		t.Error("expected nothing to be behind where nothing was read")
 	}
 }

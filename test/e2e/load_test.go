@@ -28,10 +28,12 @@ type visitor struct {
 	client         *http.Client
 	url            string
 	user, password string
+	host           string // asked for, where it is not that of the URL
 }
 
 func newVisitor(url, user, password string) *visitor {
-	return &visitor{&http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, url, user, password}
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	return &visitor{client: &http.Client{Timeout: 10 * time.Second, Transport: transport}, url: url, user: user, password: password}
 }
 
 // visit makes one request.
@@ -39,6 +41,9 @@ func (v *visitor) visit(ctx context.Context) (int, answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.url, nil)
 	if err != nil {
 		return 0, answer{}, err
+	}
+	if v.host != "" {
+		request.Host = v.host
 	}
 	if v.user != "" {
 		request.SetBasicAuth(v.user, v.password)

@@ -249,7 +249,11 @@ func TestTheArticlesMicroServiceSaysThatItsImageIsNone(t *testing.T) {
 func TestAMicroServiceIsScaledByItsRealLoad(t *testing.T) {
 	s := newServiceTest(t)
 	s.create(t)
-	s.edit(t, `{"spec":{"needAuth":false,"replicas":1,"autoscaling":true,"maxReplicas":3}}`)
+	s.edit(t, `{"spec":{"needAuth":false,"replicas":1}}`)
+	if m := s.await(t, metav1.ConditionTrue, "AllPodsReady"); m.Status.Replicas != 1 {
+		t.Fatalf("expected one pod before there is load, got %d", m.Status.Replicas)
+	}
+	s.edit(t, `{"spec":{"autoscaling":true,"maxReplicas":3}}`)
 	s.await(t, metav1.ConditionTrue, "AllPodsReady")
 	busy := newVisitor(s.url(t)+"burn?ms=200", "", "")
 	l := underLoad(t, busy)

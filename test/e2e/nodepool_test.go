@@ -6,6 +6,8 @@
 package e2e
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -30,6 +32,21 @@ func (c *cluster) article(updated bool) string {
 		name = "article-updated.yaml"
 	}
 	return filepath.Join(c.root, "test", "crds", "testdata", "nodepools", "accept", name)
+}
+
+// articlesFirst is the first object of the article's manifest: pool test.
+func (c *cluster) articlesFirst(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(c.article(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := bytes.Cut(text, []byte("\n---\n"))
+	file := filepath.Join(t.TempDir(), "first.yaml")
+	if err := os.WriteFile(file, first, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func TestSmokeTheArticlesPoolsDoWhatTheArticleShows(t *testing.T) {
@@ -108,6 +125,9 @@ func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
 	c.role(t, "node3", "master")
 	before := c.carriedByAll(t)
 
+	// One after the other: of two pools of the same second the name decides which is the older.
+	c.kubectl(t, "apply", "--server-side", "-f", c.articlesFirst(t))
+	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
 	c.kubectl(t, "apply", "--server-side", "-f", c.article(false))
 	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
 	master := c.wantPool(t, "master", metav1.ConditionFalse, nodesv1.ReasonHeldByPool)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -131,7 +130,7 @@ func (c *claims) check(before, after View, e Event) error {
 
 func (c *claims) truth(v View, object *unstructured.Unstructured) error {
 	typed := reflect.New(reflect.TypeOf(c.subject.Primary).Elem()).Interface().(client.Object)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+	if err := decode(object.Object, typed); err != nil {
 		return err
 	}
 	return c.subject.Truth(v, typed)

@@ -31,6 +31,9 @@ func stateOf(v View, s *Subject) state {
 		if s.Mask != nil {
 			s.Mask(object)
 		}
+		if len(object.Object) == 0 {
+			continue
+		}
 		object.SetName(generic(object).Name)
 		key := generic(object).String()
 		for n := 2; out[key] != nil; n++ {

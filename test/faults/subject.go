@@ -33,7 +33,8 @@ type Subject struct {
 	// Invariants must hold at every single event.
 	Invariants []Invariant
 	// Mask changes an object that is to be compared, where it may differ from run to
-	// run; optional. What every object has (UIDs, versions, times) is masked anyway.
+	// run; optional. What every object has (UIDs, versions, times) is masked anyway. An
+	// object that is left with nothing, not even a name, is not compared at all.
 	Mask func(object *unstructured.Unstructured)
 	// Touch changes an object as another client might who works on it at the same time,
 	// beside the annotation that it gets in any case; optional. Keys begin with TouchPrefix.

@@ -5,6 +5,7 @@ package faults
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,7 +54,7 @@ func (v View) Get(name string, into client.Object) error {
 	if found == nil {
 		return fmt.Errorf("there is no %s %s", kind.Kind, name)
 	}
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, into)
+	return decode(found.Object, into)
 }
 
 // Gone returns nil if there is no object of that name.
@@ -76,7 +77,20 @@ func (v View) List(into client.ObjectList) error {
 			list.Items = append(list.Items, *v.objects[key])
 		}
 	}
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(list.UnstructuredContent(), into)
+	return decode(list.UnstructuredContent(), into)
+}
+
+// decode fills a typed object. The converter, which is fast, does not know texts that may
+// also be written as numbers; their JSON does.
+func decode(content map[string]any, into any) error {
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, into) == nil {
+		return nil
+	}
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
 }
 
 // Objects returns all objects of a kind, in the order of their names.

@@ -67,6 +67,7 @@ type AppServiceSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor.size() <= 4)",message="divisor of a resourceFieldRef has 4 characters at most, such as 1m or 1Mi"
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
 	// ports that the application serves. With a nodePort among them the Service is reached

@@ -4,7 +4,6 @@
 package v1
 
 import (
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -39,6 +38,8 @@ const (
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).size() <= 46 && (has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="spec.fullName, or metadata.name without one, names the Service and all that belongs to it; use 46 characters at most, lower-case letters, digits and '-', beginning with a letter"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is a label of all that belongs to the instance; use 63 characters at most"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name) == (has(oldSelf.spec.fullName) ? oldSelf.spec.fullName : oldSelf.metadata.name)",message="spec.fullName cannot change, as all that belongs to the instance has this name; make another instance"
 type MicroServiceDeploy struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -58,6 +59,7 @@ type MicroServiceDeploy struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.configFrom) || !has(self.config)",message="give config or configFrom, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.maxReplicas >= (has(self.replicas) ? self.replicas : 1)",message="maxReplicas must not be lower than replicas"
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || has(self.baseDomain)",message="a gateway needs a baseDomain to serve"
+// +kubebuilder:validation:XValidation:rule="!has(self.needAuth) || !self.needAuth || !has(self.ports) || self.ports.size() == 0 || self.ports.exists(p, !has(p.protocol) || p.protocol == 'TCP')",message="needAuth guards TCP ports, and there is none"
 type MicroServiceDeploySpec struct {
 	// msName is the name of the microservice, of which this is one instance.
 	// +required
@@ -65,7 +67,7 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	MsName string `json:"msName"`
 
-	// fullName is the name of this instance, and of all that belongs to it; default metadata.name.
+	// fullName is the name of this instance, and of all that belongs to it; default metadata.name. It cannot change.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	FullName string `json:"fullName,omitempty"`
@@ -109,7 +111,7 @@ type MicroServiceDeploySpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
-	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
+	Metrics []Metric `json:"metrics,omitempty"`
 
 	// needAuth lets in only who knows the tenant's user and password (HTTP basic auth). The
 	// application gets the user's name in the header X-Forwarded-User.
@@ -170,6 +172,7 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port stands twice: each port and protocol can be served once"
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name"
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || p.nodePort == 0 || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports have the same nodePort"
 	Ports []common.Port `json:"ports,omitempty"`
 
 	// probes of the container; default a readiness probe that connects to the first port.
@@ -181,6 +184,7 @@ type MicroServiceDeploySpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor.size() <= 4)",message="divisor of a resourceFieldRef has 4 characters at most, such as 1m or 1Mi"
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
 	// imagePullSecrets are Secrets with the credentials of the image's registry.
@@ -194,7 +198,7 @@ type MicroServiceDeploySpec struct {
 	// major versions, see current, at <msName>.<baseDomain>. Without it there is no host name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=190
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`
 	BaseDomain string `json:"baseDomain,omitempty"`
 
 	// gateway that serves the host names, by an HTTPRoute. Without it, or where Gateway API is
@@ -262,12 +266,15 @@ type SecretRef struct {
 type Probes struct {
 	// readiness takes the pod out of the Service while it fails.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
 	Readiness *corev1.Probe `json:"readiness,omitempty"`
 	// liveness restarts the container when it fails.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
 	Liveness *corev1.Probe `json:"liveness,omitempty"`
 	// startup holds the others back until it has succeeded.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
 	Startup *corev1.Probe `json:"startup,omitempty"`
 }
 

@@ -32,7 +32,7 @@ const debian = "bookworm"
 // Recipes are the images that are made of Debian packages, under the names
 // that upstream gives them. To add one, add it here.
 func Recipes() []Recipe {
-	return []Recipe{busybox(), memcached()}
+	return []Recipe{busybox(), memcached(), nginx()}
 }
 
 // FindRecipe returns the recipe of that name.
@@ -85,3 +85,36 @@ func memcached() Recipe {
 		Config: Config{Entrypoint: []string{"memcached"}, User: "11211:11211"},
 	}
 }
+
+// nginx serves /usr/share/nginx/html at port 80, as upstream's image does: a master that is
+// root, and workers that are not.
+func nginx() Recipe {
+	return Recipe{
+		Name:     "nginx",
+		Summary:  "nginx as Debian builds it, with a page to serve",
+		Suite:    "trixie",
+		Packages: []string{"nginx"},
+		Without:  []string{"adduser", "iproute2", "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
+		Tags:     []string{"nginx:{version}", "nginx:{minor}"},
+		Accounts: []string{"www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin"},
+		Files:    map[string]string{"/etc/nginx/nginx.conf": nginxConf},
+		// SIGTERM would end it in the middle of an answer.
+		Config: Config{Entrypoint: []string{"nginx", "-g", "daemon off;"}, StopSignal: "SIGQUIT"},
+	}
+}
+
+const nginxConf = `user www-data;
+worker_processes 1;
+pid /tmp/nginx.pid;
+error_log /dev/stderr warn;
+events { worker_connections 512; }
+http {
+  include /etc/nginx/mime.types;
+  access_log off;
+  server {
+    listen 80;
+    root /usr/share/nginx/html;
+    index index.html;
+  }
+}
+`

@@ -28,6 +28,8 @@ type Config struct {
 	User       string            `json:"user,omitempty"`
 	WorkingDir string            `json:"workingDir,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
+	// StopSignal ends the program; empty is SIGTERM.
+	StopSignal string `json:"stopSignal,omitempty"`
 }
 
 // Build makes an image of one layer.
@@ -65,6 +67,7 @@ func (c Config) file(file *v1.ConfigFile) *v1.ConfigFile {
 		User:       c.User,
 		WorkingDir: c.WorkingDir,
 		Labels:     c.Labels,
+		StopSignal: c.StopSignal,
 	}
 	return file
 }

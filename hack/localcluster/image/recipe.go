@@ -31,7 +31,9 @@ type Recipe struct {
 	Applets string `json:"applets,omitempty"`
 	// Accounts are lines of /etc/passwd that a package's script would have added.
 	Accounts []string `json:"accounts,omitempty"`
-	Config   Config   `json:"config"`
+	// Files are put in the place of those of the packages, by path.
+	Files  map[string]string `json:"files,omitempty"`
+	Config Config            `json:"config"`
 }
 
 // Write fetches the packages and saves the image as a tar. work is where apt
@@ -77,6 +79,9 @@ func (r Recipe) tree(ctx context.Context, debs []string) (*Tree, error) {
 	tree.MergeUsr()
 	if err := tree.addAccountLines(r.Accounts); err != nil {
 		return nil, err
+	}
+	for name, content := range r.Files {
+		tree.AddContent(clean(name), []byte(content), 0o644)
 	}
 	if r.Applets == "" {
 		return tree, nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 func TestVersionsLoseWhatDebianAdds(t *testing.T) {
@@ -126,5 +128,18 @@ func TestAccountsOfPackagesComeWithAGroupEach(t *testing.T) {
 	}
 	if err := tree.addAccountLines([]string{"broken"}); err == nil {
 		t.Error("a broken line was taken")
+	}
+}
+
+func TestFilesOfARecipeTakeThePlaceOfThoseOfItsPackages(t *testing.T) {
+	tree, err := nginx().tree(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, err := tree.Read("etc/nginx/nginx.conf"); err != nil || !strings.Contains(string(content), "listen 80;") {
+		t.Errorf("expected nginx to be told its port, got %q (%v)", content, err)
+	}
+	if got := nginx().Config.file(&v1.ConfigFile{}).Config.StopSignal; got != "SIGQUIT" {
+		t.Errorf("expected nginx to be ended by SIGQUIT, which lets it finish its answers, got %q", got)
 	}
 }

@@ -42,11 +42,13 @@ func Kind() kit.Kind {
 		Cache: func() map[client.Object]cache.ByObject {
 			pods := kit.Ours()
 			pods.Transform = kit.TrimPod
+			sets := kit.Ours()
+			sets.Transform = kit.TrimReplicaSet
 			return map[client.Object]cache.ByObject{
 				&appv1.AppService{}:             {},
 				&corev1.Service{}:               kit.Ours(),
 				&appsv1.Deployment{}:            kit.Ours(),
-				&appsv1.ReplicaSet{}:            kit.Ours(),
+				&appsv1.ReplicaSet{}:            sets,
 				&policyv1.PodDisruptionBudget{}: kit.Ours(),
 				&corev1.Pod{}:                   pods,
 			}

@@ -33,6 +33,9 @@ func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, e
 	if err != nil {
 		return facts{}, err
 	}
+	if rollout.Deployment != nil {
+		rollout.Recall(r.Writes())
+	}
 	f := facts{rollout: rollout}
 	if told := meta.FindStatusCondition(a.Status.Conditions, appv1.AppServiceChildrenReady); told != nil && told.Reason == common.ReasonNodePortTaken {
 		f.nodePorts, err = workload.ObserveNodePorts(ctx, r.Live, identity(a), a.Spec.Ports)

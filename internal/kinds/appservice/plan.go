@@ -4,11 +4,11 @@
 package appservice
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appv1 "github.com/opcrew/opcrew/api/app/v1"
@@ -60,10 +60,13 @@ func deployment(a *appv1.AppService, f facts) (ensure.Child, bool) {
 // wishes are what pods are replaced for when it changes, and nothing that they do not know of.
 func wishes(a *appv1.AppService) appv1.AppServiceSpec {
 	spec := a.Spec
-	spec.Size, spec.Ports = nil, slices.Clone(spec.Ports)
-	for i := range spec.Ports {
-		p := &spec.Ports[i]
-		p.Name, p.AppProtocol, p.NodePort = "", "", nil
+	spec.Size, spec.Ports = nil, nil
+	for _, p := range a.Spec.Ports {
+		wish := common.Port{Port: workload.ContainerPort(p), Protocol: p.Protocol}
+		if p.TargetPort.IntOrString().Type == intstr.String {
+			wish.TargetPort = p.TargetPort
+		}
+		spec.Ports = append(spec.Ports, wish)
 	}
 	return spec
 }

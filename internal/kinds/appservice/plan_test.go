@@ -128,15 +128,17 @@ func TestPodsArePinnedToWhatTheyKnowOf(t *testing.T) {
 		app  *appv1.AppService
 		same bool
 	}{
-		"the size":            {with(func(a *appv1.AppService) { a.Spec.Size = new(int32(9)) }), true},
-		"the nodePort":        {with(func(a *appv1.AppService) { a.Spec.Ports[0].NodePort = new(int32(30002)) }), true},
-		"the name of a port":  {with(func(a *appv1.AppService) { a.Spec.Ports[0].Name = "web" }), true},
-		"what is spoken":      {with(func(a *appv1.AppService) { a.Spec.Ports[0].AppProtocol = "http" }), true},
-		"the image":           {with(func(a *appv1.AppService) { a.Spec.Image = "nginx:1.27" }), false},
-		"the environment":     {with(func(a *appv1.AppService) { a.Spec.Envs = []corev1.EnvVar{{Name: "A"}} }), false},
-		"a port of the pods":  {with(func(a *appv1.AppService) { a.Spec.Ports[0].TargetPort = "8081" }), false},
-		"a label of the pods": {with(func(a *appv1.AppService) { a.Spec.Pod = &common.PodOverride{Labels: map[string]string{"a": "b"}} }), false},
-		"the resources":       {with(func(a *appv1.AppService) { a.Spec.Resources.Limits = map[corev1.ResourceName]common.Amount{"cpu": "1"} }), false},
+		"the size":                       {with(func(a *appv1.AppService) { a.Spec.Size = new(int32(9)) }), true},
+		"the nodePort":                   {with(func(a *appv1.AppService) { a.Spec.Ports[0].NodePort = new(int32(30002)) }), true},
+		"the name of a port":             {with(func(a *appv1.AppService) { a.Spec.Ports[0].Name = "web" }), true},
+		"the Service's port":             {with(func(a *appv1.AppService) { a.Spec.Ports[0].Port = 81 }), true},
+		"the name of a port of the pods": {with(func(a *appv1.AppService) { a.Spec.Ports[0].TargetPort = "http" }), false},
+		"what is spoken":                 {with(func(a *appv1.AppService) { a.Spec.Ports[0].AppProtocol = "http" }), true},
+		"the image":                      {with(func(a *appv1.AppService) { a.Spec.Image = "nginx:1.27" }), false},
+		"the environment":                {with(func(a *appv1.AppService) { a.Spec.Envs = []corev1.EnvVar{{Name: "A"}} }), false},
+		"a port of the pods":             {with(func(a *appv1.AppService) { a.Spec.Ports[0].TargetPort = "8081" }), false},
+		"a label of the pods":            {with(func(a *appv1.AppService) { a.Spec.Pod = &common.PodOverride{Labels: map[string]string{"a": "b"}} }), false},
+		"the resources":                  {with(func(a *appv1.AppService) { a.Spec.Resources.Limits = map[corev1.ResourceName]common.Amount{"cpu": "1"} }), false},
 	} {
 		if got := key(base) == key(test.app); got != test.same {
 			t.Errorf("%s: expected that it leaves the pods of an earlier version of opcrew alone to be %t", name, test.same)

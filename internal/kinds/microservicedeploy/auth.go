@@ -20,13 +20,19 @@ import (
 
 const (
 	proxyContainer = "auth-proxy"
-	// proxyHealth is where the proxy tells how it is, and firstProxyPort the first at which
-	// it listens for users. Ports of the application are passed over.
-	proxyHealth    = 16000
-	firstProxyPort = 16001
-	// proxyDrain is short: a sidecar ends after the application, when no request comes any more.
-	proxyDrain  = "1s"
-	credentials = "/var/run/opcrew/credentials"
+	// authLabel stands on pods with a proxy: only their own ports are closed.
+	authLabel = "opcrew.io/auth-proxy"
+	// firstProxyPort is where the proxy tells how it is; at those after it, it listens for
+	// users. Ports of the application are passed over.
+	firstProxyPort = 16000
+	// proxyDrain is how long the proxy of a pod that goes still serves, telling its clients
+	// to go elsewhere. It is no sidecar in the sense of Kubernetes: those are told to end
+	// only after the application has, when it is too late.
+	proxyDrain = "5s"
+	// drainBehindProxy is how many seconds the application goes on after the pod was told to
+	// go: longer than the proxy passes requests on.
+	drainBehindProxy = 8
+	credentials      = "/var/run/opcrew/credentials"
 )
 
 // proxyResources are what the proxy asks for; they count in the tenant's quota.
@@ -46,34 +52,31 @@ type route struct {
 	from int32
 }
 
-// routes are those of all TCP ports, in their order.
-func routes(m *customv1.MicroServiceDeploy) []route {
-	all := targets(m)
-	taken := func(port int32) bool {
-		return port == proxyHealth || slices.ContainsFunc(all, func(t target) bool { return t.number == port })
+// routes are those of all TCP ports, in their order; health is where the proxy tells how
+// it is.
+func routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
+	all, last := targets(m), int32(firstProxyPort-1)
+	next := func() int32 {
+		for last++; slices.ContainsFunc(all, func(t target) bool { return t.number == last }); {
+			last++
+		}
+		return last
 	}
-	var out []route
-	next := int32(firstProxyPort)
+	health = next()
 	for _, t := range all {
-		if t.protocol != corev1.ProtocolTCP {
-			continue
+		if t.protocol == corev1.ProtocolTCP {
+			out = append(out, route{t, next()})
 		}
-		for taken(next) {
-			next++
-		}
-		out = append(out, route{t, next})
-		next++
 	}
-	return out
+	return out, health
 }
 
-// proxy is the container that lets in only who knows the password. It stands before the
-// application in the pod for as long as that runs, its own last requests included.
+// proxy is the container that lets in only who knows the password.
 func proxy(m *customv1.MicroServiceDeploy, image string) *corev1ac.ContainerApplyConfiguration {
-	args := []string{"auth-proxy", "--health", fmt.Sprint(proxyHealth), "--drain", proxyDrain, "--realm", m.Spec.MsName}
-	c := corev1ac.Container().WithName(proxyContainer).WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent).
-		WithRestartPolicy(corev1.ContainerRestartPolicyAlways)
-	for _, r := range routes(m) {
+	all, health := routes(m)
+	args := []string{"auth-proxy", "--health", fmt.Sprint(health), "--drain", proxyDrain, "--realm", m.Spec.MsName}
+	c := corev1ac.Container().WithName(proxyContainer).WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent)
+	for _, r := range all {
 		args = append(args, "--route", fmt.Sprintf("%d=%d", r.from, r.number))
 		c.WithPorts(corev1ac.ContainerPort().WithName(r.name).WithContainerPort(r.from).WithProtocol(corev1.ProtocolTCP))
 	}
@@ -83,7 +86,7 @@ func proxy(m *customv1.MicroServiceDeploy, image string) *corev1ac.ContainerAppl
 	}
 	return c.WithArgs(args...).
 		WithReadinessProbe(corev1ac.Probe().WithPeriodSeconds(2).
-			WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/readyz").WithPort(intstr.FromInt32(proxyHealth)))).
+			WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/readyz").WithPort(intstr.FromInt32(health)))).
 		WithResources(corev1ac.ResourceRequirements().WithRequests(proxyResources).WithLimits(proxyLimits)).
 		WithSecurityContext(corev1ac.SecurityContext().
 			WithRunAsNonRoot(true).WithRunAsUser(65532).WithRunAsGroup(65532).
@@ -114,11 +117,12 @@ func (s source) mount() *corev1ac.VolumeApplyConfiguration {
 }
 
 // wall closes the application's own ports to everybody but the proxy beside it, where the
-// network enforces policies.
+// network enforces policies. Pods that have no proxy yet, or no longer, stay open.
 func wall(m *customv1.MicroServiceDeploy) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := identity(m)
-	open := networkingv1ac.NetworkPolicyIngressRule().WithPorts(policyPort(corev1.ProtocolTCP, proxyHealth))
-	for _, r := range routes(m) {
+	all, health := routes(m)
+	open := networkingv1ac.NetworkPolicyIngressRule().WithPorts(policyPort(corev1.ProtocolTCP, health))
+	for _, r := range all {
 		open.WithPorts(policyPort(corev1.ProtocolTCP, r.from))
 	}
 	for _, t := range targets(m) {
@@ -128,7 +132,7 @@ func wall(m *customv1.MicroServiceDeploy) *networkingv1ac.NetworkPolicyApplyConf
 	}
 	return networkingv1ac.NetworkPolicy(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(networkingv1ac.NetworkPolicySpec().
-			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)).
+			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector).WithMatchLabels(map[string]string{authLabel: "true"})).
 			WithPolicyTypes(networkingv1.PolicyTypeIngress).
 			WithIngress(open))
 }

@@ -39,7 +39,7 @@ var (
 	fileName = regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`)
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// secretive are keys that look like those of credentials.
-	secretive = regexp.MustCompile(`(?i)(pass(word|wd|phrase)?|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential)s?$`)
+	secretive = regexp.MustCompile(`(?i)(pass(word|wd|phrase)?|pwd|secret|token|api[-_.]?key|(access|private|secret)[-_.]?key|credential)s?$`)
 )
 
 // parse reads lines of key=value. Blank lines and those that begin with # or ! are
@@ -51,11 +51,16 @@ func parse(text string) map[string]string {
 		line = strings.TrimSpace(line)
 		key, value, ok := strings.Cut(line, "=")
 		key = strings.TrimSpace(key)
-		if ok && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "!") && fileName.MatchString(key) && key != configFile && strings.Trim(key, ".") != "" {
+		if ok && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "!") && isKey(key) {
 			out[key] = strings.TrimSpace(value)
 		}
 	}
 	return out
+}
+
+// isKey tells whether Kubernetes takes a key: it becomes the name of a file.
+func isKey(key string) bool {
+	return fileName.MatchString(key) && key != configFile && key != "." && !strings.HasPrefix(key, "..")
 }
 
 // looksSecret names the keys of a text that look like those of credentials.
@@ -69,7 +74,12 @@ func declaredConfig(m *customv1.MicroServiceDeploy) *config {
 		return nil
 	}
 	c := &config{Secret: m.Spec.ConfigAs == customv1.ConfigAsSecret, Keys: variables(parse(m.Spec.Config))}
-	sum := sha256.Sum256([]byte(m.Spec.Config))
+	// Another kind is another name: the ConfigMap goes when no revision names it any more.
+	text := m.Spec.Config
+	if c.Secret {
+		text = "Secret\n" + text
+	}
+	sum := sha256.Sum256([]byte(text))
 	c.Name = fmt.Sprintf("%s-config-%s", childName(m), hex.EncodeToString(sum[:5]))
 	return c
 }

@@ -6,9 +6,13 @@ package microservicedeploy
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha1"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/bcrypt"
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +32,8 @@ const (
 	until = "# valid until "
 	// defaultUser is the one whose password is generated.
 	defaultUser = "tenant"
+	// longest is how many bytes of a password bcrypt takes.
+	longest = 72
 )
 
 // credentialFacts are what is read about a tenant's credentials, with what a plan may
@@ -41,25 +47,30 @@ type credentialFacts struct {
 }
 
 // observeCredentials reads the tenant's Secret, and compares its password with its hash.
-func (r *tenantReconciler) observeCredentials(ctx context.Context, ns *corev1.Namespace) (credentialFacts, error) {
+func (r *tenantReconciler) observeCredentials(ctx context.Context, ns *corev1.Namespace, wanted bool) (credentialFacts, error) {
 	secret := &corev1.Secret{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: tenantAuth}, secret)
+	key := client.ObjectKey{Namespace: ns.Name, Name: tenantAuth}
+	err := r.Client.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) && wanted {
+		// One that we have made may not be in the cache yet; the hash of a fresh password
+		// would come beside its own.
+		err = r.Live.Get(ctx, key, secret)
+	}
 	if client.IgnoreNotFound(err) != nil {
 		return credentialFacts{}, fmt.Errorf("read credentials: %w", err)
 	}
 	f := credentialFacts{user: defaultUser}
 	if !apierrors.IsNotFound(err) && secret.Labels[common.OwnerLabel] == string(ns.UID) {
-		f.live = secret
+		f.live, f.user, f.password = secret, userIn(secret), passwordIn(secret)
 	}
-	if f.live == nil || len(f.live.Data["password"]) == 0 {
+	if f.live == nil && !wanted {
+		return credentialFacts{}, nil // fresh ones cost a hash
+	}
+	if f.password == "" {
 		f.password = rand.Text()
 		f.line, err = hashLine(f.user, f.password)
 		return f, err
 	}
-	if user := string(f.live.Data["username"]); user != "" && !strings.ContainsAny(user, ":\n\r") {
-		f.user = user
-	}
-	f.password = string(f.live.Data["password"])
 	if seen, ok := r.checked.Load(ns.Name); ok && seen == f.live.ResourceVersion {
 		f.match = true
 		return f, nil
@@ -72,10 +83,28 @@ func (r *tenantReconciler) observeCredentials(ctx context.Context, ns *corev1.Na
 	return f, err
 }
 
-// hashLine is a line of htpasswd. bcrypt counts 72 bytes of a password at most.
+// userIn is the user of a Secret, or the default one for what cannot stand in htpasswd.
+func userIn(secret *corev1.Secret) string {
+	user := string(secret.Data["username"])
+	bad := strings.Contains(user, ":") || strings.HasPrefix(user, "#") || strings.TrimSpace(user) != user ||
+		strings.ContainsFunc(user, unicode.IsControl) || !utf8.ValidString(user)
+	if user == "" || bad {
+		return defaultUser
+	}
+	return user
+}
+
+// passwordIn is the password of a Secret, without the end of a line that editors and echo
+// leave behind, and nobody can type.
+func passwordIn(secret *corev1.Secret) string {
+	return strings.TrimRight(string(secret.Data["password"]), "\r\n")
+}
+
+// hashLine is a line of htpasswd. bcrypt counts 72 bytes of a password; a longer one is
+// too good to be guessed from any hash.
 func hashLine(user, password string) (string, error) {
-	if len(password) > 72 {
-		password = password[:72]
+	if len(password) > longest {
+		return user + ":" + shaOf(password), nil
 	}
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
 	if err != nil {
@@ -87,7 +116,18 @@ func hashLine(user, password string) (string, error) {
 func matches(lines, user, password string) bool {
 	first, _, _ := strings.Cut(lines, "\n")
 	of, hash, ok := strings.Cut(first, ":")
-	return ok && of == user && bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
+	if !ok || of != user {
+		return false
+	}
+	if len(password) > longest {
+		return hash == shaOf(password)
+	}
+	return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
+}
+
+func shaOf(password string) string {
+	sum := sha1.Sum([]byte(password))
+	return "{SHA}" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // child declares the Secret. Its user and password belong to whoever edits them; their
@@ -106,10 +146,12 @@ func (f credentialFacts) child(ns *corev1.Namespace, now time.Time) (child ensur
 	child.Object = corev1ac.Secret(tenantAuth, ns.Name).WithType(corev1.SecretTypeOpaque).WithData(map[string][]byte{
 		"username": []byte(f.user), "password": []byte(f.password), htpasswd: []byte(lines),
 	})
-	for _, key := range []string{"username", "password"} {
-		if f.live == nil || len(f.live.Data[key]) > 0 { // what is missing is made anew
-			child.Carry = append(child.Carry, "data."+key)
-		}
+	// What is missing is made anew.
+	if f.live == nil || len(f.live.Data["username"]) > 0 {
+		child.Carry = append(child.Carry, "data.username")
+	}
+	if f.live == nil || passwordIn(f.live) != "" {
+		child.Carry = append(child.Carry, "data.password")
 	}
 	return child, again
 }

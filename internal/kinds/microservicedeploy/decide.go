@@ -39,10 +39,13 @@ func decide(m *customv1.MicroServiceDeploy, f facts) decision {
 		d.held = &obstacle{customv1.ReasonRevisionMissing, fmt.Sprintf("spec.rollbackTo: revision %d is not kept; there are %s", *m.Spec.RollbackTo, numbers(known))}
 	case why != "":
 		d.held = &obstacle{common.ReasonInvalidImage, "spec.image: " + why}
-	case m.Spec.ConfigFrom != nil && f.config == nil:
+	case m.Spec.ConfigFrom != nil && f.config == nil && m.Spec.RollbackTo == nil:
 		d.held = &obstacle{customv1.ReasonConfigMissing, fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
 	case f.lostConfig(m, revision):
 		d.held = &obstacle{customv1.ReasonConfigMissing, fmt.Sprintf("the configuration %s of revision %d is gone", revision.Config, revision.Revision)}
+	case m.Spec.NeedAuth && m.Spec.Auth == nil && !f.credentials:
+		// A kubelet brings a Secret that comes later to the pods after a minute or more.
+		d.held = &obstacle{common.ReasonApplying, "The tenant's credentials are being made"}
 	default:
 		d.held = f.room(m)
 	}

@@ -30,7 +30,7 @@ func claims(m *customv1.MicroServiceDeploy) []string {
 	if m.Spec.BaseDomain == "" {
 		return nil
 	}
-	bare := m.Spec.MsName + "." + m.Spec.BaseDomain
+	bare := bareHost(m)
 	if m.Spec.Path == "" {
 		return []string{bare}
 	}
@@ -46,34 +46,53 @@ func claims(m *customv1.MicroServiceDeploy) []string {
 // do not is no conflict.
 func hosts(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) (has []string, lost []string) {
 	for _, host := range claims(m) {
-		winner := m
+		claimants := []*customv1.MicroServiceDeploy{m}
 		for i := range rivals {
-			if slices.Contains(claims(&rivals[i]), host) && before(&rivals[i], winner, host) {
-				winner = &rivals[i]
+			if slices.Contains(claims(&rivals[i]), host) {
+				claimants = append(claimants, &rivals[i])
 			}
 		}
-		switch {
+		switch winner := winner(claimants, host); {
 		case winner == m:
 			has = append(has, host)
-		case !siblings(m, winner) || insists(m):
+		case !siblings(m, winner) || insists(m) || m.Spec.Path == "" || host != bareHost(m):
 			lost = append(lost, fmt.Sprintf("%s belongs to MicroServiceDeploy %s/%s", host, winner.Namespace, winner.Name))
 		}
 	}
 	return has, lost
 }
 
-// before tells whether a's claim of a host name goes before b's: one that insists on it,
-// then the older one.
-func before(a, b *customv1.MicroServiceDeploy, host string) bool {
-	if siblings(a, b) && insists(a) != insists(b) && host == a.Spec.MsName+"."+a.Spec.BaseDomain {
-		return insists(a)
+// winner is who gets a host name: the microservice whose claim is the oldest, and of its
+// own name that of its instances which insists on it, else the oldest. All claimants come
+// to the same.
+func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.MicroServiceDeploy {
+	first := slices.MinFunc(claimants, older)
+	return slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
+		return cmp.Or(rank(a, first, host)-rank(b, first, host), older(a, b))
+	})
+}
+
+// rank sorts claimants by what goes before age.
+func rank(m, first *customv1.MicroServiceDeploy, host string) int {
+	switch {
+	case !siblings(m, first):
+		return 2
+	case insists(m) && host == bareHost(m):
+		return 0
 	}
+	return 1
+}
+
+func older(a, b *customv1.MicroServiceDeploy) int {
 	return cmp.Or(
 		a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		cmp.Compare(a.Namespace, b.Namespace),
 		cmp.Compare(a.Name, b.Name),
-	) < 0
+	)
 }
+
+// bareHost is the name of the microservice, whichever its major version.
+func bareHost(m *customv1.MicroServiceDeploy) string { return m.Spec.MsName + "." + m.Spec.BaseDomain }
 
 // siblings are instances of one microservice.
 func siblings(a, b *customv1.MicroServiceDeploy) bool {

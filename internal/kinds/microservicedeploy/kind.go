@@ -86,6 +86,8 @@ func httpRoutes() client.Object {
 func cached() map[client.Object]cache.ByObject {
 	pods := kit.Ours()
 	pods.Transform = kit.TrimPod
+	sets := kit.Ours()
+	sets.Transform = kit.TrimReplicaSet
 	return map[client.Object]cache.ByObject{
 		&customv1.MicroServiceDeploy{}:           {},
 		&corev1.Namespace{}:                      {},
@@ -95,7 +97,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.ConfigMap{}:                      kit.Ours(),
 		&corev1.Secret{}:                         kit.Ours(),
 		&appsv1.Deployment{}:                     kit.Ours(),
-		&appsv1.ReplicaSet{}:                     kit.Ours(),
+		&appsv1.ReplicaSet{}:                     sets,
 		&policyv1.PodDisruptionBudget{}:          kit.Ours(),
 		&autoscalingv2.HorizontalPodAutoscaler{}: kit.Ours(),
 		&networkingv1.NetworkPolicy{}:            kit.Ours(),

@@ -47,7 +47,8 @@ func (n *neighbours) strangers(ctx context.Context, ns *corev1.Namespace) (bool,
 	if last, ok := n.last(ns.Name); ok {
 		return last, nil
 	}
-	others, err := labels.NewRequirement(common.ManagedByLabel, selection.NotEquals, []string{common.Name})
+	// Pods of other kinds of ours are others too: the quota has no room for them.
+	others, err := labels.NewRequirement(nameLabel, selection.NotEquals, []string{appName})
 	if err != nil {
 		return false, fmt.Errorf("select pods of others: %w", err)
 	}

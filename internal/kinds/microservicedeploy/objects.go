@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podtemplate"
@@ -30,6 +32,10 @@ func deployment(m *customv1.MicroServiceDeploy, f facts, d decision) ensure.Chil
 	child := ensure.Child{Object: ac, Pin: &ensure.Pin{Path: "spec.template", Key: wishes(m, f)}}
 	if d.held != nil {
 		child.Pin, child.Carry = nil, append(child.Carry, "spec.template")
+		// They stay pinned too: what is held back and then taken back replaces no pod.
+		if pinned, ok := annotation(f.rollout.Deployment, common.PinnedAnnotation); ok {
+			ac.WithAnnotations(map[string]string{common.PinnedAnnotation: pinned})
+		}
 	}
 	if d.scale.live {
 		child.Carry = append(child.Carry, "spec.replicas")
@@ -37,9 +43,21 @@ func deployment(m *customv1.MicroServiceDeploy, f facts, d decision) ensure.Chil
 	return child
 }
 
-// wishes are what pods are replaced for when it changes.
+func annotation(d *appsv1.Deployment, key string) (string, bool) {
+	if d == nil {
+		return "", false
+	}
+	value, ok := d.Annotations[key]
+	return value, ok
+}
+
+// wishes are what pods are replaced for when it changes, and nothing that they do not know of.
 func wishes(m *customv1.MicroServiceDeploy, f facts) any {
 	s := m.Spec
+	s.Path, s.CreationTimestamp, s.Ports = "", "", slices.Clone(s.Ports)
+	for i := range s.Ports {
+		s.Ports[i].AppProtocol, s.Ports[i].NodePort = "", nil
+	}
 	s.Replicas, s.MaxReplicas, s.Metrics, s.Autoscaling, s.Idle, s.Quota = nil, nil, nil, false, false, ""
 	s.BaseDomain, s.Gateway, s.IngressClassName, s.Current = "", nil, "", nil
 	hash := ""
@@ -51,7 +69,7 @@ func wishes(m *customv1.MicroServiceDeploy, f facts) any {
 
 func template(m *customv1.MicroServiceDeploy, f facts, r customv1.Revision) *corev1ac.PodTemplateSpecApplyConfiguration {
 	template := identity(m).Template(container(m, f, r))
-	template.WithAnnotations(map[string]string{revisionAnnotation: fmt.Sprint(r.Revision)})
+	template.WithAnnotations(map[string]string{revisionAnnotation: fmt.Sprint(r.Revision), revisionHashAnnotation: revisionHash(r)})
 	template.Spec.WithServiceAccountName(childName(m))
 	if m.Spec.Version != "" {
 		template.WithLabels(map[string]string{"app.kubernetes.io/version": m.Spec.Version})
@@ -63,13 +81,18 @@ func template(m *customv1.MicroServiceDeploy, f facts, r customv1.Revision) *cor
 		}
 	}
 	if m.Spec.NeedAuth {
-		template.Spec.WithInitContainers(proxy(m, f.helperImage))
+		template.WithLabels(map[string]string{authLabel: "true"})
+		template.Spec.WithContainers(proxy(m, f.helperImage))
 		for _, s := range sources(m) {
 			template.Spec.WithVolumes(s.mount())
 		}
 	}
-	podtemplate.Override(template, m.Spec.Pod)
 	template.Spec.WithImagePullSecrets(podtemplate.Convert[[]*corev1ac.LocalObjectReferenceApplyConfiguration](m.Spec.ImagePullSecrets)...)
+	podtemplate.Override(template, m.Spec.Pod)
+	if m.Spec.Pod != nil && m.Spec.Pod.ServiceAccountName != "" {
+		// Who names an account wants to be it: whether its token is mounted is the account's own say.
+		template.Spec.AutomountServiceAccountToken = nil
+	}
 	return template
 }
 
@@ -82,6 +105,9 @@ func container(m *customv1.MicroServiceDeploy, f facts, r customv1.Revision) *co
 		c.WithVolumeMounts(corev1ac.VolumeMount().WithName("config").WithMountPath(configDir).WithReadOnly(true))
 	}
 	probes(c, m)
+	if m.Spec.NeedAuth {
+		c.Lifecycle.PreStop.Sleep.WithSeconds(drainBehindProxy)
+	}
 	return c
 }
 
@@ -102,27 +128,5 @@ func environment(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServi
 	configured := from != nil && slices.Contains(from.Keys, "PORT")
 	if len(m.Spec.Ports) == 0 && !own("PORT") && !configured {
 		c.WithEnv(corev1ac.EnvVar().WithName("PORT").WithValue(fmt.Sprint(customv1.DefaultTargetPort)))
-	}
-}
-
-func probes(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy) {
-	p := m.Spec.Probes
-	if p == nil {
-		p = &customv1.Probes{}
-	}
-	convert := func(p *corev1.Probe) *corev1ac.ProbeApplyConfiguration {
-		return podtemplate.Convert[*corev1ac.ProbeApplyConfiguration](p)
-	}
-	switch ready := connects(m); {
-	case p.Readiness != nil:
-		c.WithReadinessProbe(convert(p.Readiness))
-	case ready != nil:
-		c.WithReadinessProbe(ready)
-	}
-	if p.Liveness != nil {
-		c.WithLivenessProbe(convert(p.Liveness))
-	}
-	if p.Startup != nil {
-		c.WithStartupProbe(convert(p.Startup))
 	}
 }

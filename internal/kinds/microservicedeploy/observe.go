@@ -131,6 +131,11 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read credentials: %w", err)
 	}
+	if apierrors.IsNotFound(err) && m.Spec.Auth == nil { // the tenant may have brought one
+		if err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: tenantAuth}, secret); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read the tenant's own credentials: %w", err)
+		}
+	}
 	f.credentials = slices.ContainsFunc(htpasswdKeys, func(key string) bool { return usable.Match(secret.Data[key]) })
 	return nil
 }

@@ -23,7 +23,8 @@ import (
 const (
 	// secretInterval passes between two looks at Secrets of the user, which are not watched.
 	secretInterval = time.Hour
-	// waitInterval passes between two looks while a rollout does not fit into a quota.
+	// waitInterval passes between two looks while a rollout waits for a quota, or anything
+	// for a Secret of the user.
 	waitInterval = 10 * time.Second
 )
 
@@ -52,7 +53,7 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, _ time.Time) 
 	if d.scale.autoscaler {
 		declare(horizontal(m))
 	}
-	if d.scale.wanted(f.rollout) > 1 {
+	if d.scale.spread {
 		declare(id.DisruptionBudget())
 	}
 	if has, _ := hosts(m, f.rivals); len(has) > 0 && f.routed(m) {
@@ -61,7 +62,7 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, _ time.Time) 
 		declare(ingress(m, has))
 	}
 	plan.Prune, plan.Stays = f.prunable(), f.stays
-	plan.Again = again(m, d)
+	plan.Again = again(m, f, d)
 	return plan
 }
 
@@ -89,9 +90,11 @@ func (f facts) stays(object client.Object) bool {
 	return named
 }
 
-func again(m *customv1.MicroServiceDeploy, d decision) time.Duration {
+func again(m *customv1.MicroServiceDeploy, f facts, d decision) time.Duration {
 	switch {
-	case d.held != nil && d.held.reason == customv1.ReasonQuotaTooSmall:
+	case d.held != nil && (d.held.reason == customv1.ReasonQuotaTooSmall || d.held.reason == customv1.ReasonConfigMissing):
+		return waitInterval
+	case m.Spec.NeedAuth && !f.credentials:
 		return waitInterval
 	case m.Spec.ConfigFrom != nil || m.Spec.NeedAuth && m.Spec.Auth != nil:
 		return secretInterval

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -29,10 +30,19 @@ func targets(m *customv1.MicroServiceDeploy) []target {
 	var out []target
 	for _, p := range ports(m) {
 		if _, there := find(out, p); !there {
-			out = append(out, target{workload.PortName(p), workload.ContainerPort(p), workload.Protocol(p)})
+			out = append(out, target{targetName(p), workload.ContainerPort(p), workload.Protocol(p)})
 		}
 	}
 	return out
+}
+
+// targetName is that of a port, or one made of its number where Kubernetes lets Services
+// have the name and containers not.
+func targetName(p common.Port) string {
+	if len(validation.IsValidPortName(workload.PortName(p))) > 0 {
+		p.Name = ""
+	}
+	return workload.PortName(p)
 }
 
 func find(all []target, p common.Port) (target, bool) {

@@ -4,6 +4,7 @@
 package microservicedeploy
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,27 +15,39 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // amounts are quantities by the names that a ResourceQuota uses.
 type amounts = corev1.ResourceList
 
-// need is the most that an instance may use: its pods, and those that a rollout adds,
-// each as large as the larger of what runs and what is wanted.
+// need is the most that an instance may use: its pods, and those that a rollout has
+// beside, each as large as the larger of what runs and what is wanted.
 func need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) amounts {
-	pods, pod := mostPods(m), perPod(m)
+	pods, pod, going := mostPods(m), perPod(m), int32(0)
 	if live != nil {
-		if live.Spec.Replicas != nil {
-			pods = max(pods, *live.Spec.Replicas)
-		}
+		there := *cmp.Or(live.Spec.Replicas, new(int32))
+		pods = max(pods, there)
 		if pods > 0 {
 			pod = larger(pod, perPodOf(live.Spec.Template.Spec))
+		}
+		if rolls(m, live) {
+			going = there // a quota counts pods until they have ended
 		}
 	}
 	if pods == 0 {
 		return amounts{}
 	}
-	return times(pod, pods+surge(pods))
+	return times(pod, pods+surge(pods)+going)
+}
+
+// rolls tells whether pods are to be replaced, or are being replaced. One whose
+// configuration is the user's own Secret may begin at any time.
+func rolls(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
+	can := m.Spec.RollbackTo != nil || workload.InvalidImage(m.Spec.Image) == ""
+	return live.Status.Replicas > live.Status.UpdatedReplicas ||
+		can && (m.Spec.ConfigFrom != nil || !ensure.Pinned(live, wishes(m, facts{})))
 }
 
 func mostPods(m *customv1.MicroServiceDeploy) int32 {

@@ -5,6 +5,9 @@ package microservicedeploy
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -18,6 +21,10 @@ import (
 // pod templates. Kubernetes' own numbers do not serve: a ReplicaSet that is taken up again
 // gets a new one.
 const revisionAnnotation = "opcrew.io/revision"
+
+// revisionHashAnnotation tells a template that we made from one that somebody has changed:
+// its image must not pass for that of the revision.
+const revisionHashAnnotation = "opcrew.io/revision-hash"
 
 // maxRevisions is how many ReplicaSets a Deployment keeps of old revisions.
 const maxRevisions = 10
@@ -41,11 +48,22 @@ func revisions(r workload.Rollout) []customv1.Revision {
 }
 
 func note(seen map[int64]customv1.Revision, template corev1.PodTemplateSpec) {
-	number, err := strconv.ParseInt(template.Annotations[revisionAnnotation], 10, 64)
-	if _, there := seen[number]; err != nil || there {
-		return
+	r, ok := revisionOf(template)
+	if _, there := seen[r.Revision]; ok && !there {
+		seen[r.Revision] = r
 	}
-	seen[number] = customv1.Revision{Revision: number, Image: mainImage(template), Config: configName(template)}
+}
+
+// revisionOf reads the revision of a template; ok is false if it is none, or not as it was made.
+func revisionOf(template corev1.PodTemplateSpec) (r customv1.Revision, ok bool) {
+	number, err := strconv.ParseInt(template.Annotations[revisionAnnotation], 10, 64)
+	r = customv1.Revision{Revision: number, Image: mainImage(template), Config: configName(template)}
+	return r, err == nil && template.Annotations[revisionHashAnnotation] == revisionHash(r)
+}
+
+func revisionHash(r customv1.Revision) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", r.Revision, r.Image, r.Config))
+	return hex.EncodeToString(sum[:8])
 }
 
 func mainImage(template corev1.PodTemplateSpec) string {
@@ -68,6 +86,21 @@ func configName(template corev1.PodTemplateSpec) string {
 		}
 	}
 	return ""
+}
+
+// running is the number of the revision that runs or is being rolled out; 0: there is none.
+func (d decision) running(f facts) int64 {
+	if d.held == nil {
+		return d.revision.Revision
+	}
+	if f.rollout.Deployment == nil {
+		return 0
+	}
+	r, ok := revisionOf(f.rollout.Deployment.Spec.Template)
+	if !ok {
+		return 0
+	}
+	return r.Revision
 }
 
 // choose gives the revision that is to run: that of the spec, which gets the number of

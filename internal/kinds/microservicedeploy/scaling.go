@@ -4,6 +4,7 @@
 package microservicedeploy
 
 import (
+	"cmp"
 	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -27,23 +28,34 @@ type scale struct {
 	autoscaler bool
 	// awake is how many pods come back to an idle instance.
 	awake int32
+	// spread: there can be more than one pod.
+	spread bool
 }
 
 // scaleOf decides the number of pods. An autoscaler that is not wanted any more goes
 // first: it would fight for its number.
 func scaleOf(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool) scale {
-	there := r.Replicas()
 	switch {
 	case m.Spec.Idle:
-		return scale{live: autoscaler, awake: awake(m, r)}
+		return scale{live: autoscaler, awake: awake(m, r), spread: autoscaler && r.Replicas() > 1}
 	case !autoscales(m):
-		return scale{replicas: replicas(m), live: autoscaler}
-	case r.Deployment == nil:
-		return scale{replicas: replicas(m), live: true, autoscaler: true} // ours is only what it begins with
-	case there == 0:
-		return scale{replicas: min(max(replicas(m), remembered(r)), maxReplicas(m)), autoscaler: true}
+		return scale{replicas: replicas(m), live: autoscaler, spread: replicas(m) > 1}
 	}
-	return scale{live: true, autoscaler: true}
+	s := scale{autoscaler: true, spread: maxReplicas(m) > 1} // a step of the autoscaler makes no budget
+	switch {
+	case r.Deployment == nil:
+		s.replicas, s.live = replicas(m), true // ours is only what it begins with
+	case r.Replicas() == 0:
+		s.replicas = withinBounds(m, remembered(r))
+	default:
+		s.live = true
+	}
+	return s
+}
+
+// withinBounds is a number of pods that an autoscaler could have come to.
+func withinBounds(m *customv1.MicroServiceDeploy, n int32) int32 {
+	return min(max(replicas(m), n), maxReplicas(m))
 }
 
 // autoscales tells whether load decides: an autoscaler does nothing at 0.
@@ -51,14 +63,12 @@ func autoscales(m *customv1.MicroServiceDeploy) bool {
 	return m.Spec.Autoscaling && !m.Spec.Idle && replicas(m) > 0
 }
 
+// awake is how many pods come back to an idle instance: where load decided, as many as it had.
 func awake(m *customv1.MicroServiceDeploy, r workload.Rollout) int32 {
-	if n := remembered(r); n > 0 {
-		return n
+	if !m.Spec.Autoscaling || replicas(m) == 0 {
+		return replicas(m)
 	}
-	if n := r.Replicas(); n > 0 {
-		return n
-	}
-	return replicas(m)
+	return withinBounds(m, cmp.Or(remembered(r), r.Replicas()))
 }
 
 func remembered(r workload.Rollout) int32 {

@@ -34,7 +34,7 @@ func (r *reconciler) Report(m *customv1.MicroServiceDeploy, f facts, done kit.Ou
 	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: now}
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: identity(m).Selector})
 	s.Replicas, s.ReadyReplicas = f.rollout.Replicas(), f.rollout.Ready()
-	s.Revision, s.Revisions = d.revision.Revision, revisions(f.rollout)
+	s.Revision, s.Revisions = d.running(f), revisions(f.rollout)
 	kit.ReportChildren(set, customv1.MicroServiceDeployChildrenReady, done)
 	f.nodePorts.Report(set, customv1.MicroServiceDeployChildrenReady, done)
 	f.rollout.Report(set, d.scale.wanted(f.rollout), done)
@@ -102,6 +102,8 @@ func reportScaling(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 		set.Remove(kind)
 	case m.Spec.Idle:
 		set.Unknown(kind, customv1.ReasonIdle, "An idle instance is not scaled")
+	case !autoscales(m):
+		set.Unknown(kind, common.ReasonScaledToZero, "An instance of 0 replicas is not scaled")
 	case len(m.Spec.Metrics) == 0 && !asksCPU(m):
 		set.False(kind, customv1.ReasonNoRequests, "spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics")
 	case f.scaler == nil:
@@ -138,6 +140,8 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 		set.True(kind, customv1.ReasonEnforced, "ResourceQuota "+tenantQuota+" bounds all instances of the namespace together")
 	case f.tenant.strangers:
 		set.False(kind, customv1.ReasonQuotaNotEnforced, "Pods of others run in this namespace, and a quota would bound them too; label it "+QuotaLabel+"=true to have one all the same")
+	case mostPods(m) == 0:
+		set.True(kind, common.ReasonScaledToZero, "No instance of the namespace is to have pods: there is nothing to bound")
 	default:
 		set.Unknown(kind, common.ReasonApplying, "The quota is being made")
 	}

@@ -54,7 +54,7 @@ func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (t
 	if f.strangers, err = r.strangers(ctx, ns); err != nil {
 		return f, err
 	}
-	f.credentials, err = r.observeCredentials(ctx, ns)
+	f.credentials, err = r.observeCredentials(ctx, ns, f.asksForCredentials())
 	return f, err
 }
 
@@ -114,7 +114,8 @@ func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Ti
 }
 
 // hard is what the quota is to allow, nothing if there is to be none. It is raised at
-// once, and lowered when every rollout has come to its end and what is used fits.
+// once, and lowered when every rollout has come to its end and what is used fits; not to
+// bound something and then to do so is to lower it.
 func (f tenantFacts) hard() amounts {
 	wanted, bounded, settled := f.wanted(nil)
 	if !bounded || f.strangers {
@@ -124,9 +125,12 @@ func (f tenantFacts) hard() amounts {
 		return wanted
 	}
 	for name, q := range wanted {
-		there, ok := f.quota.Spec.Hard[name]
+		there, bounded := f.quota.Spec.Hard[name]
 		used := f.quota.Status.Used[name]
-		if ok && q.Cmp(there) < 0 && (!settled || used.Cmp(q) > 0) {
+		switch {
+		case !bounded && !settled:
+			delete(wanted, name)
+		case bounded && q.Cmp(there) < 0 && (!settled || used.Cmp(q) > 0):
 			wanted[name] = there
 		}
 	}
@@ -165,7 +169,12 @@ func quotaMode(m *customv1.MicroServiceDeploy) customv1.QuotaMode {
 	return m.Spec.Quota
 }
 
+// asksForCredentials tells whether there are to be some. Those that were made stay for as
+// long as there is an instance: users know them when it asks for them again.
 func (f tenantFacts) asksForCredentials() bool {
+	if f.credentials.live != nil && len(f.instances) > 0 {
+		return true
+	}
 	for _, m := range f.instances {
 		if m.Spec.NeedAuth && m.Spec.Auth == nil {
 			return true

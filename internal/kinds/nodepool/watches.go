@@ -23,9 +23,10 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// gatherTime passes between an event of a node and the look at its pools, so that many
-// nodes that change together are counted together.
-const gatherTime = 100 * time.Millisecond
+// gatherTime passes between an event of a node and the look at its pools, which is a look
+// at all nodes: many that change together are counted together, as often as a status is
+// written.
+const gatherTime = 500 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 

@@ -1,0 +1,96 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/helper/authproxy"
+)
+
+func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
+	udp := common.Port{Port: 53, Protocol: corev1.ProtocolUDP}
+	for name, test := range map[string]struct {
+		ports []common.Port
+		want  string
+	}{
+		"the default":   {nil, "health 16000, 16001->http 8080"},
+		"UDP between":   {[]common.Port{{Port: 1}, udp, {Port: 2}}, "health 16000, 16001->tcp-1 1, 16002->tcp-2 2"},
+		"its own ports": {[]common.Port{{Port: 16001}, {Port: 16003}}, "health 16000, 16002->tcp-16001 16001, 16004->tcp-16003 16003"},
+		// Regression: an application at this port could not start beside the proxy.
+		"its health":                      {[]common.Port{{Port: 80, TargetPort: "16000"}}, "health 16001, 16002->tcp-80 16000"},
+		"its health, of another protocol": {[]common.Port{{Port: 16000, Protocol: corev1.ProtocolUDP}, {Port: 80}}, "health 16001, 16002->tcp-80 80"},
+	} {
+		all, health := routes(newInstance(withPorts(test.ports...)))
+		got := fmt.Sprint("health ", health)
+		for _, r := range all {
+			got += fmt.Sprintf(", %d->%s %d", r.from, r.name, r.number)
+		}
+		same(t, name, test.want, got)
+	}
+}
+
+func TestTheProxyStandsBeforeTheApplicationAndTheWallLetsPassOnlyIt(t *testing.T) {
+	ports := withPorts(common.Port{Name: "web", Port: 80, TargetPort: "8080"}, common.Port{Name: "admin", Port: 81}, common.Port{Name: "dns", Port: 53, Protocol: corev1.ProtocolUDP})
+	for name, m := range map[string]*customv1.MicroServiceDeploy{"tenant": newInstance(ports, needsAuth), "own": newInstance(ports, ownAuth)} {
+		golden(t, "proxy-"+name+".yaml", proxy(m, helperImage))
+		golden(t, "proxy-"+name+"-volumes.yaml", template(m, facts{helperImage: helperImage}, customv1.Revision{}).Spec.Volumes)
+	}
+	golden(t, "wall.yaml", wall(newInstance(ports, needsAuth)))
+}
+
+// What the operator says must be what the helper understands.
+func TestTheHelperTakesTheProxysArguments(t *testing.T) {
+	for name, m := range map[string]*customv1.MicroServiceDeploy{
+		"the default": newInstance(needsAuth),
+		"two ports":   newInstance(ownAuth, withPorts(http[0], common.Port{Port: 81})),
+		"UDP beside":  newInstance(needsAuth, withPorts(common.Port{Port: 53, Protocol: corev1.ProtocolUDP}, common.Port{Port: 53})),
+	} {
+		args := proxy(m, helperImage).Args
+		if args[0] != "auth-proxy" {
+			t.Errorf("%s: expected the helper's subcommand first, got %q", name, args)
+		}
+		if _, err := authproxy.ParseFlags(args[1:], io.Discard); err != nil {
+			t.Errorf("%s: expected the helper to take %q, got %v", name, args, err)
+		}
+	}
+}
+
+// Regression: it closed the ports of pods that had no proxy yet, before their successors were ready.
+func TestTheWallStandsOnlyAroundPodsWithAProxy(t *testing.T) {
+	selected := func(m *customv1.MicroServiceDeploy) bool {
+		labels := template(m, facts{}, customv1.Revision{}).Labels
+		for key, value := range wall(m).Spec.PodSelector.MatchLabels {
+			if labels[key] != value {
+				return false
+			}
+		}
+		return true
+	}
+	if open, behind := selected(newInstance()), selected(newInstance(needsAuth)); open || !behind {
+		t.Errorf("expected the wall around pods with a proxy and no others, got %v with and %v without", behind, open)
+	}
+	m := newInstance(needsAuth)
+	m.Spec.Pod = &common.PodOverride{Labels: map[string]string{authLabel: "false"}}
+	if !selected(m) {
+		t.Error("expected no override to take pods out of the wall")
+	}
+}
+
+func TestOnlyHashesComeIntoThePod(t *testing.T) {
+	for _, s := range append(sources(newInstance(needsAuth)), sources(newInstance(ownAuth))...) {
+		for _, item := range s.mount().Secret.Items {
+			if key := *item.Key; !strings.Contains(key, "htpasswd") && key != "auth" {
+				t.Errorf("expected only lines of htpasswd from Secret %s, got key %s", s.secret, key)
+			}
+		}
+	}
+}

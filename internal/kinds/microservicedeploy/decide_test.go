@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+)
+
+// outdated has the Deployment be of other wishes.
+func (f facts) outdated() facts {
+	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "others.template"}
+	return f
+}
+
+// within has a quota of the user, of which so much is used.
+func (f facts) within(hard, used []string) facts {
+	q := corev1.ResourceQuota{}
+	q.Name, q.Spec.Hard, q.Status.Hard, q.Status.Used = "small", quota(hard...), quota(hard...), quota(used...)
+	f.quotas = append(f.quotas, q)
+	return f
+}
+
+// sharing has a quota of the tenant, of which the instance is the only one.
+func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
+	f.tenant = tenancy(m).bounded(hard, nil)
+	return f
+}
+
+func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
+	one := asks("requests.cpu=1")
+	m := newInstance(one)
+	with := func(f facts, configs ...string) facts {
+		f.configs = map[string]*config{}
+		for _, name := range configs {
+			f.configs[name] = &config{Name: name}
+		}
+		return f
+	}
+	history := observed(m, 2).sets(newTemplate(7, "old", "old-config"))
+	scoped := observed(m, 2).outdated().within([]string{"pods=0"}, nil)
+	scoped.quotas[0].Spec.Scopes = []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeBestEffort}
+	found := observed(newInstance(configFrom), 2)
+	found.config = &config{Name: "mine", Secret: true, hash: "h"}
+	status := observed(m, 2).sharing(m, "pods=2", "requests.cpu=2")
+	status.tenant.quota.Status.Hard = quota("pods=1")
+	locked := observed(newInstance(needsAuth), 2)
+	locked.credentials = false
+	for name, test := range map[string]struct {
+		m       *customv1.MicroServiceDeploy
+		f       facts
+		want    string // reason and message
+		nothing bool
+	}{
+		"nothing":                         {m, facts{}, "", false},
+		"nothing, with pods":              {m, observed(m, 2), "", false},
+		"a bad image, with pods":          {newInstance(withImage(placeholder)), observed(m, 2), `InvalidImage: spec.image: "just a image url" is no image (invalid reference format); write one such as registry.example.com/team/app:1.0`, false},
+		"a bad image":                     {newInstance(withImage("UPPER")), facts{}, `InvalidImage: spec.image: "UPPER" is no image (invalid reference format: repository name (library/UPPER) must be lowercase); write one such as registry.example.com/team/app:1.0`, true},
+		"a bad image, rolled back":        {newInstance(withImage(placeholder), backTo(7)), with(history, "old-config"), "", false},
+		"no such revision":                {newInstance(backTo(3)), history, "RevisionMissing: spec.rollbackTo: revision 3 is not kept; there are 7, 1", false},
+		"no revision at all":              {newInstance(backTo(3)), facts{}, "RevisionMissing: spec.rollbackTo: revision 3 is not kept; there are none", true},
+		"a revision without its config":   {newInstance(backTo(7)), with(history), "ConfigMissing: the configuration old-config of revision 7 is gone", false},
+		"a revision with its config":      {newInstance(backTo(7)), with(history, "old-config"), "", false},
+		"the user's Secret is missing":    {newInstance(configFrom), facts{}, "ConfigMissing: spec.configFrom: there is no Secret mine", true},
+		"the user's Secret is there":      {newInstance(configFrom), found, "", false},
+		"missing, but rolled back":        {newInstance(configFrom, backTo(7)), with(history, "old-config"), "", false},
+		"credentials are being made":      {newInstance(needsAuth), locked, "Applying: The tenant's credentials are being made", false},
+		"credentials of the user's own":   {newInstance(ownAuth), locked, "", false},
+		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: The tenant's quota is being raised", true},
+		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: The tenant's quota is being raised", false},
+		"a share that is not in force":    {m, status, "Updating: The tenant's quota is being raised", false},
+		"a share that it has":             {m, observed(m, 1).sharing(m, "pods=2", "requests.cpu=2"), "", false},
+		"a rollout that does not fit":     {m, observed(m, 2).outdated().within([]string{"cpu=2"}, []string{"cpu=1600m"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: it needs 1 requests.cpu, 400m free; it begins when there is room", false},
+		"a rollout that fits":             {m, observed(m, 2).outdated().within([]string{"cpu=3"}, []string{"cpu=2"}), "", false},
+		"no rollout":                      {m, observed(m, 2).within([]string{"cpu=2"}, []string{"cpu=2"}), "", false},
+		"the first pods":                  {m, facts{}.within([]string{"cpu=0"}, nil), "", false},
+		"no pods, so none that is beside": {m, observed(m, 0).outdated().within([]string{"cpu=0"}, nil), "", false},
+		"a quota of some pods only":       {m, scoped, "", false},
+		"the second of two quotas":        {m, observed(m, 2).outdated().within([]string{"pods=9"}, nil).within([]string{"pods=2"}, []string{"pods=2"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: it needs 1 pods, 0 free; it begins when there is room", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := decide(test.m, test.f)
+			got := ""
+			if d.held != nil {
+				got = d.held.reason + ": " + d.held.message
+			}
+			same(t, "held", test.want, got)
+			same(t, "nothing can be made", test.nothing, d.nothing)
+		})
+	}
+}
+
+func TestARevisionRunsWithTheConfigurationThatItNames(t *testing.T) {
+	m := newInstance(withConfig("a=1"))
+	own := declaredConfig(m)
+	f := facts{configs: map[string]*config{"old": {Name: "old"}, own.Name: {Name: own.Name}}}
+	same(t, "none", (*config)(nil), f.configOf(m, rev(1, "a", "")))
+	same(t, "the spec's", []string{"a"}, f.configOf(m, rev(1, "a", own.Name)).Keys)
+	same(t, "an old one", "old", f.configOf(m, rev(1, "a", "old")).Name)
+	f.config = &config{Name: "mine", Secret: true}
+	same(t, "the user's", true, f.configOf(newInstance(configFrom), rev(1, "a", "mine")).Secret)
+}

@@ -1,0 +1,137 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+)
+
+func TestTheHostNamesThatAnInstanceClaims(t *testing.T) {
+	for name, test := range map[string]struct {
+		m    *customv1.MicroServiceDeploy
+		want string
+	}{
+		"none without a domain":    {newInstance(), ""},
+		"a major version":          {newInstance(hosted("v1")), "v1-web.example.com web.example.com"},
+		"without a major version":  {newInstance(hosted("")), "web.example.com"},
+		"the current one":          {newInstance(hosted("v1"), isCurrent), "v1-web.example.com web.example.com"},
+		"one that is not":          {newInstance(hosted("v1"), isNotCurrent), "v1-web.example.com"},
+		"the only one that is not": {newInstance(hosted(""), isNotCurrent), "web.example.com"},
+	} {
+		same(t, name, test.want, strings.Join(claims(test.m), " "))
+	}
+	long := newInstance(hosted(strings.Repeat("p", 20)), ofService(strings.Repeat("s", 40)))
+	if label, _, _ := strings.Cut(claims(long)[0], "."); len(label) > 63 {
+		t.Errorf("expected a label of DNS, at most 63 characters, got %d", len(label))
+	}
+}
+
+// Who gets which of the names that several claim, whatever the order in which they are seen.
+func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
+	v1, v2 := newInstance(of("a"), hosted("v1")), newInstance(of("b"), hosted("v2"), aged(1))
+	for name, test := range map[string]struct {
+		all  []*customv1.MicroServiceDeploy
+		want []string // of each: its names, then ! and those that it lost
+	}{
+		"one": {[]*customv1.MicroServiceDeploy{v1}, []string{"v1-web web"}},
+		"two major versions side by side: the older is current": {
+			[]*customv1.MicroServiceDeploy{v1, v2}, []string{"v1-web web", "v2-web"},
+		},
+		"the younger insists": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted("v2"), aged(1), isCurrent)}, []string{"v1-web", "v2-web web"},
+		},
+		"the older does not want it": {
+			[]*customv1.MicroServiceDeploy{newInstance(of("a"), hosted("v1"), isNotCurrent), v2}, []string{"v1-web", "v2-web web"},
+		},
+		"both insist: a conflict of the younger": {
+			[]*customv1.MicroServiceDeploy{newInstance(of("a"), hosted("v1"), isCurrent), newInstance(of("b"), hosted("v2"), aged(1), isCurrent)},
+			[]string{"v1-web web", "v2-web !web of shop/a"},
+		},
+		"of one age: by name": {
+			[]*customv1.MicroServiceDeploy{newInstance(of("b"), hosted("v2")), v1}, []string{"v2-web", "v1-web web"},
+		},
+		// Regression: the younger was told that it was reached, at nothing.
+		"two of one major version": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted("v1"), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
+		},
+		"to insist on the current one takes no major version": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted("v1"), aged(1), isCurrent)}, []string{"v1-web", "web !v1-web of shop/a"},
+		},
+		"without a major version there is no other name": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted(""), aged(1))}, []string{"v1-web web", "!web of shop/a"},
+		},
+		"a rival in another namespace": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), in("elsewhere"), hosted("v2"), aged(1))}, []string{"v1-web web", "v2-web !web of shop/a"},
+		},
+		"a rival elsewhere cannot insist": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), in("elsewhere"), hosted("v1"), aged(1), isCurrent)}, []string{"v1-web web", "!v1-web of shop/a !web of shop/a"},
+		},
+		"another microservice of such a name": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("v1-web"), hosted(""), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
+		},
+		"other names": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("api"), hosted("v1"), aged(1))}, []string{"v1-web web", "v1-api api"},
+		},
+		// Regression: each lost it to another, and nobody had it.
+		"a circle: oldest, a stranger, a sibling that insists": {
+			[]*customv1.MicroServiceDeploy{
+				v1, newInstance(of("c"), in("elsewhere"), hosted("v3"), aged(1)), newInstance(of("b"), hosted("v2"), aged(2), isCurrent),
+			},
+			[]string{"v1-web", "v3-web !web of shop/b", "v2-web web"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i, m := range test.all {
+				var rivals []customv1.MicroServiceDeploy
+				for j, rival := range test.all {
+					if j != i {
+						rivals = append(rivals, *rival, *rival) // one that claims two names is found twice
+					}
+				}
+				same(t, m.Name, test.want[i], hadBy(m, rivals))
+				slices.Reverse(rivals)
+				same(t, m.Name+", seen the other way round", test.want[i], hadBy(m, rivals))
+			}
+		})
+	}
+}
+
+func hadBy(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) string {
+	has, lost := hosts(m, rivals)
+	out := slices.Clone(has)
+	for _, text := range lost {
+		host, who, _ := strings.Cut(text, " belongs to MicroServiceDeploy ")
+		out = append(out, fmt.Sprintf("!%s of %s", host, who))
+	}
+	return strings.ReplaceAll(strings.Join(out, " "), ".example.com", "")
+}
+
+func TestTheUsersAddressIsTheShortestName(t *testing.T) {
+	for _, test := range []struct {
+		hosts []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"v1-web.example.com", "web.example.com"}, "http://web.example.com"},
+		{[]string{"b.example.com", "a.example.com"}, "http://a.example.com"},
+	} {
+		same(t, "url", test.want, url(test.hosts))
+	}
+}
+
+func TestHostNamesGoThroughAnIngressOrAGateway(t *testing.T) {
+	m := newInstance(hosted("v1"))
+	golden(t, "ingress.yaml", ingress(m, claims(m)))
+	m.Spec.IngressClassName, m.Spec.Ports = "traefik", manifest(t, "all-fields.yaml").Spec.Ports
+	golden(t, "ingress-class.yaml", ingress(m, claims(m)[:1]))
+	m.Spec.Gateway = &customv1.Gateway{Name: "front"}
+	golden(t, "httproute.yaml", httpRoute(m, claims(m)))
+	m.Spec.Gateway = &customv1.Gateway{Name: "front", Namespace: "gateways", Listener: "web"}
+	golden(t, "httproute-listener.yaml", httpRoute(m, claims(m)))
+}

@@ -1,0 +1,188 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+type instance = customv1.MicroServiceDeploy
+
+// template is that of the pods, as it runs.
+func (s *shop) template() corev1.PodTemplateSpec {
+	s.Helper()
+	d := &appsv1.Deployment{}
+	s.read(d)
+	return d.Spec.Template
+}
+
+// sets are the UIDs of the object's ReplicaSets by the image that they run.
+func (s *shop) sets() map[string][]string {
+	s.Helper()
+	list := &appsv1.ReplicaSetList{}
+	if err := env.Client.List(s.Context(), list, s.instance()); err != nil {
+		s.Fatal(err)
+	}
+	out := map[string][]string{}
+	for _, set := range list.Items {
+		if set.Namespace == s.ns {
+			for _, c := range set.Spec.Template.Spec.Containers {
+				out[c.Image] = append(out[c.Image], string(set.UID))
+			}
+		}
+	}
+	return out
+}
+
+func TestAChangeOfTheConfigurationReplacesPodsAndTheOldOneStaysWhileARevisionNamesIt(t *testing.T) {
+	s := newShop(t)
+	s.create(withReplicas(2), withConfig("LEVEL=1"))
+	s.awaitReady(2)
+	first, pods := s.configs(), s.pods()
+	s.edit(withConfig("LEVEL=2"))
+	s.awaitReady(2)
+	both := s.configs()
+	if len(both) != 2 || !slices.Contains(both, first[0]) {
+		t.Errorf("expected the old configuration beside the new one, got %v", both)
+	}
+	for _, pod := range s.pods() {
+		if slices.ContainsFunc(pods, func(old corev1.Pod) bool { return old.UID == pod.UID }) {
+			t.Errorf("expected pod %s to be replaced", pod.Name)
+		}
+	}
+	// Kubernetes keeps ten old ReplicaSets.
+	for i := range 11 {
+		s.edit(withConfig(fmt.Sprint("LEVEL=", i+3)))
+		s.awaitReady(2)
+	}
+	operator.Until(t, "the first configurations go with their ReplicaSets", func() error {
+		if got := s.configs(); len(got) > 11 || slices.Contains(got, first[0]) {
+			return fmt.Errorf("there are %d: %v", len(got), got)
+		}
+		return nil
+	})
+	m := s.get()
+	if len(m.Status.Revisions) != 11 || m.Status.Revision != 13 {
+		t.Errorf("expected eleven revisions, the last being 13, got %d: %+v", m.Status.Revision, m.Status.Revisions)
+	}
+	for _, r := range m.Status.Revisions {
+		if !slices.Contains(s.configs(), "ConfigMap "+r.Config) {
+			t.Errorf("expected the configuration %s of revision %d to be there", r.Config, r.Revision)
+		}
+	}
+}
+
+func TestARollbackBringsImageAndConfigurationBackInTheSameReplicaSet(t *testing.T) {
+	s := newShop(t)
+	s.create(withReplicas(2), withConfig("LEVEL=1"))
+	s.awaitReady(2)
+	old, before := s.sets()[oldImage], s.template()
+	s.edit(withImage(newImage), withConfig("LEVEL=2"))
+	s.awaitReady(2)
+	s.edit(backTo(1))
+	m := s.expectServing(s.await(ready, "True AllPodsReady"), 2, oldImage)
+	if m.Status.Revision != 1 || m.Spec.Image != newImage {
+		t.Errorf("expected revision 1 to run and the spec to stay, got %d, %s", m.Status.Revision, m.Spec.Image)
+	}
+	if got := s.sets()[oldImage]; !slices.Equal(got, old) {
+		t.Errorf("expected the ReplicaSet %v to be taken up again, got %v", old, got)
+	}
+	if got, want := configOf(s.template()), configOf(before); got != want {
+		t.Errorf("expected configuration %s, got %s", want, got)
+	}
+	s.edit(backTo(7))
+	s.await(ready, "False RevisionMissing", "revision 7 is not kept; there are 2, 1; the 2 pods that run stay as they are")
+	s.edit(withImage(placeholder), backTo(1)) // whatever the spec says beside
+	s.expectServing(s.await(ready, "True AllPodsReady"), 2, oldImage)
+	s.edit(withImage(newImage), backTo(0))
+	if m := s.awaitReady(2); m.Status.Revision != 2 {
+		t.Errorf("expected revision 2 again, got %d", m.Status.Revision)
+	}
+	if n := len(s.sets()[newImage]); n != 1 {
+		t.Errorf("expected one ReplicaSet of %s, got %d", newImage, n)
+	}
+}
+
+func configOf(template corev1.PodTemplateSpec) string {
+	for _, v := range template.Spec.Volumes {
+		switch {
+		case v.Name == "config" && v.Secret != nil:
+			return "Secret " + v.Secret.SecretName
+		case v.Name == "config" && v.ConfigMap != nil:
+			return "ConfigMap " + v.ConfigMap.Name
+		}
+	}
+	return ""
+}
+
+func TestAConfigurationThatMovesIntoASecretLeavesNoConfigMapOnceItsRevisionIsGone(t *testing.T) {
+	s := newShop(t)
+	s.create(withConfig("password=88888888"))
+	s.awaitReady(1)
+	s.await(customv1.MicroServiceDeployConfigWarning, "True LooksSecret", "(password)")
+	open := configOf(s.template())
+	s.edit(asSecret)
+	s.awaitReady(1)
+	s.awaitWithout(customv1.MicroServiceDeployConfigWarning)
+	if got := configOf(s.template()); !strings.HasPrefix(got, "Secret ") || strings.Fields(got)[1] == strings.Fields(open)[1] {
+		t.Errorf("expected a Secret of a name of its own, got %s beside %s", got, open)
+	}
+	list := &appsv1.ReplicaSetList{}
+	if err := env.Client.List(t.Context(), list, s.instance()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		if set := &list.Items[i]; set.Namespace == s.ns && *set.Spec.Replicas == 0 {
+			if err := env.Client.Delete(t.Context(), set); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	operator.Until(t, "the password stands in no ConfigMap any more", func() error {
+		if got := s.configs(); len(got) != 1 || got[0] != configOf(s.template()) {
+			return fmt.Errorf("there are %v", got)
+		}
+		return nil
+	})
+}
+
+func TestAConfigurationOfTheUsersOwnSecretIsWaitedForAndFollowed(t *testing.T) {
+	s := newShop(t)
+	s.create(configFrom("mine"))
+	s.await(ready, "False ConfigMissing", "there is no Secret mine")
+	if pods := s.pods(); len(pods) > 0 {
+		t.Errorf("expected no pods without their configuration, got %d", len(pods))
+	}
+	mine := &corev1.Secret{StringData: map[string]string{"LEVEL": "1", "not-a-variable": "2"}}
+	mine.Name = "mine"
+	s.make(mine)
+	s.awaitReady(1) // by itself
+	if env := s.template().Spec.Containers[0].Env; len(env) != 2 || env[0].ValueFrom.SecretKeyRef.Name != "mine" || env[0].Name != "LEVEL" {
+		t.Errorf("expected LEVEL of Secret mine and PORT, got %+v", env)
+	}
+	pods := s.pods()
+	s.named("mine").patch(&corev1.Secret{}, `{"stringData":{"LEVEL":"2"}}`)
+	s.edit(withReplicas(2)) // a change of it is noticed with the next event
+	s.awaitReady(2)
+	for _, pod := range s.pods() {
+		if pod.UID == pods[0].UID {
+			t.Error("expected pods of the old contents to be replaced")
+		}
+	}
+	s.named("mine").remove(&corev1.Secret{})
+	s.edit(withImage(newImage))
+	s.await(ready, "False ConfigMissing", "the 2 pods that run stay as they are")
+	if n := s.running(oldImage); n != 2 {
+		t.Errorf("expected two pods to go on, got %d", n)
+	}
+}

@@ -1,0 +1,190 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+const enforced = customv1.MicroServiceDeployQuotaEnforced
+
+func quotaObject() *corev1.ResourceQuota { return &corev1.ResourceQuota{} }
+
+// awaitHard waits until the tenant's quota allows exactly so much, pods and cpu; "" is no quota.
+func (s *shop) awaitHard(pods, cpu string) {
+	s.Helper()
+	operator.Until(s.T, fmt.Sprintf("the tenant's quota allows %q pods and %q cpu", pods, cpu), func() error {
+		q := quotaObject()
+		if !s.named("opcrew-microservices").there(q) {
+			q.Spec.Hard = nil
+		}
+		got := map[string]string{}
+		for name, amount := range q.Spec.Hard {
+			got[string(name)] = amount.String()
+		}
+		want := map[string]string{}
+		if pods != "" {
+			want["pods"] = pods
+		}
+		if cpu != "" {
+			want["requests.cpu"] = cpu
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			return fmt.Errorf("it is %v", got)
+		}
+		return nil
+	})
+}
+
+// bound makes a quota of the user and waits until it is in force.
+func (s *shop) bound(name string, hard corev1.ResourceList) {
+	s.Helper()
+	q := quotaObject()
+	q.Name, q.Spec.Hard = name, hard
+	s.make(q)
+	operator.Until(s.T, "the quota is in force", func() error {
+		if s.named(name).read(q); len(q.Status.Hard) == 0 {
+			return fmt.Errorf("its status is %+v", q.Status)
+		}
+		return nil
+	})
+}
+
+func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
+	s := newShop(t)
+	s.create(withReplicas(2), asks("100m"))
+	s.awaitReady(2)
+	s.awaitHard("3", "300m")
+	s.await(enforced, "True Enforced")
+	api := s.named("api")
+	api.create(withReplicas(4), asks("200m"))
+	api.awaitReady(4)
+	s.awaitHard("8", "1300m")
+	none := s.named("none")
+	none.create() // asks for nothing: a quota of cpu would refuse it
+	none.awaitReady(1)
+	s.awaitHard("10", "")
+	none.delete()
+	none.awaitNothing()
+	s.awaitHard("8", "1300m")
+	api.edit(withReplicas(1))
+	api.awaitReady(1)
+	s.awaitHard("5", "700m")
+	api.edit(asks("500m")) // the quota is raised before the rollout, or it would be refused
+	api.awaitReady(1)
+	s.awaitHard("5", "1300m")
+	api.edit(asks("50m"))
+	api.awaitReady(1)
+	s.awaitHard("5", "400m")
+	s.edit(quotaMode(customv1.QuotaNone))
+	s.awaitWithout(enforced)
+	s.awaitHard("5", "400m") // for as long as one asks for it
+	api.edit(quotaMode(customv1.QuotaNone))
+	s.awaitHard("", "")
+	api.edit(quotaMode(""))
+	s.awaitHard("5", "400m")
+	api.delete()
+	s.delete()
+	s.awaitNothing()
+	s.awaitHard("", "")
+}
+
+// The quota must have been in force at the API server before each change that needs it.
+func TestNoPodOfAnInstanceIsEverRefusedByTheTenantsQuota(t *testing.T) {
+	s := newShop(t)
+	s.create(withReplicas(3), asks("100m"))
+	s.awaitReady(3)
+	for _, change := range []option{asks("300m"), withReplicas(6), withImage(newImage), asks("10m"), withReplicas(2), needAuth(true), autoscaled(true), autoscaled(false), idle(true), idle(false), needAuth(false)} {
+		s.edit(change)
+		s.await(rolled, "True "+map[bool]string{true: "ScaledToZero", false: "AllPodsReady"}[s.get().Spec.Idle])
+		s.settled()
+	}
+	events := &corev1.EventList{}
+	if err := env.Client.List(t.Context(), events, client.InNamespace(s.ns), client.MatchingFields{"reason": "FailedCreate"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events.Items {
+		t.Errorf("expected no pod to be refused, got: %s", e.Message)
+	}
+}
+
+func TestWherePodsOfOthersRunThereIsNoQuotaUnlessTheNamespaceOptsIn(t *testing.T) {
+	for name, labels := range map[string]map[string]string{
+		"nobody's":        nil,
+		"of another kind": {"app.kubernetes.io/managed-by": "opcrew", "app.kubernetes.io/name": "appservice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t)
+			stranger := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
+			stranger.Name, stranger.Labels = "stranger", labels
+			s.make(stranger)
+			s.create(asks("100m"))
+			s.awaitReady(1)
+			s.await(enforced, "False QuotaNotEnforced", "opcrew.io/quota=true")
+			s.awaitHard("", "")
+			s.kubectl("label", "namespace", s.ns, "opcrew.io/quota=true")
+			s.await(enforced, "True Enforced")
+			s.awaitHard("2", "200m")
+			s.kubectl("label", "namespace", s.ns, "opcrew.io/quota-")
+			s.await(enforced, "False QuotaNotEnforced")
+			s.awaitHard("", "")
+			s.settled()
+			env.Rests(t)
+		})
+	}
+}
+
+func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testing.T) {
+	s := newShop(t)
+	s.bound("small", corev1.ResourceList{"requests.cpu": resource.MustParse("250m")})
+	s.create(withReplicas(2), asks("100m"))
+	s.awaitReady(2)
+	s.settled()
+	pods, mark := s.all(), env.Audit.Mark(t)
+	s.edit(withImage(newImage))
+	m := s.await(ready, "False QuotaTooSmall", "ResourceQuota small", "100m requests.cpu, 50m free", "it begins when there is room", "the 2 pods that run stay as they are")
+	if m.Status.ReadyReplicas != 2 || m.Status.Revision != 1 {
+		t.Errorf("expected two pods of revision 1 to serve, got %+v", m.Status)
+	}
+	s.edit(withImage(oldImage))
+	s.awaitReady(2)
+	// The tenant's own quota is raised for it, and lowered.
+	writes := childWrites(env.Settled(t, mark)).Where(func(c testenv.Call) bool { return c.Resource != "resourcequotas" })
+	if len(writes) > 0 {
+		t.Errorf("expected a rollout that waits and is taken back to write no child, got:\n%s", writes)
+	}
+	s.edit(withImage(newImage))
+	s.await(ready, "False QuotaTooSmall")
+	for name, uid := range s.all() {
+		if pods[name] != uid {
+			t.Errorf("expected %s to be left alone", name)
+		}
+	}
+	s.edit(withReplicas(1)) // a smaller number of pods makes room
+	s.awaitReady(1)
+	s.edit(withReplicas(2))
+	s.awaitReady(2)
+	s.edit(withImage(oldImage))
+	s.await(ready, "False QuotaTooSmall")
+	s.named("small").patch(quotaObject(), `{"spec":{"hard":{"requests.cpu":"300m"}}}`)
+	s.awaitReady(2) // by itself
+}
+
+func TestAQuotasRefusalIsToldInItsWords(t *testing.T) {
+	s := newShop(t)
+	s.bound("web", corev1.ResourceList{"pods": resource.MustParse("1")})
+	s.create(withReplicas(2))
+	s.await(ready, "False PodsMissing", "1 of 2 pods are ready", "exceeded quota: web")
+	s.patch(quotaObject(), `{"spec":{"hard":{"pods":"5"}}}`)
+	s.awaitReady(2)
+}

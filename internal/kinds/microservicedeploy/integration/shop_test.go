@@ -1,0 +1,200 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+const (
+	ready    = customv1.MicroServiceDeployReady
+	rolled   = customv1.MicroServiceDeployRolledOut
+	children = customv1.MicroServiceDeployChildrenReady
+
+	// placeholder is what the article's manifest has in the place of an image.
+	placeholder = "just a image url"
+	oldImage    = "nginx:1.26"
+	newImage    = "nginx:1.27"
+)
+
+// shop is a namespace of one test, with nodes and the operator, and the name of an object.
+type shop struct {
+	*testing.T
+	ns, name string
+	operator *operator.Process
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	shops++ // kwok does not play pods on a node that comes back under its old name
+	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
+	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: env.Operator(t)}
+	t.Cleanup(s.clear)
+	return s
+}
+
+var shops int
+
+// named is the same shop with another object.
+func (s *shop) named(name string) *shop {
+	return &shop{T: s.T, ns: s.ns, name: name, operator: s.operator}
+}
+
+// elsewhere is another namespace with an object of such a name.
+func (s *shop) elsewhere(name string) *shop {
+	other := &shop{T: s.T, ns: env.Namespace(s.T), name: name, operator: s.operator}
+	s.Cleanup(other.clear)
+	return other
+}
+
+// clear deletes all objects before the operator ends: in a namespace that is going it
+// would be refused what it may do otherwise.
+func (s *shop) clear() {
+	ctx := context.WithoutCancel(s.Context())
+	list := &customv1.MicroServiceDeployList{}
+	err := env.Client.DeleteAllOf(ctx, &customv1.MicroServiceDeploy{}, client.InNamespace(s.ns), client.PropagationPolicy(metav1.DeletePropagationForeground))
+	for deadline := time.Now().Add(operator.Long); err == nil && time.Now().Before(deadline); {
+		if err = env.Client.List(ctx, list, client.InNamespace(s.ns)); len(list.Items) == 0 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err != nil || len(list.Items) > 0 {
+		s.Errorf("expected all MicroServiceDeploys to go, %d are left (%v)", len(list.Items), err)
+	}
+}
+
+func (s *shop) create(options ...option) {
+	s.Helper()
+	m := &customv1.MicroServiceDeploy{}
+	m.Namespace, m.Name, m.Spec.MsName, m.Spec.Image = s.ns, s.name, "web", oldImage
+	for _, option := range options {
+		option(m)
+	}
+	s.make(m)
+}
+
+// make creates an object of any kind.
+func (s *shop) make(object client.Object) {
+	s.Helper()
+	if object.GetNamespace() == "" {
+		object.SetNamespace(s.ns)
+	}
+	if err := env.Client.Create(s.Context(), object); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// edit is a user's hand on the object.
+func (s *shop) edit(options ...option) {
+	s.Helper()
+	m := s.get()
+	before := m.DeepCopy()
+	for _, option := range options {
+		option(m)
+	}
+	if err := env.Client.Patch(s.Context(), m, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) get() *customv1.MicroServiceDeploy {
+	s.Helper()
+	m := &customv1.MicroServiceDeploy{}
+	s.read(m)
+	return m
+}
+
+// read reads the object of a type and of the shop's name.
+func (s *shop) read(object client.Object) {
+	s.Helper()
+	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object); err != nil {
+		s.Fatalf("reading %T %s: %v", object, s.name, err)
+	}
+}
+
+// there tells whether the object of a type and of the shop's name is there.
+func (s *shop) there(object client.Object) bool {
+	s.Helper()
+	err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object)
+	if client.IgnoreNotFound(err) != nil {
+		s.Fatal(err)
+	}
+	return err == nil
+}
+
+// patch is somebody's hand on any object of the shop's name.
+func (s *shop) patch(object client.Object, merge string) {
+	s.Helper()
+	s.read(object)
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) remove(object client.Object) {
+	s.Helper()
+	s.read(object)
+	if err := env.Client.Delete(s.Context(), object); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// await waits until a condition has the status, the reason and words, for the present spec.
+func (s *shop) await(kind, statusReason string, words ...string) *customv1.MicroServiceDeploy {
+	s.Helper()
+	var m *customv1.MicroServiceDeploy
+	operator.Until(s.T, fmt.Sprintf("%s of %s is %s and says %q", kind, s.name, statusReason, words), func() error {
+		m = s.get()
+		c := meta.FindStatusCondition(m.Status.Conditions, kind)
+		switch {
+		case c == nil:
+			return errors.New("there is no such condition")
+		case m.Status.ObservedGeneration != m.Generation:
+			return fmt.Errorf("the status is about generation %d, the spec is %d", m.Status.ObservedGeneration, m.Generation)
+		case fmt.Sprintf("%s %s", c.Status, c.Reason) != statusReason:
+			return fmt.Errorf("it is %s %s: %s", c.Status, c.Reason, c.Message)
+		}
+		for _, word := range words {
+			if !strings.Contains(c.Message, word) {
+				return fmt.Errorf("it says %q", c.Message)
+			}
+		}
+		return nil
+	})
+	return m
+}
+
+// awaitWithout waits until a condition is not there.
+func (s *shop) awaitWithout(kind string) {
+	s.Helper()
+	operator.Until(s.T, "there is no condition "+kind, func() error {
+		if c := meta.FindStatusCondition(s.get().Status.Conditions, kind); c != nil {
+			return fmt.Errorf("it is %s %s: %s", c.Status, c.Reason, c.Message)
+		}
+		return nil
+	})
+}
+
+// settled waits until the operator does nothing any more.
+func (s *shop) settled() { s.Helper(); env.Settled(s.T, env.Audit.Mark(s.T)) }
+
+// childWrites are the operator's writes that are not of the status.
+func childWrites(calls testenv.Calls) testenv.Calls {
+	return calls.Writes().Where(func(c testenv.Call) bool { return c.Resource != "microservicedeploys" })
+}

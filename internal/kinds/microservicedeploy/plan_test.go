@@ -1,0 +1,58 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+)
+
+func TestAnObjectThatGoesNeedsNoPlan(t *testing.T) {
+	going := newInstance(withReplicas(3), needsAuth)
+	going.DeletionTimestamp = &metav1.Time{Time: someTime}
+	if plan := (&reconciler{}).Plan(going, facts{}, someTime); len(plan.Children)+len(plan.Prune) > 0 || plan.Again > 0 {
+		t.Errorf("expected nothing to be done for an object that goes, got %+v", plan)
+	}
+}
+
+// What no event tells is looked at by time: often while something waits for it, else seldom.
+func TestSecretsOfTheUserAndQuotasAreLookedAtAgain(t *testing.T) {
+	plain, from := newInstance(), newInstance(configFrom)
+	there := observed(from, 1)
+	there.config = &config{Name: "mine", Secret: true}
+	for name, test := range map[string]struct {
+		m    *customv1.MicroServiceDeploy
+		f    facts
+		want time.Duration
+	}{
+		"nothing to wait for":              {plain, observed(plain, 1), 0},
+		"a bad image":                      {newInstance(withImage(placeholder)), facts{}, 0},
+		"the tenant's credentials":         {newInstance(needsAuth), observed(plain, 1), 0},
+		"the user's configuration":         {from, there, secretInterval},
+		"the user's configuration, absent": {from, observed(from, 1), waitInterval}, // Regression: after an hour.
+		"the user's credentials":           {newInstance(ownAuth), observed(plain, 1), secretInterval},
+		"the user's credentials, absent":   {newInstance(ownAuth), observed(plain, 1).locked(), waitInterval},
+		"room in a quota":                  {plain, observed(plain, 1).outdated().within([]string{"pods=1"}, []string{"pods=1"}), waitInterval},
+	} {
+		if got := (&reconciler{}).Plan(test.m, test.f, someTime).Again; got != test.want {
+			t.Errorf("%s: expected another look after %s, got %s", name, test.want, got)
+		}
+	}
+}
+
+func TestConfigurationsStayWhileATemplateNamesThem(t *testing.T) {
+	f := facts{configs: map[string]*config{"named": {}}}
+	for name, want := range map[string]bool{"named": true, "other": false} {
+		object := &corev1.ConfigMap{}
+		object.Name = name
+		if got := f.stays(object); got != want {
+			t.Errorf("%s: expected it to stay: %v, got %v", name, want, got)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// there is a Deployment of so many replicas, which remembers another number.
+func there(replicas int32, remembered string) workload.Rollout {
+	d := newDeployment(newInstance(), replicas)
+	if remembered != "" {
+		d.Annotations[awakeAnnotation] = remembered
+	}
+	return workload.Rollout{Deployment: d}
+}
+
+func TestHowManyPodsThereAreToBeAndWhoDecides(t *testing.T) {
+	none, three := workload.Rollout{}, withReplicas(3)
+	for name, test := range map[string]struct {
+		m      *customv1.MicroServiceDeploy
+		r      workload.Rollout
+		scaler bool
+		want   scale
+	}{
+		"plain, new":                      {newInstance(three), none, false, scale{replicas: 3, spread: true}},
+		"plain, of the default":           {newInstance(), none, false, scale{replicas: 1}},
+		"plain":                           {newInstance(three), there(5, ""), false, scale{replicas: 3, spread: true}},
+		"plain, of none":                  {newInstance(withReplicas(0)), there(5, ""), false, scale{}},
+		"autoscaled, new":                 {newInstance(three, autoscaled), none, false, scale{replicas: 3, live: true, autoscaler: true, spread: true}},
+		"autoscaled":                      {newInstance(three, autoscaled), there(5, ""), true, scale{live: true, autoscaler: true, spread: true}},
+		"turned on":                       {newInstance(three, autoscaled), there(3, ""), false, scale{live: true, autoscaler: true, spread: true}},
+		"turned off, its scaler is there": {newInstance(three), there(5, ""), true, scale{replicas: 3, live: true, spread: true}},
+		"turned off":                      {newInstance(three), there(5, ""), false, scale{replicas: 3, spread: true}},
+		"autoscaled from 0 replicas":      {newInstance(withReplicas(0), autoscaled), there(0, ""), false, scale{}},
+		"to 0 replicas, scaler is there":  {newInstance(withReplicas(0), autoscaled), there(4, ""), true, scale{live: true}},
+		"from 0 replicas":                 {newInstance(three, autoscaled), there(0, ""), false, scale{replicas: 3, autoscaler: true, spread: true}},
+		"idle, the scaler goes first":     {newInstance(three, autoscaled, idle), there(5, ""), true, scale{live: true, awake: 5, spread: true}},
+		"idle, then the pods":             {newInstance(three, autoscaled, idle), there(5, "5"), false, scale{awake: 5}},
+		"idle":                            {newInstance(three, autoscaled, idle), there(0, "5"), false, scale{awake: 5}},
+		"idle from its beginning":         {newInstance(three, autoscaled, idle), none, false, scale{awake: 3}},
+		"idle, of more by now":            {newInstance(withReplicas(7), autoscaled, idle), there(0, "5"), false, scale{awake: 7}},
+		"idle, of less by now":            {newInstance(three, upTo(4), idle), there(0, "5"), false, scale{awake: 4}},
+		// Regression: it told of pods that did not come back.
+		"idle without a scaler":          {newInstance(three, idle), there(5, ""), false, scale{awake: 3}},
+		"idle without a scaler, of 0":    {newInstance(withReplicas(0), idle), there(0, "5"), false, scale{}},
+		"idle, of 0 replicas":            {newInstance(withReplicas(0), autoscaled, idle), there(0, "5"), false, scale{}},
+		"idle, of one pod":               {newInstance(autoscaled, idle), there(1, ""), true, scale{live: true, awake: 1}},
+		"woken":                          {newInstance(three, autoscaled), there(0, "5"), false, scale{replicas: 5, autoscaler: true, spread: true}},
+		"woken, of less by now":          {newInstance(three, upTo(4)), there(0, "5"), false, scale{replicas: 4, autoscaler: true, spread: true}},
+		"woken, of more by now":          {newInstance(withReplicas(7), autoscaled), there(0, "5"), false, scale{replicas: 7, autoscaler: true, spread: true}},
+		"woken, hostile memory":          {newInstance(three, autoscaled), there(0, "-99999999999"), false, scale{replicas: 3, autoscaler: true, spread: true}},
+		"woken without a scaler":         {newInstance(three), there(0, "5"), false, scale{replicas: 3, spread: true}},
+		"one pod that never gets a mate": {newInstance(upTo(1)), there(1, ""), true, scale{live: true, autoscaler: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := scaleOf(test.m, test.r, test.scaler)
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(scale{}), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("not as expected (-expected +found):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHowManyPodsThereAreToBeInTheEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		s    scale
+		r    workload.Rollout
+		want int32
+	}{
+		"ours":                        {scale{replicas: 3}, there(5, ""), 3},
+		"theirs":                      {scale{replicas: 3, live: true}, there(5, ""), 5},
+		"theirs, before there is any": {scale{replicas: 3, live: true}, workload.Rollout{}, 3},
+	} {
+		if got := test.s.wanted(test.r); got != test.want {
+			t.Errorf("%s: expected %d, got %d", name, test.want, got)
+		}
+	}
+}
+
+func TestTheAutoscalerHasTheDefaultMetricOrThoseOfTheUser(t *testing.T) {
+	golden(t, "autoscaler.yaml", horizontal(newInstance(withReplicas(4), autoscaled)))
+	m := newInstance(upTo(2))
+	m.Spec.Metrics = manifest(t, "all-fields.yaml").Spec.Metrics
+	golden(t, "autoscaler-metrics.yaml", horizontal(m))
+}
+
+func TestTheHighestNumberOfPodsIsTwiceTheLeastAndThreeAtLeast(t *testing.T) {
+	for least, want := range map[int32]int32{0: 3, 1: 3, 2: 4, 3: 6, 1000: 2000} {
+		if got := maxReplicas(newInstance(withReplicas(least))); got != want {
+			t.Errorf("from %d: expected up to %d, got %d", least, want, got)
+		}
+	}
+	if got := maxReplicas(newInstance(withReplicas(2), upTo(9))); got != 9 {
+		t.Errorf("expected the user's own number, got %d", got)
+	}
+}

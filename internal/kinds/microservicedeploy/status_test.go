@@ -1,0 +1,159 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"errors"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// scaled has an autoscaler, which says that it has no metrics if there are words.
+func (f facts) scaled(words string) facts {
+	f.scaler = &autoscalingv2.HorizontalPodAutoscaler{}
+	f.scaler.Spec.MinReplicas, f.scaler.Spec.MaxReplicas = new(int32(3)), 6
+	f.scaler.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionFalse}}
+	if words != "" {
+		f.scaler.Status.Conditions = append(f.scaler.Status.Conditions, autoscalingv2.HorizontalPodAutoscalerCondition{
+			Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Message: words,
+		})
+	}
+	return f
+}
+
+func (f facts) locked() facts {
+	f.credentials = false
+	return f
+}
+
+func (f facts) rivalled(rivals ...*customv1.MicroServiceDeploy) facts {
+	for _, rival := range rivals {
+		f.rivals = append(f.rivals, *rival)
+	}
+	return f
+}
+
+func (f facts) besideStrangers() facts {
+	f.tenant.strangers = true
+	return f
+}
+
+func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
+	plain, three := newInstance(), newInstance(withReplicas(3))
+	cpu := asks("requests.cpu=1")
+	ofMetrics := newInstance(autoscaled)
+	ofMetrics.Spec.Metrics = []customv1.Metric{{Type: "Pods"}}
+	gateway := newInstance(hosted("v1"))
+	gateway.Spec.Gateway = &customv1.Gateway{Name: "front"}
+	for name, test := range map[string]struct {
+		m    *customv1.MicroServiceDeploy
+		f    facts
+		done kit.Outcome
+		kind string
+		want string
+	}{
+		"all is as declared":  {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployChildrenReady, "True AsDeclared: Every child is as declared"},
+		"a name is taken":     {plain, observed(plain, 1), done("Service", ensure.Taken, "it is helm's"), customv1.MicroServiceDeployChildrenReady, "False NameTaken: it is helm's"},
+		"pods serve":          {three, observed(three, 3), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 3 of 3 pods are ready"},
+		"none is made yet":    {three, facts{}, unchanged, customv1.MicroServiceDeployRolledOut, "False Applying: The pods are being made"},
+		"a bad image":         {newInstance(withImage(placeholder)), facts{}, unchanged, customv1.MicroServiceDeployRolledOut, `False InvalidImage: spec.image: "just a image url" is no image (invalid reference format); write one such as registry.example.com/team/app:1.0`},
+		"held, with pods":     {newInstance(backTo(9)), observed(plain, 2), unchanged, customv1.MicroServiceDeployRolledOut, "False RevisionMissing: spec.rollbackTo: revision 9 is not kept; there are 1; the 2 pods that run stay as they are"},
+		"the number changes":  {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods goes from 1 to 3"},
+		"the scaler's number": {newInstance(autoscaled, cpu), observed(plain, 5).scaled(""), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 5 of 5 pods are ready"},
+		"served":              {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAvailable, "True Serving: At least one pod serves"},
+		"idle, not served":    {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: There are to be no pods"},
+
+		"no autoscaling":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "none"},
+		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: An idle instance is not scaled"},
+		"autoscaling of none":            {newInstance(autoscaled, cpu, withReplicas(0)), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown ScaledToZero: An instance of 0 replicas is not scaled"},
+		"autoscaling without requests":   {newInstance(autoscaled), observed(plain, 1).scaled(""), unchanged, customv1.MicroServiceDeployAutoscaled, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
+		"autoscaling by a limit":         {newInstance(autoscaled, asks("limits.cpu=1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: The autoscaler is being made"},
+		"autoscaling by other metrics":   {ofMetrics, observed(plain, 1).scaled(""), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
+		"autoscaling":                    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(""), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
+		"autoscaling without any metric": {newInstance(autoscaled, cpu), observed(plain, 1).scaled("no metrics returned"), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics: The number of pods stays as it is: no metrics returned"},
+
+		"no quota is asked for":      {newInstance(without(customv1.QuotaNone)), observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "none"},
+		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices bounds all instances of the namespace together"},
+		"a quota beside others":      {plain, observed(plain, 1).besideStrangers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Pods of others run in this namespace, and a quota would bound them too; label it opcrew.io/quota=true to have one all the same"},
+		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: The quota is being made"},
+		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance of the namespace is to have pods: there is nothing to bound"},
+
+		"no auth":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "none"},
+		"auth":                    {newInstance(needsAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret opcrew-basic-auth"},
+		"auth of its own":         {newInstance(ownAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret users"},
+		"auth is being made":      {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: The tenant's credentials are being made"},
+		"auth of its own, absent": {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in"},
+
+		"no host":         {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "none"},
+		"hosts":           {newInstance(hosted("v1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True Hosted: Reached at v1-web.example.com, web.example.com"},
+		"a host is taken": {newInstance(hosted("v1"), aged(1)), observed(plain, 1).rivalled(newInstance(of("old"), hosted("v1"))), unchanged, customv1.MicroServiceDeployHostReady, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
+		"no Gateway API":  {gateway, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True NoGatewayAPI: Gateway API is not installed: an Ingress stands in for the HTTPRoute"},
+
+		"a harmless configuration":   {newInstance(withConfig("LEVEL=info")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "none"},
+		"the article's":              {newInstance(withConfig("password=88888888")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True LooksSecret: spec.config has keys that look like credentials (password), which whoever may read ConfigMaps can see; use configAs: Secret or, to keep them out of this object too, configFrom"},
+		"the article's, as a Secret": {newInstance(withConfig("password=88888888"), asSecret), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := test.m.DeepCopy()
+			// What was there before must not stay when it is about nothing any more.
+			m.Status.Conditions = []metav1.Condition{{Type: test.kind, Status: metav1.ConditionUnknown, Reason: "Before"}}
+			same(t, test.kind, test.want, conditionOf(reported(m, test.f, test.done), test.kind))
+		})
+	}
+}
+
+func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
+	all := newInstance(ownAuth, hosted("v1"), autoscaled, aged(1))
+	taken := observed(all, 1).rivalled(newInstance(of("old"), hosted("v1")))
+	bad := taken
+	bad.rollout.Pods = nil
+	for name, test := range map[string]struct {
+		m    *customv1.MicroServiceDeploy
+		f    facts
+		done kit.Outcome
+		want string
+	}{
+		"children":                      {all, bad.locked(), done("Service", ensure.Taken, "helm's"), "False NameTaken: helm's"},
+		"a failure":                     {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
+		"a pause":                       {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"then credentials":              {all, bad.locked(), unchanged, "False NoCredentials: Secret users has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in"},
+		"then pods":                     {all, bad, unchanged, "False Updating: 1 of 1 pods are ready"},
+		"then hosts":                    {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
+		"then autoscaling":              {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
+		"nothing":                       {newInstance(), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"no metrics are no obstacle":    {newInstance(autoscaled, asks("requests.cpu=1")), observed(newInstance(), 1).scaled("none"), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"a quota beside others is none": {newInstance(), observed(newInstance(), 1).besideStrangers(), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"a warning is none":             {newInstance(withConfig("password=88888888")), observed(newInstance(withConfig("password=88888888")), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"of none":                       {newInstance(withReplicas(0)), observed(newInstance(), 0), unchanged, "True ScaledToZero: There are to be no pods"},
+		"idle":                          {newInstance(withReplicas(4), idle), observed(newInstance(), 0), unchanged, "True Idle: Unloaded by spec.idle; 4 pods come back without it"},
+		"not idle yet":                  {newInstance(idle), observed(newInstance(), 2), unchanged, "False Updating: The number of pods goes from 2 to 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			same(t, "Ready", test.want, conditionOf(reported(test.m.DeepCopy(), test.f, test.done), customv1.MicroServiceDeployReady))
+		})
+	}
+}
+
+func TestTheStatusTellsAddressAndHistory(t *testing.T) {
+	m := newInstance(hosted("v1"), withReplicas(2), asks("requests.cpu=1"), autoscaled, withConfig("password=88888888"))
+	f := observed(m, 2).scaled("").sharing(m, "pods=9").sets(newTemplate(4, "nginx:1.25", "web-config-0123456789"))
+	golden(t, "status.yaml", reported(m, f, unchanged).Status)
+	golden(t, "status-new.yaml", reported(newInstance(withImage(placeholder)), facts{}, unchanged).Status)
+}
+
+func TestTheScaleSubresourceSelectsThePods(t *testing.T) {
+	m := reported(newInstance(), observed(newInstance(), 1), unchanged)
+	parsed, err := metav1.ParseToLabelSelector(m.Status.Selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "selector", identity(m).Selector, parsed.MatchLabels)
+}

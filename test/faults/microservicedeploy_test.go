@@ -1,0 +1,229 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/bcrypt"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
+	"github.com/opcrew/opcrew/test/faults"
+)
+
+func TestMicroServiceDeploy(t *testing.T) {
+	faults.Attack(t, faults.Subject{
+		Kind:       microservicedeploy.Kind(),
+		Namespaced: true,
+		Nodes:      3,
+		Primary:    &customv1.MicroServiceDeploy{},
+		Others: []client.Object{
+			&appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Service{}, &corev1.ServiceAccount{}, &corev1.ConfigMap{},
+			&corev1.Secret{}, &corev1.ResourceQuota{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
+			&networkingv1.NetworkPolicy{}, &networkingv1.Ingress{}, &corev1.Pod{},
+		},
+		Uncounted: []string{"Pod", "ReplicaSet"},
+		Truth:     instanceServes,
+		Invariants: []faults.Invariant{
+			{Name: "an instance has one Deployment", Check: oneDeployment},
+			{Name: "users are served throughout", Check: instanceServesThroughout},
+			{Name: "the tenant's password stays", Check: passwordStays},
+			{Name: "the tenant's password is let in, and no other", Check: passwordIsLetIn},
+		},
+		Mask:      maskInstance,
+		Workloads: []faults.Workload{rollingInstance, switchingInstance, mendingInstance},
+	})
+}
+
+const microservice = `
+apiVersion: custom.ops/v1
+kind: MicroServiceDeploy
+metadata: {name: web}
+spec:
+  msName: web
+  image: nginx:1.26
+  replicas: 2
+  config: LEVEL=1
+  resourceRequirements: {requests: {cpu: 100m}}
+`
+
+var createInstance = faults.Step{
+	Name:  "create an instance of two pods",
+	Do:    func(u *faults.User) { u.Apply(microservice) },
+	Until: instanceReady,
+}
+
+// editInstance is a step in which a user changes the spec, and waits until it is carried out.
+func editInstance(name, spec string) faults.Step {
+	return faults.Step{
+		Name:  name,
+		Do:    func(u *faults.User) { u.Patch("web", &customv1.MicroServiceDeploy{}, `{"spec":`+spec+`}`) },
+		Until: instanceReady,
+	}
+}
+
+// rollingInstance is the story of size, image and configuration.
+var rollingInstance = faults.Workload{
+	Name: "rolling",
+	Steps: []faults.Step{
+		createInstance,
+		editInstance("grow to three", `{"replicas":3}`),
+		editInstance("change the image", `{"image":"nginx:1.27"}`),
+		editInstance("change the configuration", `{"config":"LEVEL=2"}`),
+		editInstance("shrink to one", `{"replicas":1}`),
+	},
+}
+
+// switchingInstance turns on and off what can be.
+var switchingInstance = faults.Workload{
+	Name: "switching",
+	Steps: []faults.Step{
+		createInstance,
+		editInstance("turn autoscaling on", `{"autoscaling":true}`),
+		editInstance("turn auth on", `{"needAuth":true}`),
+		editInstance("unload it", `{"idle":true}`),
+		editInstance("load it back", `{"idle":false}`),
+		editInstance("turn both off", `{"autoscaling":false,"needAuth":false}`),
+	},
+}
+
+// mendingInstance begins with an image that is none, and has somebody interfere.
+var mendingInstance = faults.Workload{
+	Name: "mending",
+	Steps: []faults.Step{
+		{
+			Name:  "create an instance of no image",
+			Do:    func(u *faults.User) { u.Apply(strings.Replace(microservice, "nginx:1.26", "just a image url", 1)) },
+			Until: func(v faults.View) error { _, err := instanceToldFor(v, "False", "InvalidImage"); return err },
+		},
+		editInstance("correct it", `{"image":"nginx:1.26","baseDomain":"example.com","path":"v1"}`),
+		{
+			Name:  "somebody deletes the Service",
+			Do:    func(u *faults.User) { u.Delete("web", &corev1.Service{}) },
+			Until: instanceReady,
+		},
+		{
+			Name: "delete it and make it anew",
+			Do: func(u *faults.User) {
+				u.Delete("web", &customv1.MicroServiceDeploy{})
+				u.Apply(microservice)
+			},
+			Until: instanceReady,
+		},
+	},
+}
+
+func instanceReady(v faults.View) error {
+	m, err := instanceToldFor(v, "True", "")
+	if err != nil {
+		return err
+	}
+	return instanceServes(v, m)
+}
+
+// instanceToldFor is the object once Ready has a status, and a reason if one is given, for
+// its present spec.
+func instanceToldFor(v faults.View, status metav1.ConditionStatus, reason string) (*customv1.MicroServiceDeploy, error) {
+	m := &customv1.MicroServiceDeploy{}
+	if err := v.Get("web", m); err != nil {
+		return nil, err
+	}
+	for _, c := range m.Status.Conditions {
+		if c.Type == "Ready" && c.Status == status && (reason == "" || c.Reason == reason) && m.Status.ObservedGeneration == m.Generation {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("the status is %+v", m.Status)
+}
+
+// instanceServes is what Ready promises: as many pods as asked for serve, of the image that
+// was asked for, and the Service that leads to them is there.
+func instanceServes(v faults.View, object client.Object) error {
+	m := object.(*customv1.MicroServiceDeploy)
+	pods := &appsv1.Deployment{}
+	for _, child := range []client.Object{pods, &corev1.Service{}, &corev1.ServiceAccount{}} {
+		if err := v.Get(m.Name, child); err != nil {
+			return err
+		}
+	}
+	want := *m.Spec.Replicas
+	if m.Spec.Idle {
+		want = 0
+	}
+	if n := servingPods(v, m.Spec.Image); n != int(want) || *pods.Spec.Replicas != want {
+		return fmt.Errorf("%d of %d pods of %s serve", n, want, m.Spec.Image)
+	}
+	return nil
+}
+
+// instanceServesThroughout holds if the last pod that serves does not go while some are wanted.
+func instanceServesThroughout(before, after faults.View, e faults.Event) error {
+	m, pods := &customv1.MicroServiceDeploy{}, &appsv1.Deployment{}
+	if e.Key.Kind != "Pod" || servingPods(before, "") == 0 || servingPods(after, "") > 0 ||
+		after.Get("web", m) != nil || after.Get("web", pods) != nil {
+		return nil
+	}
+	if m.DeletionTimestamp != nil || *pods.Spec.Replicas == 0 || !metav1.IsControlledBy(pods, m) {
+		return nil
+	}
+	return fmt.Errorf("no pod serves any more")
+}
+
+// passwordStays holds if nobody but the tenant changes the password.
+func passwordStays(before, after faults.View, e faults.Event) error {
+	old, now := &corev1.Secret{}, &corev1.Secret{}
+	if e.Key.Kind != "Secret" || before.Get("opcrew-basic-auth", old) != nil || after.Get("opcrew-basic-auth", now) != nil || old.UID != now.UID {
+		return nil
+	}
+	if string(old.Data["password"]) != string(now.Data["password"]) {
+		return fmt.Errorf("the password is another one")
+	}
+	return nil
+}
+
+// passwordIsLetIn holds if the one line of the credentials is that of the password beside it.
+func passwordIsLetIn(_, after faults.View, e faults.Event) error {
+	secret := &corev1.Secret{}
+	if e.Key.Kind != "Secret" || after.Get("opcrew-basic-auth", secret) != nil {
+		return nil
+	}
+	_, hash, _ := strings.Cut(string(secret.Data["htpasswd"]), ":")
+	if err := bcrypt.CompareHashAndPassword([]byte(hash), secret.Data["password"]); err != nil || strings.Contains(hash, "\n") {
+		return fmt.Errorf("the lines are not those of the password: %w", err)
+	}
+	return nil
+}
+
+// maskInstance leaves out what maskApp does, and what is random or depends on the past:
+// credentials, how many revisions there were, and what an autoscaler without metrics says.
+func maskInstance(object *unstructured.Unstructured) {
+	maskApp(object)
+	if object.Object == nil {
+		return
+	}
+	switch object.GetName() {
+	case "opcrew-microservices", "opcrew-basic-auth": // they belong to the namespace, each to its own
+		unstructured.RemoveNestedField(object.Object, "metadata", "ownerReferences")
+		unstructured.RemoveNestedField(object.Object, "metadata", "labels", "opcrew.io/owner")
+	}
+	switch object.GetKind() {
+	case "Secret":
+		unstructured.RemoveNestedField(object.Object, "data")
+	case "HorizontalPodAutoscaler", "Ingress", "ResourceQuota":
+		unstructured.RemoveNestedField(object.Object, "status")
+	}
+}
