@@ -184,7 +184,7 @@ func TrimPod(object any) (any, error) {
 }
 
 // TrimReplicaSet is a cache transform that keeps of a ReplicaSet what tells which revision
-// it is, with which image and volumes, and how its pods fare. A Deployment has up to ten.
+// it is, with which images, ports and volumes, and how its pods fare. A Deployment has up to ten.
 func TrimReplicaSet(object any) (any, error) {
 	set, ok := object.(*appsv1.ReplicaSet)
 	if !ok {
@@ -195,7 +195,7 @@ func TrimReplicaSet(object any) (any, error) {
 	set.Spec.Template = corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: full.Spec.Volumes}}
 	set.Spec.Template.Annotations = full.Annotations
 	for _, c := range full.Spec.Containers {
-		set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
+		set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{Name: c.Name, Image: c.Image, Ports: c.Ports})
 	}
 	return set, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
@@ -33,10 +32,21 @@ func optionals(cfg *rest.Config, kinds []Kind) (map[string]bool, error) {
 			if client.IgnoreNotFound(err) != nil {
 				return nil, fmt.Errorf("read CRD %s: %w", optional.CRD, err)
 			}
-			installed[optional.CRD] = !apierrors.IsNotFound(err)
+			installed[optional.CRD] = err == nil && serves(reader, optional.Object)
 		}
 	}
 	return installed, nil
+}
+
+// serves tells whether the cluster has a type in the very version that a kind uses: that
+// of an old installation can be another, and its informer would never begin.
+func serves(c client.Client, object client.Object) bool {
+	gvk, err := c.GroupVersionKindFor(object)
+	if err != nil {
+		return false
+	}
+	_, err = c.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
+	return err == nil
 }
 
 // lacking lists the types that are not installed.

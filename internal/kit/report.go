@@ -78,7 +78,7 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	key := client.ObjectKeyFromObject(object)
 	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object)); wait > 0 {
 		done.lookAgain(wait)
-		done.untold = true
+		done.untold = saysOtherwise(before, object)
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
 	written := object.DeepCopyObject().(O)
@@ -101,6 +101,18 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 		l.tell(object, teller.Tell(before, object))
 	}
 	return l.result(client.ObjectKeyFromObject(object), plan, done)
+}
+
+// saysOtherwise tells whether Ready has another status or reason now. Words alone may be
+// different each time (the id of a request), and do not hurry.
+func saysOtherwise(before, after client.Object) bool {
+	old, ok := before.(Conditioned)
+	if !ok {
+		return false
+	}
+	was := meta.FindStatusCondition(*old.StatusConditions(), "Ready")
+	now := meta.FindStatusCondition(*after.(Conditioned).StatusConditions(), "Ready")
+	return now != nil && (was == nil || was.Status != now.Status || was.Reason != now.Reason || was.ObservedGeneration != now.ObservedGeneration)
 }
 
 // interval is how long a status must wait for after the last one. Both say Ready is on its

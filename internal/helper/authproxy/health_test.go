@@ -14,7 +14,7 @@ func TestReadinessTellsOfCredentialsThatWereKept(t *testing.T) {
 	if a := f.probe("/readyz"); a.code != http.StatusOK || !strings.Contains(a.body, "ready: 1 line(s) of "+f.secret.dir) {
 		t.Errorf("answered %d %q", a.code, a.body)
 	}
-	f.secret.put(t, "htpasswd", "")
+	f.secret.put(t, "htpasswd", "broken")
 	f.reload("the reload fails", func() error {
 		a := f.probe("/readyz")
 		if a.code != http.StatusOK {
@@ -31,7 +31,7 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 	f.get("ada", "1")
 	f.get("ada", "2")
 	f.get("", "")
-	f.secret.put(t, "htpasswd", "")
+	f.secret.put(t, "htpasswd", "broken")
 	f.reload("the reload fails", func() error {
 		return demand(f.metrics.failedReloads.Load() == 1, "not yet")
 	})

@@ -30,10 +30,16 @@ const (
 // ingress-nginx.
 func keys() []string { return []string{"htpasswd", ".htpasswd", "auth"} }
 
-var errNoLine = errors.New("no valid line")
+var (
+	errNoLine = errors.New("no valid line")
+	// errEmptied: a file is there, and nobody is in it. That is somebody's wish, as a line
+	// with a mistake in it is not.
+	errEmptied = fmt.Errorf("a file without a user, %w", errNoLine)
+)
 
 // store holds the credentials in force and follows the directories they come from.
-// Once there were some, it keeps the last good ones.
+// Once there were some, it keeps the last good ones while there are none to be read; a
+// file that holds nobody takes effect.
 type store struct {
 	directories []string
 	log         *slog.Logger
@@ -70,6 +76,9 @@ func (s *store) refresh() {
 	lines, from, err := s.read()
 	if err == nil || errors.Is(err, errNoLine) {
 		s.seen = now // what could not be read may be readable without a change
+	}
+	if errors.Is(err, errEmptied) {
+		s.current.Store(nil)
 	}
 	if err != nil {
 		s.keep(err)
@@ -113,6 +122,7 @@ func unchanged(before, now []fs.FileInfo) bool {
 // read returns the lines of the first file that has a valid one. One that is there but
 // cannot be read ends the search: it may be an override that keeps somebody out.
 func (s *store) read() ([]*line, string, error) {
+	none := errNoLine
 	for _, dir := range s.directories {
 		for _, key := range keys() {
 			path := filepath.Join(dir, key)
@@ -131,9 +141,12 @@ func (s *store) read() ([]*line, string, error) {
 				return lines, path, nil
 			}
 			s.log.Warn("File without a valid line", "file", path)
+			if len(bad) == 0 {
+				none = errEmptied
+			}
 		}
 	}
-	return nil, "", fmt.Errorf("%w in %s", errNoLine, strings.Join(s.directories, ", "))
+	return nil, "", fmt.Errorf("%w in %s", none, strings.Join(s.directories, ", "))
 }
 
 func readFile(path string) (string, error) {

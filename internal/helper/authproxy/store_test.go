@@ -75,6 +75,16 @@ func TestAReloadThatFailsKeepsTheLastGoodCredentials(t *testing.T) {
 	s.expect(t, "new", "")
 }
 
+// Regression: who emptied the Secret to let nobody in any more let everybody in as before.
+func TestAFileThatWasEmptiedLetsNobodyIn(t *testing.T) {
+	s := newShelf(t)
+	s.expect(t, "tenant", "")
+	s.tenant.put(t, "htpasswd", "# nobody\n")
+	s.expect(t, "", "a file without a user")
+	s.tenant.put(t, "htpasswd", "new:"+shaOfOne)
+	s.expect(t, "new", "")
+}
+
 func TestAnOverrideThatCannotBeReadIsNotSkipped(t *testing.T) {
 	s := newShelf(t)
 	must(t, os.Mkdir(filepath.Join(s.override.dir, "htpasswd"), 0o755))

@@ -16,6 +16,7 @@ import (
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 const (
@@ -117,13 +118,19 @@ func (s source) mount() *corev1ac.VolumeApplyConfiguration {
 }
 
 // wall closes the application's own ports to everybody but the proxy beside it, where the
-// network enforces policies. Pods that have no proxy yet, or no longer, stay open.
-func wall(m *customv1.MicroServiceDeploy) *networkingv1ac.NetworkPolicyApplyConfiguration {
+// network enforces policies. Pods that have no proxy yet, or no longer, stay open, and so
+// do the proxies of pods that are still to be replaced.
+func wall(m *customv1.MicroServiceDeploy, r workload.Rollout) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := identity(m)
 	all, health := routes(m)
-	open := networkingv1ac.NetworkPolicyIngressRule().WithPorts(policyPort(corev1.ProtocolTCP, health))
+	doors := append(proxyPorts(r), health)
 	for _, r := range all {
-		open.WithPorts(policyPort(corev1.ProtocolTCP, r.from))
+		doors = append(doors, r.from)
+	}
+	slices.Sort(doors)
+	open := networkingv1ac.NetworkPolicyIngressRule()
+	for _, door := range slices.Compact(doors) {
+		open.WithPorts(policyPort(corev1.ProtocolTCP, door))
 	}
 	for _, t := range targets(m) {
 		if t.protocol != corev1.ProtocolTCP {
@@ -135,6 +142,22 @@ func wall(m *customv1.MicroServiceDeploy) *networkingv1ac.NetworkPolicyApplyConf
 			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector).WithMatchLabels(map[string]string{authLabel: "true"})).
 			WithPolicyTypes(networkingv1.PolicyTypeIngress).
 			WithIngress(open))
+}
+
+// proxyPorts are those at which the proxies of running pods listen.
+func proxyPorts(r workload.Rollout) []int32 {
+	var out []int32
+	for _, set := range r.Sets {
+		for _, c := range set.Spec.Template.Spec.Containers {
+			if c.Name != proxyContainer || set.Status.Replicas == 0 {
+				continue
+			}
+			for _, p := range c.Ports {
+				out = append(out, p.ContainerPort)
+			}
+		}
+	}
+	return out
 }
 
 func policyPort(protocol corev1.Protocol, port int32) *networkingv1ac.NetworkPolicyPortApplyConfiguration {

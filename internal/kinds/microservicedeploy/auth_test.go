@@ -14,6 +14,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/helper/authproxy"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
@@ -23,11 +24,11 @@ func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
 		want  string
 	}{
 		"the default":   {nil, "health 16000, 16001->http 8080"},
-		"UDP between":   {[]common.Port{{Port: 1}, udp, {Port: 2}}, "health 16000, 16001->tcp-1 1, 16002->tcp-2 2"},
-		"its own ports": {[]common.Port{{Port: 16001}, {Port: 16003}}, "health 16000, 16002->tcp-16001 16001, 16004->tcp-16003 16003"},
+		"UDP between":   {[]common.Port{{Port: 1}, udp, {Port: 2}}, "health 16000, 16001->port-1 1, 16002->port-3 2"},
+		"its own ports": {[]common.Port{{Port: 16001}, {Port: 16003}}, "health 16000, 16002->port-1 16001, 16004->port-2 16003"},
 		// Regression: an application at this port could not start beside the proxy.
-		"its health":                      {[]common.Port{{Port: 80, TargetPort: "16000"}}, "health 16001, 16002->tcp-80 16000"},
-		"its health, of another protocol": {[]common.Port{{Port: 16000, Protocol: corev1.ProtocolUDP}, {Port: 80}}, "health 16001, 16002->tcp-80 80"},
+		"its health":                      {[]common.Port{{Port: 80, TargetPort: "16000"}}, "health 16001, 16002->port-1 16000"},
+		"its health, of another protocol": {[]common.Port{{Port: 16000, Protocol: corev1.ProtocolUDP}, {Port: 80}}, "health 16001, 16002->port-2 80"},
 	} {
 		all, health := routes(newInstance(withPorts(test.ports...)))
 		got := fmt.Sprint("health ", health)
@@ -44,7 +45,7 @@ func TestTheProxyStandsBeforeTheApplicationAndTheWallLetsPassOnlyIt(t *testing.T
 		golden(t, "proxy-"+name+".yaml", proxy(m, helperImage))
 		golden(t, "proxy-"+name+"-volumes.yaml", template(m, facts{helperImage: helperImage}, customv1.Revision{}).Spec.Volumes)
 	}
-	golden(t, "wall.yaml", wall(newInstance(ports, needsAuth)))
+	golden(t, "wall.yaml", wall(newInstance(ports, needsAuth), workload.Rollout{}))
 }
 
 // What the operator says must be what the helper understands.
@@ -68,7 +69,7 @@ func TestTheHelperTakesTheProxysArguments(t *testing.T) {
 func TestTheWallStandsOnlyAroundPodsWithAProxy(t *testing.T) {
 	selected := func(m *customv1.MicroServiceDeploy) bool {
 		labels := template(m, facts{}, customv1.Revision{}).Labels
-		for key, value := range wall(m).Spec.PodSelector.MatchLabels {
+		for key, value := range wall(m, workload.Rollout{}).Spec.PodSelector.MatchLabels {
 			if labels[key] != value {
 				return false
 			}

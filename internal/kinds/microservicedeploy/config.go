@@ -84,8 +84,14 @@ func declaredConfig(m *customv1.MicroServiceDeploy) *config {
 	return c
 }
 
+// maxVariables bounds the environment, by which pods are compared with what is declared:
+// with many thousands that takes as many seconds.
+const maxVariables = 512
+
+// variables are the keys that become part of the environment, in their order.
 func variables[V any](data map[string]V) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(data)), func(key string) bool { return !variable.MatchString(key) })
+	all := slices.DeleteFunc(slices.Sorted(maps.Keys(data)), func(key string) bool { return !variable.MatchString(key) })
+	return all[:min(len(all), maxVariables)]
 }
 
 // configObject is the configuration as an object, which never changes: another text is

@@ -12,10 +12,12 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
 type pairs = map[string]string
@@ -153,5 +155,23 @@ func TestNoValueOfAConfigurationIsEverToldInTheStatus(t *testing.T) {
 		if text := strings.ReplaceAll(string(raw), "("+value+", password)", ""); strings.Contains(text, value) {
 			t.Errorf("%s: expected no value in the status, got %s", name, text)
 		}
+	}
+}
+
+// Regression: comparing an environment of many thousand variables took tens of seconds.
+func TestTheEnvironmentIsBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&text, "KEY_%03d=x\n", i)
+	}
+	m := newInstance(withConfig(text.String()))
+	c := declaredConfig(m)
+	if len(c.Keys) != maxVariables || c.Keys[0] != "KEY_000" {
+		t.Errorf("expected the first %d keys, got %d from %q", maxVariables, len(c.Keys), c.Keys[0])
+	}
+	var conditions []metav1.Condition
+	reportConfig(condition.Set{Conditions: &conditions}, m)
+	if len(conditions) != 1 || conditions[0].Reason != customv1.ReasonTooManyKeys {
+		t.Errorf("expected a word of it, got %+v", conditions)
 	}
 }

@@ -32,6 +32,9 @@ type obstacle struct{ reason, message string }
 func decide(m *customv1.MicroServiceDeploy, f facts) decision {
 	d := decision{scale: scaleOf(m, f.rollout, f.scaler != nil)}
 	known := revisions(f.rollout)
+	if f.rollout.Deployment == nil {
+		known = m.Status.Revisions // what is remembered where nothing runs any more
+	}
 	revision, kept := choose(m, known, f.configName(m))
 	d.revision = revision
 	switch why := workload.InvalidImage(revision.Image); {
@@ -43,6 +46,8 @@ func decide(m *customv1.MicroServiceDeploy, f facts) decision {
 		d.held = &obstacle{customv1.ReasonConfigMissing, fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
 	case f.lostConfig(m, revision):
 		d.held = &obstacle{customv1.ReasonConfigMissing, fmt.Sprintf("the configuration %s of revision %d is gone", revision.Config, revision.Revision)}
+	case m.Spec.NeedAuth && m.Spec.Auth != nil && !f.credentials:
+		d.held = &obstacle{customv1.ReasonNoCredentials, fmt.Sprintf("Secret %s has no usable line user:hash, so nobody would be let in", m.Spec.Auth.SecretRef.Name)}
 	case m.Spec.NeedAuth && m.Spec.Auth == nil && !f.credentials:
 		// A kubelet brings a Secret that comes later to the pods after a minute or more.
 		d.held = &obstacle{common.ReasonApplying, "The tenant's credentials are being made"}
@@ -97,13 +102,17 @@ func numbers(known []customv1.Revision) string {
 // room tells what is in the way of a rollout for which a quota has no room: without the
 // surge pod it would stall in its middle, and Kubernetes try again after many minutes.
 func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
-	if q := f.tenant.quota; q != nil {
+	d, changes := f.rollout.Deployment, true
+	if d != nil {
+		changes = f.rollout.Replicas() > 0 && !ensure.Pinned(d, wishes(m, f))
+	}
+	if q := f.tenant.quota; q != nil && (changes || grows(m, f.rollout)) {
 		wanted, _, _ := f.tenant.wanted(m)
 		if !covers(q.Spec.Hard, wanted) || !covers(q.Status.Hard, wanted) {
 			return &obstacle{common.ReasonUpdating, "The tenant's quota is being raised"}
 		}
 	}
-	if f.rollout.Deployment == nil || f.rollout.Replicas() == 0 || ensure.Pinned(f.rollout.Deployment, wishes(m, f)) {
+	if d == nil || !changes {
 		return nil
 	}
 	for i := range f.quotas {
@@ -116,6 +125,12 @@ func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
 		}
 	}
 	return nil
+}
+
+// grows tells whether there are to be more pods than there are: those of others that only
+// share the quota are not held up by it.
+func grows(m *customv1.MicroServiceDeploy, r workload.Rollout) bool {
+	return !m.Spec.Idle && replicas(m) > r.Replicas()
 }
 
 // configsOf names the configurations that templates of a rollout mount.

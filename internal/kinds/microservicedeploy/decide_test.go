@@ -49,6 +49,8 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 	found.config = &config{Name: "mine", Secret: true, hash: "h"}
 	status := observed(m, 2).sharing(m, "pods=2", "requests.cpu=2")
 	status.tenant.quota.Status.Hard = quota("pods=1")
+	changing := observed(m, 2).outdated().sharing(m, "pods=2", "requests.cpu=2")
+	changing.tenant.quota.Status.Hard = quota("pods=1")
 	locked := observed(newInstance(needsAuth), 2)
 	locked.credentials = false
 	for name, test := range map[string]struct {
@@ -70,10 +72,11 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"the user's Secret is there":      {newInstance(configFrom), found, "", false},
 		"missing, but rolled back":        {newInstance(configFrom, backTo(7)), with(history, "old-config"), "", false},
 		"credentials are being made":      {newInstance(needsAuth), locked, "Applying: The tenant's credentials are being made", false},
-		"credentials of the user's own":   {newInstance(ownAuth), locked, "", false},
+		"credentials of the user's own":   {newInstance(ownAuth), locked, "NoCredentials: Secret users has no usable line user:hash, so nobody would be let in", false},
 		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: The tenant's quota is being raised", true},
 		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: The tenant's quota is being raised", false},
-		"a share that is not in force":    {m, status, "Updating: The tenant's quota is being raised", false},
+		"a share that is not in force":    {m, changing, "Updating: The tenant's quota is being raised", false},
+		"another's share":                 {m, status, "", false}, // Regression: all instances were not Ready when one was scaled.
 		"a share that it has":             {m, observed(m, 1).sharing(m, "pods=2", "requests.cpu=2"), "", false},
 		"a rollout that does not fit":     {m, observed(m, 2).outdated().within([]string{"cpu=2"}, []string{"cpu=1600m"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: it needs 1 requests.cpu, 400m free; it begins when there is room", false},
 		"a rollout that fits":             {m, observed(m, 2).outdated().within([]string{"cpu=3"}, []string{"cpu=2"}), "", false},

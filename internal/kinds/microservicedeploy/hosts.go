@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // routeKind is Gateway API's, which not every cluster has; routeCRD is its definition.
@@ -62,14 +64,25 @@ func hosts(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy)
 	return has, lost
 }
 
-// winner is who gets a host name: the microservice whose claim is the oldest, and of its
-// own name that of its instances which insists on it, else the oldest. All claimants come
-// to the same.
+// winner is who gets a host name: the microservice that has it, else the oldest claimant's,
+// and of its own name that of its instances which insists on it, else the oldest. All
+// claimants come to the same.
 func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.MicroServiceDeploy {
-	first := slices.MinFunc(claimants, older)
+	first := slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
+		return cmp.Or(lacking(a, host)-lacking(b, host), older(a, b))
+	})
 	return slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
 		return cmp.Or(rank(a, first, host)-rank(b, first, host), older(a, b))
 	})
+}
+
+// lacking is 0 for an instance that has the host name already: who runs is not driven out
+// by an object that is older and asks for the name only now.
+func lacking(m *customv1.MicroServiceDeploy, host string) int {
+	if slices.Contains(m.Status.Hosts, host) {
+		return 0
+	}
+	return 1
 }
 
 // rank sorts claimants by what goes before age.
@@ -101,8 +114,15 @@ func siblings(a, b *customv1.MicroServiceDeploy) bool {
 
 func insists(m *customv1.MicroServiceDeploy) bool { return m.Spec.Current != nil && *m.Spec.Current }
 
-// backendPort is the Service's port that host names lead to.
-func backendPort(m *customv1.MicroServiceDeploy) int32 { return ports(m)[0].Port }
+// backendPort is the Service's port that host names lead to: the first of TCP.
+func backendPort(m *customv1.MicroServiceDeploy) int32 {
+	for _, p := range ports(m) {
+		if workload.Protocol(p) == corev1.ProtocolTCP {
+			return p.Port
+		}
+	}
+	return ports(m)[0].Port
+}
 
 func ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.IngressApplyConfiguration {
 	id := identity(m)

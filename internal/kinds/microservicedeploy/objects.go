@@ -37,7 +37,7 @@ func deployment(m *customv1.MicroServiceDeploy, f facts, d decision) ensure.Chil
 			ac.WithAnnotations(map[string]string{common.PinnedAnnotation: pinned})
 		}
 	}
-	if d.scale.live {
+	if d.scale.live || d.held != nil && d.held.reason == common.ReasonUpdating { // pods that the quota refuses come back late
 		child.Carry = append(child.Carry, "spec.replicas")
 	}
 	return child
@@ -54,7 +54,8 @@ func annotation(d *appsv1.Deployment, key string) (string, bool) {
 // wishes are what pods are replaced for when it changes, and nothing that they do not know of.
 func wishes(m *customv1.MicroServiceDeploy, f facts) any {
 	s := m.Spec
-	s.Path, s.CreationTimestamp, s.Ports = "", "", slices.Clone(s.Ports)
+	s.Path, s.Ports = "", slices.Clone(s.Ports)
+	s.CreationTimestamp = "" //nolint:staticcheck // it is users who shall not use it
 	for i := range s.Ports {
 		s.Ports[i].AppProtocol, s.Ports[i].NodePort = "", nil
 	}

@@ -50,6 +50,7 @@ type facts struct {
 // Observe reads what belongs to an instance and what stands around it.
 func (r *reconciler) Observe(ctx context.Context, m *customv1.MicroServiceDeploy) (facts, error) {
 	rollout, err := workload.ObserveRollout(ctx, r.Client, m, identity(m))
+	rollout.Recall(r.Writes())
 	f := facts{rollout: rollout, gateways: r.Installed[routeCRD], helperImage: r.HelperImage}
 	for _, read := range []func(context.Context, *customv1.MicroServiceDeploy, *facts) error{
 		r.observeScaler, r.observeConfigs, r.observeAuth, r.observeQuotas, r.observeRivals, r.observeNodePorts,

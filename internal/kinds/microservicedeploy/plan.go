@@ -4,6 +4,7 @@
 package microservicedeploy
 
 import (
+	"strings"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -40,12 +41,16 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, _ time.Time) 
 			plan.Children = append(plan.Children, ensure.Child{Object: object})
 		}
 	}
-	declare(service(m), corev1ac.ServiceAccount(id.Name, id.Namespace).WithLabels(id.Labels).WithAutomountServiceAccountToken(false))
+	stay := d.held != nil && !d.nothing // what leads to pods stays as the pods do
+	if !stay {
+		declare(service(m))
+	}
+	declare(corev1ac.ServiceAccount(id.Name, id.Namespace).WithLabels(id.Labels).WithAutomountServiceAccountToken(false))
 	if c := declaredConfig(m); c != nil && d.held == nil {
 		declare(configObject(m, c))
 	}
-	if m.Spec.NeedAuth {
-		declare(wall(m))
+	if m.Spec.NeedAuth && !stay {
+		declare(wall(m, f.rollout))
 	}
 	if !d.nothing {
 		plan.Children = append(plan.Children, deployment(m, f, d))
@@ -61,7 +66,7 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, _ time.Time) 
 	} else if len(has) > 0 {
 		declare(ingress(m, has))
 	}
-	plan.Prune, plan.Stays = f.prunable(), f.stays
+	plan.Prune, plan.Stays = f.prunable(), func(object client.Object) bool { return f.stays(m, object, stay) }
 	plan.Again = again(m, f, d)
 	return plan
 }
@@ -84,10 +89,17 @@ func (f facts) prunable() []client.ObjectList {
 	return lists
 }
 
-// stays keeps configurations that pods or revisions still name.
-func (f facts) stays(object client.Object) bool {
-	_, named := f.configs[object.GetName()]
-	return named
+// stays keeps configurations that pods or revisions still name, whatever was only copied
+// from one, and the wall of pods that are not changed.
+func (f facts) stays(m *customv1.MicroServiceDeploy, object client.Object, held bool) bool {
+	switch object.(type) {
+	case *corev1.ConfigMap, *corev1.Secret:
+		_, named := f.configs[object.GetName()]
+		return named || !strings.HasPrefix(object.GetName(), childName(m)+"-config-")
+	case *networkingv1.NetworkPolicy:
+		return held
+	}
+	return false
 }
 
 func again(m *customv1.MicroServiceDeploy, f facts, d decision) time.Duration {

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
@@ -46,13 +48,24 @@ func TestSecretsOfTheUserAndQuotasAreLookedAtAgain(t *testing.T) {
 	}
 }
 
-func TestConfigurationsStayWhileATemplateNamesThem(t *testing.T) {
-	f := facts{configs: map[string]*config{"named": {}}}
-	for name, want := range map[string]bool{"named": true, "other": false} {
-		object := &corev1.ConfigMap{}
-		object.Name = name
-		if got := f.stays(object); got != want {
-			t.Errorf("%s: expected it to stay: %v, got %v", name, want, got)
+func TestWhatIsNotDeclaredStaysWhereSomebodyStillNeedsIt(t *testing.T) {
+	m := newInstance()
+	named, other := childName(m)+"-config-1", childName(m)+"-config-2"
+	f := facts{configs: map[string]*config{named: {}}}
+	for name, test := range map[string]struct {
+		object client.Object
+		held   bool
+		want   bool
+	}{
+		"a configuration that a template names":     {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: named}}, false, true},
+		"one that none names":                       {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: other}}, false, false},
+		"a Secret that none names":                  {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: other}}, false, false},
+		"a copy under another name is somebody's":   {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "my-copy"}}, false, true},
+		"the wall of pods that stay as they are":    {&networkingv1.NetworkPolicy{}, true, true},
+		"the wall of an instance that asks no more": {&networkingv1.NetworkPolicy{}, false, false},
+	} {
+		if got := f.stays(m, test.object, test.held); got != test.want {
+			t.Errorf("%s: expected it to stay: %v, got %v", name, test.want, got)
 		}
 	}
 }

@@ -4,6 +4,7 @@
 package microservicedeploy
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,21 +29,22 @@ type target struct {
 // targets are the application's ports, each named by the first port that leads there.
 func targets(m *customv1.MicroServiceDeploy) []target {
 	var out []target
-	for _, p := range ports(m) {
+	for i, p := range ports(m) {
 		if _, there := find(out, p); !there {
-			out = append(out, target{targetName(p), workload.ContainerPort(p), workload.Protocol(p)})
+			out = append(out, target{targetName(p, i), workload.ContainerPort(p), workload.Protocol(p)})
 		}
 	}
 	return out
 }
 
-// targetName is that of a port, or one made of its number where Kubernetes lets Services
-// have the name and containers not.
-func targetName(p common.Port) string {
-	if len(validation.IsValidPortName(workload.PortName(p))) > 0 {
-		p.Name = ""
+// targetName is that of a port, or one made of its place where it has none that containers
+// can have. Its numbers are not part of it: when they change, pods of before and after
+// have the same names, and the Service leads to both.
+func targetName(p common.Port, place int) string {
+	if p.Name == "" || len(validation.IsValidPortName(p.Name)) > 0 {
+		return fmt.Sprintf("port-%d", place+1)
 	}
-	return workload.PortName(p)
+	return p.Name
 }
 
 func find(all []target, p common.Port) (target, bool) {

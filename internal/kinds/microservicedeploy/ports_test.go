@@ -26,14 +26,14 @@ func TestTheServiceLeadsToTargetsByName(t *testing.T) {
 	}{
 		"the default":            {nil, "http 80->http=8080/TCP"},
 		"a number":               {http, "http 80->http=8080/TCP"},
-		"none: the port's own":   {[]common.Port{{Port: 80}}, "tcp-80 80->tcp-80=80/TCP"},
-		"a name: the port's own": {[]common.Port{{Port: 80, TargetPort: "web"}}, "tcp-80 80->tcp-80=80/TCP"},
+		"none: the port's own":   {[]common.Port{{Port: 80}}, "tcp-80 80->port-1=80/TCP"},
+		"a name: the port's own": {[]common.Port{{Port: 80, TargetPort: "web"}}, "tcp-80 80->port-1=80/TCP"},
 		"two to one target":      {[]common.Port{{Name: "a", Port: 80, TargetPort: "8080"}, {Name: "b", Port: 81, TargetPort: "8080"}}, "a 80->a=8080/TCP, b 81->a=8080/TCP"},
 		"one number, two protocols": {
-			[]common.Port{{Port: 53, Protocol: corev1.ProtocolUDP}, {Port: 53}}, "udp-53 53->udp-53=53/UDP, tcp-53 53->tcp-53=53/TCP",
+			[]common.Port{{Port: 53, Protocol: corev1.ProtocolUDP}, {Port: 53}}, "udp-53 53->port-1=53/UDP, tcp-53 53->port-2=53/TCP",
 		},
 		// Regression: the API server refused the Service.
-		"a name that containers cannot have": {[]common.Port{{Name: "8080", Port: 80}, {Name: "a--b", Port: 81}}, "8080 80->tcp-80=80/TCP, a--b 81->tcp-81=81/TCP"},
+		"a name that containers cannot have": {[]common.Port{{Name: "8080", Port: 80}, {Name: "a--b", Port: 81}}, "8080 80->port-1=80/TCP, a--b 81->port-2=81/TCP"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newInstance(withPorts(test.ports...))
@@ -75,8 +75,8 @@ func TestBehindTheProxyThePortsOfTheApplicationHaveNoNames(t *testing.T) {
 		m    *customv1.MicroServiceDeploy
 		want string
 	}{
-		"open":   {newInstance(ports), "http=8080 udp-53=53"},
-		"behind": {newInstance(ports, needsAuth), "=8080 udp-53=53"},
+		"open":   {newInstance(ports), "http=8080 port-2=53"},
+		"behind": {newInstance(ports, needsAuth), "=8080 port-2=53"},
 	} {
 		c := corev1ac.Container()
 		listens(c, test.m)

@@ -34,7 +34,10 @@ func (r *reconciler) Report(m *customv1.MicroServiceDeploy, f facts, done kit.Ou
 	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: now}
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: identity(m).Selector})
 	s.Replicas, s.ReadyReplicas = f.rollout.Replicas(), f.rollout.Ready()
-	s.Revision, s.Revisions = d.running(f), revisions(f.rollout)
+	s.Revision = d.running(f)
+	if f.rollout.Deployment != nil {
+		s.Revisions = revisions(f.rollout)
+	}
 	kit.ReportChildren(set, customv1.MicroServiceDeployChildrenReady, done)
 	f.nodePorts.Report(set, customv1.MicroServiceDeployChildrenReady, done)
 	f.rollout.Report(set, d.scale.wanted(f.rollout), done)
@@ -151,6 +154,10 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 // and never their values.
 func reportConfig(set condition.Set, m *customv1.MicroServiceDeploy) {
 	const kind = customv1.MicroServiceDeployConfigWarning
+	if n := len(parse(m.Spec.Config)); n > maxVariables {
+		set.True(kind, customv1.ReasonTooManyKeys, fmt.Sprintf("spec.config has %d keys; the first %d by name are in the environment, all of them in the files", n, maxVariables))
+		return
+	}
 	keys := looksSecret(m.Spec.Config)
 	if len(keys) == 0 || m.Spec.ConfigAs == customv1.ConfigAsSecret {
 		set.Remove(kind)

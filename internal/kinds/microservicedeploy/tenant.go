@@ -102,13 +102,22 @@ func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Ti
 		return kit.Plan{}
 	}
 	plan := kit.Plan{Prune: []client.ObjectList{&corev1.ResourceQuotaList{}, &corev1.SecretList{}}}
+	plan.Stays = func(object client.Object) bool { // a copy of them is somebody's own
+		return object.GetNamespace() != ns.Name || object.GetName() != tenantQuota && object.GetName() != tenantAuth
+	}
 	if hard := f.hard(); len(hard) > 0 {
 		plan.Children = append(plan.Children, ensure.Child{Object: corev1ac.ResourceQuota(tenantQuota, ns.Name).
 			WithSpec(corev1ac.ResourceQuotaSpec().WithHard(hard))})
 	}
+	if len(plan.Children) > 0 {
+		plan.Again = secretInterval // others may have come
+	}
 	if f.asksForCredentials() {
 		child, again := f.credentials.child(ns, now)
-		plan.Children, plan.Again = append(plan.Children, child), again
+		plan.Children = append(plan.Children, child)
+		if again > 0 {
+			plan.Again = again
+		}
 	}
 	return plan
 }
@@ -154,9 +163,10 @@ func (f tenantFacts) wanted(changed *customv1.MicroServiceDeploy) (total amounts
 	return sum(needs), bounded, settled
 }
 
+// complete tells whether nothing is being rolled out; of an instance without pods nothing is.
 func complete(d *appsv1.Deployment) bool {
 	if d == nil || d.Spec.Replicas == nil {
-		return false
+		return d == nil
 	}
 	s, n := d.Status, *d.Spec.Replicas
 	return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n

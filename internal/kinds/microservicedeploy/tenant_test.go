@@ -85,8 +85,9 @@ func TestADeploymentIsCompleteWhenAllItsPodsAreOfItsLastTemplate(t *testing.T) {
 			t.Errorf("%s: expected it not to be complete", name)
 		}
 	}
-	if complete(nil) {
-		t.Error("expected no Deployment not to be complete")
+	// Regression: an instance that can have no pods kept the quota from ever being lowered.
+	if !complete(nil) {
+		t.Error("expected an instance without pods to hold nothing up")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -82,6 +83,25 @@ var quotaChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.ResourceQuota), e.ObjectNew.(*corev1.ResourceQuota)
 	return !equality.Semantic.DeepEqual(old.Spec, now.Spec) || !equality.Semantic.DeepEqual(old.Status.Hard, now.Status.Hard)
 }}
+
+// scalerChanged passes what an autoscaler says of itself, and not the figures that it
+// writes every quarter of a minute.
+var scalerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	old, now := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler), e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
+	return !equality.Semantic.DeepEqual(old.ObjectMeta.Labels, now.ObjectMeta.Labels) || !equality.Semantic.DeepEqual(old.Spec, now.Spec) ||
+		!maps.Equal(old.Annotations, now.Annotations) || !equality.Semantic.DeepEqual(old.OwnerReferences, now.OwnerReferences) ||
+		!equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp) || active(old) != active(now)
+}}
+
+// active is what an autoscaler says of its metrics.
+func active(scaler *autoscalingv2.HorizontalPodAutoscaler) corev1.ConditionStatus {
+	for _, c := range scaler.Status.Conditions {
+		if c.Type == autoscalingv2.ScalingActive {
+			return c.Status
+		}
+	}
+	return corev1.ConditionUnknown
+}
 
 var (
 	specChanged   = predicate.GenerationChangedPredicate{}

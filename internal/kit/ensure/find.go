@@ -22,6 +22,9 @@ import (
 // see: no event tells when it goes. A name that is free again is taken within a minute.
 const strangerWait = time.Minute
 
+// unseenWait passes before a child is looked for again that the cache does not have yet.
+const unseenWait = 5 * time.Second
+
 // found is what is known of a child before it is written.
 type found struct {
 	object   client.Object // if it is ours: as the cache has it, else as it is
@@ -85,7 +88,8 @@ func (a *Applier) findLive(ctx context.Context, owner client.Object, in *intent)
 		return found{waiting: true, leaving: leaving(in.Ref, object), again: strangerWait}, nil
 	}
 	if object.GetLabels()[common.ManagedByLabel] == common.Name {
-		return found{waiting: true}, nil
+		// Its event is on the way, unless it is deleted before the cache has seen it.
+		return found{waiting: true, again: unseenWait}, nil
 	}
 	return a.findStripped(ctx, in)
 }

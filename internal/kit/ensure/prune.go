@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -53,7 +54,7 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 			return fmt.Errorf("kind of a child to prune: %w", err)
 		}
 		ref := Ref{gvk, client.ObjectKeyFromObject(object)}
-		if !ours(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
+		if !ours(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
 			return nil
 		}
 		result, err := a.prune(ctx, ref, object, hold)
@@ -61,6 +62,12 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 		return err
 	})
 	return results, err
+}
+
+// copied tells whether an object has the owner's label only because somebody copied it:
+// a child that can have a controller reference is not deleted without one.
+func copied(owner, object client.Object) bool {
+	return owner.GetNamespace() == object.GetNamespace() && !metav1.IsControlledBy(object, owner)
 }
 
 func (a *Applier) prune(ctx context.Context, ref Ref, object client.Object, hold bool) (Result, error) {

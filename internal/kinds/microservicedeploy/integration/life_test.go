@@ -208,7 +208,7 @@ func TestAPausedObjectChangesNothingAndSaysSo(t *testing.T) {
 	if m.Status.ReadyReplicas != 2 || s.running(oldImage) != 2 {
 		t.Errorf("expected the two pods that there are, got %+v", m.Status)
 	}
-	if writes := childWrites(env.Settled(t, mark)); len(writes) > 0 {
+	if writes := env.Settled(t, mark); len(ownWrites(writes)) > 0 {
 		t.Errorf("expected no write while it is paused but its status, got:\n%s", writes)
 	}
 	s.edit(annotated("opcrew.io/paused", "false"))

@@ -125,8 +125,8 @@ func TestIdleTakesTheAutoscalerAwayBeforeThePodsAndBringsThemBack(t *testing.T) 
 }
 
 func lastIndex(list []string, item string) int {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i] == item {
+	for i, other := range slices.Backward(list) {
+		if other == item {
 			return i
 		}
 	}

@@ -198,3 +198,9 @@ func (s *shop) settled() { s.Helper(); env.Settled(s.T, env.Audit.Mark(s.T)) }
 func childWrites(calls testenv.Calls) testenv.Calls {
 	return calls.Writes().Where(func(c testenv.Call) bool { return c.Resource != "microservicedeploys" })
 }
+
+// ownWrites are those of what belongs to one instance alone: the tenant's quota is raised
+// before every rollout, also of somebody else's making, and lowered after.
+func ownWrites(calls testenv.Calls) testenv.Calls {
+	return childWrites(calls).Where(func(c testenv.Call) bool { return c.Resource != "resourcequotas" })
+}
