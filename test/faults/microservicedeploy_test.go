@@ -212,21 +212,36 @@ func passwordIsLetIn(_, after faults.View, e faults.Event) error {
 }
 
 // maskInstance leaves out what maskApp does, and what is random or depends on the past:
-// credentials, how many revisions there were, and what an autoscaler without metrics says.
+// credentials, what an autoscaler without metrics says, and the numbers of revisions, one
+// of which the operator may never have seen; the names of ReplicaSets come from them.
 func maskInstance(object *unstructured.Unstructured) {
 	maskApp(object)
-	if object.Object == nil {
-		return
+	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
+	switch object.GetKind() {
+	case "MicroServiceDeploy":
+		remove("status", "revision")
+		remove("status", "revisions")
+	case "Deployment":
+		remove("metadata", "annotations", "opcrew.io/pinned")
+		remove("spec", "template", "metadata", "annotations")
+	case "ReplicaSet":
+		object.SetName("the set that runs")
+		remove("metadata", "labels")
+		remove("spec", "selector")
+		remove("spec", "template", "metadata")
+	case "Pod":
+		object.SetGenerateName("web-")
+		remove("metadata", "annotations")
+		remove("metadata", "labels", "pod-template-hash")
+		remove("metadata", "ownerReferences")
+	case "Secret":
+		remove("data")
+	case "HorizontalPodAutoscaler", "Ingress", "ResourceQuota":
+		remove("status")
 	}
 	switch object.GetName() {
 	case "opcrew-microservices", "opcrew-basic-auth": // they belong to the namespace, each to its own
-		unstructured.RemoveNestedField(object.Object, "metadata", "ownerReferences")
-		unstructured.RemoveNestedField(object.Object, "metadata", "labels", "opcrew.io/owner")
-	}
-	switch object.GetKind() {
-	case "Secret":
-		unstructured.RemoveNestedField(object.Object, "data")
-	case "HorizontalPodAutoscaler", "Ingress", "ResourceQuota":
-		unstructured.RemoveNestedField(object.Object, "status")
+		remove("metadata", "ownerReferences")
+		remove("metadata", "labels", "opcrew.io/owner")
 	}
 }

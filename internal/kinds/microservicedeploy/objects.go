@@ -24,7 +24,11 @@ const configHashAnnotation = "opcrew.io/config-hash"
 
 // deployment declares the pods. Those that must not be changed stay as they are.
 func deployment(m *customv1.MicroServiceDeploy, f facts, d decision) ensure.Child {
-	ac := identity(m).Deployment(d.scale.replicas, template(m, f, d.revision))
+	pods := d.scale.replicas
+	if d.held != nil && d.held.reason == common.ReasonUpdating && f.rollout.Deployment != nil {
+		pods = min(pods, f.rollout.Replicas()) // pods that the quota refuses come back late
+	}
+	ac := identity(m).Deployment(pods, template(m, f, d.revision))
 	ac.Spec.WithRevisionHistoryLimit(maxRevisions)
 	if d.scale.awake > 0 {
 		ac.WithAnnotations(map[string]string{awakeAnnotation: fmt.Sprint(d.scale.awake)})
@@ -37,7 +41,7 @@ func deployment(m *customv1.MicroServiceDeploy, f facts, d decision) ensure.Chil
 			ac.WithAnnotations(map[string]string{common.PinnedAnnotation: pinned})
 		}
 	}
-	if d.scale.live || d.held != nil && d.held.reason == common.ReasonUpdating { // pods that the quota refuses come back late
+	if d.scale.live {
 		child.Carry = append(child.Carry, "spec.replicas")
 	}
 	return child

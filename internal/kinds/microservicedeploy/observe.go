@@ -53,7 +53,7 @@ func (r *reconciler) Observe(ctx context.Context, m *customv1.MicroServiceDeploy
 	rollout.Recall(r.Writes())
 	f := facts{rollout: rollout, gateways: r.Installed[routeCRD], helperImage: r.HelperImage}
 	for _, read := range []func(context.Context, *customv1.MicroServiceDeploy, *facts) error{
-		r.observeScaler, r.observeConfigs, r.observeAuth, r.observeQuotas, r.observeRivals, r.observeNodePorts,
+		r.observeScaler, r.observeConfigs, r.observeUnnamed, r.observeAuth, r.observeQuotas, r.observeRivals, r.observeNodePorts,
 	} {
 		if err == nil {
 			err = read(ctx, m, &f)
@@ -74,46 +74,6 @@ func (r *reconciler) observeScaler(ctx context.Context, m *customv1.MicroService
 		f.scaler = scaler
 	}
 	return nil
-}
-
-// observeConfigs reads the configuration that the spec names, and those that revisions name.
-func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
-	f.configs = map[string]*config{}
-	if from := m.Spec.ConfigFrom; from != nil {
-		secret := &corev1.Secret{}
-		err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: from.SecretRef.Name}, secret)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read Secret %s: %w", from.SecretRef.Name, err)
-		}
-		if err == nil {
-			f.config = &config{Name: secret.Name, Secret: true, Keys: variables(secret.Data), hash: hashOfData(secret.Data)}
-		}
-	}
-	for _, name := range configsOf(f.rollout) {
-		if c, err := r.configObject(ctx, m, name); err != nil {
-			return err
-		} else if c != nil {
-			f.configs[name] = c
-		}
-	}
-	return nil
-}
-
-// configObject reads one of our own configurations, which is a ConfigMap or a Secret.
-func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceDeploy, name string) (*config, error) {
-	key := client.ObjectKey{Namespace: m.Namespace, Name: name}
-	object, secret := &corev1.ConfigMap{}, &corev1.Secret{}
-	err := r.Client.Get(ctx, key, object)
-	if err == nil && metav1.IsControlledBy(object, m) {
-		return &config{Name: name, Keys: variables(object.Data)}, nil
-	}
-	if apierrors.IsNotFound(err) {
-		err = r.Client.Get(ctx, key, secret)
-	}
-	if err == nil && metav1.IsControlledBy(secret, m) {
-		return &config{Name: name, Secret: true, Keys: variables(secret.Data)}, nil
-	}
-	return nil, client.IgnoreNotFound(err)
 }
 
 // usable is a line of htpasswd whose hash the proxy knows.

@@ -1,0 +1,105 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// observeConfigs reads the configuration that the spec names, and those that revisions name.
+func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
+	f.configs = map[string]*config{}
+	if from := m.Spec.ConfigFrom; from != nil {
+		secret := &corev1.Secret{}
+		err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: from.SecretRef.Name}, secret)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read Secret %s: %w", from.SecretRef.Name, err)
+		}
+		if err == nil {
+			f.config = &config{Name: secret.Name, Secret: true, Keys: variables(secret.Data), hash: hashOfData(secret.Data)}
+		}
+	}
+	return r.readConfigs(ctx, m, configsOf(f.rollout), f)
+}
+
+// readConfigs reads those of some configurations that are ours.
+func (r *reconciler) readConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, names []string, f *facts) error {
+	for _, name := range names {
+		if c, err := r.configObject(ctx, m, name); err != nil {
+			return err
+		} else if c != nil {
+			f.configs[name] = c
+		}
+	}
+	return nil
+}
+
+// configObject reads one of our own configurations, which is a ConfigMap or a Secret.
+func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceDeploy, name string) (*config, error) {
+	key := client.ObjectKey{Namespace: m.Namespace, Name: name}
+	object, secret := &corev1.ConfigMap{}, &corev1.Secret{}
+	err := r.Client.Get(ctx, key, object)
+	if err == nil && metav1.IsControlledBy(object, m) {
+		return &config{Name: name, Keys: variables(object.Data)}, nil
+	}
+	if apierrors.IsNotFound(err) {
+		err = r.Client.Get(ctx, key, secret)
+	}
+	if err == nil && metav1.IsControlledBy(secret, m) {
+		return &config{Name: name, Secret: true, Keys: variables(secret.Data)}, nil
+	}
+	return nil, client.IgnoreNotFound(err)
+}
+
+// observeUnnamed makes sure that the configurations that are going to be deleted are named
+// by no pods: the cache of what names them may be behind, and pods cannot start without.
+func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
+	own, err := r.ownConfigs(ctx, m)
+	named := func(name string) bool { return f.configs[name] != nil || name == f.configName(m) }
+	if err != nil || !slices.ContainsFunc(own, func(name string) bool { return !named(name) }) {
+		return err
+	}
+	live, sets := workload.Rollout{Deployment: &appsv1.Deployment{}}, &appsv1.ReplicaSetList{}
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: childName(m)}, live.Deployment); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("which configuration is in use: %w", err)
+	}
+	if err := r.Live.List(ctx, sets, client.InNamespace(m.Namespace), client.MatchingLabels(identity(m).Selector)); err != nil {
+		return fmt.Errorf("which configurations are in use: %w", err)
+	}
+	live.Sets = sets.Items
+	return r.readConfigs(ctx, m, configsOf(live), f)
+}
+
+// ownConfigs names the configurations that were made for an instance.
+func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDeploy) ([]string, error) {
+	var out []string
+	maps, secrets := &corev1.ConfigMapList{}, &corev1.SecretList{}
+	for _, list := range []client.ObjectList{maps, secrets} {
+		if err := r.Client.List(ctx, list, client.InNamespace(m.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list configurations: %w", err)
+		}
+	}
+	for i := range maps.Items {
+		if metav1.IsControlledBy(&maps.Items[i], m) {
+			out = append(out, maps.Items[i].Name)
+		}
+	}
+	for i := range secrets.Items {
+		if metav1.IsControlledBy(&secrets.Items[i], m) {
+			out = append(out, secrets.Items[i].Name)
+		}
+	}
+	return out, nil
+}
