@@ -125,7 +125,7 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 	urls := a.urls(t, "node1", "node2")
 	wantPages(t, urls)
 
-	load := startTraffic(t, welcome, urls...)
+	load := startTraffic(t, visitors(welcome, urls...)...)
 	a.kubectl(t, "scale", "-n", a.ns, "appservice/"+articleApp, "--replicas=3")
 	a.await(t, metav1.ConditionTrue, 3, "3 of 3 pods are ready")
 	a.edit(t, `{"spec":{"envs":[{"name":"GREETING","value":"hello"}]}}`)
@@ -180,7 +180,7 @@ func TestAnAppServiceServesWhileANodeIsDownAndHealsWithIt(t *testing.T) {
 	a.await(t, metav1.ConditionFalse, 3-byNode["node3"], "node node3 does not answer")
 	urls := a.urls(t, "node1", "node2")
 	wantPages(t, urls)
-	load := startTraffic(t, welcome, urls...)
+	load := startTraffic(t, visitors(welcome, urls...)...)
 	a.start(t, "node3")
 	a.await(t, metav1.ConditionTrue, 3, "3 of 3 pods are ready")
 	load.stop(t, "the return of a node")

@@ -108,7 +108,7 @@ func TestMajorVersionsRunSideBySideBehindARealIngressAndGateway(t *testing.T) {
 			wantVersion(t, address, "v2-ms-sample."+domain, "v2")
 			wantVersion(t, address, "ms-sample."+domain, "v1")
 
-			l := underLoad(t, through(address, "ms-sample."+domain))
+			l := startTraffic(t, regulars(through(address, "ms-sample."+domain))...)
 			second.edit(t, `{"spec":{"current":true}}`)
 			wantVersion(t, address, "ms-sample."+domain, "v2")
 			l.stop(t, "the microservice's own name goes to another major version")

@@ -165,7 +165,7 @@ func TestSmokeAMicroServiceAsksForItsTenantsPasswordAndIsChangedUnderLoad(t *tes
 		return a.User == "tenant" && !a.Password && a.Greeting == "hello" && strings.Contains(a.Config, "COLOR=blue")
 	})
 
-	l := underLoad(t, tenant)
+	l := startTraffic(t, regulars(tenant)...)
 	s.edit(t, `{"spec":{"config":"GREETING=goodbye"}}`)
 	changed := s.await(t, metav1.ConditionTrue, "AllPodsReady")
 	l.stop(t, "a change of the configuration")
@@ -201,7 +201,7 @@ func TestTurningAuthOnAndOffLosesNoRequest(t *testing.T) {
 	tenant := newVisitor(s.url(t), "tenant", s.password(t))
 	wantAnswer(t, tenant, "the tenant is let in", http.StatusOK, anyAnswer)
 	for _, on := range []bool{false, true} {
-		l := underLoad(t, tenant)
+		l := startTraffic(t, regulars(tenant)...)
 		s.edit(t, fmt.Sprintf(`{"spec":{"needAuth":%t}}`, on))
 		s.await(t, metav1.ConditionTrue, "AllPodsReady")
 		l.stop(t, fmt.Sprintf("needAuth: %t", on))
@@ -215,7 +215,7 @@ func TestAPasswordIsChangedWithoutARefusedClient(t *testing.T) {
 	url := s.url(t)
 	old, renewed := newVisitor(url, "tenant", s.password(t)), newVisitor(url, "tenant", "a-new-password")
 	wantAnswer(t, old, "the tenant is let in", http.StatusOK, anyAnswer)
-	l := underLoad(t, old)
+	l := startTraffic(t, regulars(old)...)
 	secret := &corev1.Secret{}
 	secret.Namespace, secret.Name = s.ns, tenantAuth
 	data, err := json.Marshal(map[string]any{"stringData": map[string]string{"password": renewed.password}})
@@ -256,7 +256,7 @@ func TestAMicroServiceIsScaledByItsRealLoad(t *testing.T) {
 	s.edit(t, `{"spec":{"autoscaling":true,"maxReplicas":3}}`)
 	s.await(t, metav1.ConditionTrue, "AllPodsReady")
 	busy := newVisitor(s.url(t)+"burn?ms=200", "", "")
-	l := underLoad(t, busy)
+	l := startTraffic(t, regulars(busy)...)
 	eventually.True(t, 4*time.Minute, "the autoscaler adds pods under load", func() error {
 		m := &customv1.MicroServiceDeploy{}
 		if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, m); err != nil {

@@ -12,8 +12,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
-	"testing"
 	"time"
 )
 
@@ -61,53 +59,14 @@ func (v *visitor) visit(ctx context.Context) (int, answer, error) {
 	return response.StatusCode, a, err
 }
 
-// load is a stream of requests that must all be answered well.
-type load struct {
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-
-	mu     sync.Mutex
-	total  int
-	failed []string
-}
-
-// underLoad has several clients make requests, one after another each, until stop.
-func underLoad(t *testing.T, v *visitor) *load {
-	t.Helper()
-	l := &load{}
-	var ctx context.Context
-	ctx, l.cancel = context.WithCancel(context.WithoutCancel(t.Context()))
-	t.Cleanup(l.cancel)
-	for range 4 {
-		l.done.Go(func() {
-			for ctx.Err() == nil {
-				code, _, err := v.visit(ctx)
-				if ctx.Err() != nil {
-					return
-				}
-				l.note(code, err)
-			}
-		})
+// regulars are some clients of one kind who ask again and again.
+func regulars(v *visitor) []func(context.Context) error {
+	ask := func(ctx context.Context) error {
+		code, _, err := v.visit(ctx)
+		if err == nil && code != http.StatusOK {
+			err = fmt.Errorf("the answer is %d", code)
+		}
+		return err
 	}
-	return l
-}
-
-func (l *load) note(code int, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.total++
-	if err != nil || code != http.StatusOK {
-		l.failed = append(l.failed, fmt.Sprintf("%s: %d %v", time.Now().Format("15:04:05.000"), code, err))
-	}
-}
-
-// stop ends the load, and expects that no request failed.
-func (l *load) stop(t *testing.T, while string) {
-	t.Helper()
-	l.cancel()
-	l.done.Wait()
-	if len(l.failed) > 0 || l.total < 100 {
-		t.Errorf("%s: expected every request to be answered, %d of %d failed:\n%s", while, len(l.failed), l.total, strings.Join(l.failed[:min(len(l.failed), 10)], "\n"))
-	}
-	t.Logf("%s: %d requests, %d failed", while, l.total, len(l.failed))
+	return []func(context.Context) error{ask, ask, ask, ask}
 }
