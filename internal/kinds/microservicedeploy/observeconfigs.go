@@ -7,11 +7,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
@@ -85,21 +88,21 @@ func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServic
 // ownConfigs names the configurations that were made for an instance.
 func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDeploy) ([]string, error) {
 	var out []string
-	maps, secrets := &corev1.ConfigMapList{}, &corev1.SecretList{}
-	for _, list := range []client.ObjectList{maps, secrets} {
+	for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.SecretList{}} {
 		if err := r.Client.List(ctx, list, client.InNamespace(m.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("list configurations: %w", err)
 		}
-	}
-	for i := range maps.Items {
-		if metav1.IsControlledBy(&maps.Items[i], m) {
-			out = append(out, maps.Items[i].Name)
-		}
-	}
-	for i := range secrets.Items {
-		if metav1.IsControlledBy(&secrets.Items[i], m) {
-			out = append(out, secrets.Items[i].Name)
-		}
+		_ = meta.EachListItem(list, func(item runtime.Object) error {
+			if object := item.(client.Object); metav1.IsControlledBy(object, m) && isConfig(m, object) {
+				out = append(out, object.GetName())
+			}
+			return nil
+		})
 	}
 	return out, nil
+}
+
+// isConfig tells an instance's configuration from what was only copied from one.
+func isConfig(m *customv1.MicroServiceDeploy, object client.Object) bool {
+	return strings.HasPrefix(object.GetName(), childName(m)+"-config-")
 }

@@ -4,7 +4,6 @@
 package microservicedeploy
 
 import (
-	"strings"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -89,13 +88,14 @@ func (f facts) prunable() []client.ObjectList {
 	return lists
 }
 
-// stays keeps configurations that pods or revisions still name, whatever was only copied
-// from one, and the wall of pods that are not changed.
+// stays keeps configurations that pods or revisions still name, that of the spec, which is
+// not declared while pods are held, whatever was only copied from one, and the wall of
+// pods that are not changed.
 func (f facts) stays(m *customv1.MicroServiceDeploy, object client.Object, held bool) bool {
 	switch object.(type) {
 	case *corev1.ConfigMap, *corev1.Secret:
 		_, named := f.configs[object.GetName()]
-		return named || !strings.HasPrefix(object.GetName(), childName(m)+"-config-")
+		return named || object.GetName() == f.configName(m) || !isConfig(m, object)
 	case *networkingv1.NetworkPolicy:
 		return held
 	}
