@@ -184,8 +184,11 @@ func TestSmokeAMicroServiceAsksForItsTenantsPasswordAndIsChangedUnderLoad(t *tes
 	s.await(t, metav1.ConditionTrue, "Idle")
 	eventually.True(t, time.Minute, "an idle instance has no pods", func() error {
 		pods := &corev1.PodList{}
-		if err := s.List(t.Context(), pods, client.InNamespace(s.ns)); err != nil || len(pods.Items) > 0 {
-			return fmt.Errorf("there are %d (%v)", len(pods.Items), err)
+		if err := s.List(t.Context(), pods, client.InNamespace(s.ns)); err != nil {
+			return err
+		}
+		if len(pods.Items) > 0 {
+			return fmt.Errorf("there are %d", len(pods.Items))
 		}
 		return nil
 	})

@@ -72,6 +72,6 @@ func burn(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "ms: a number from 0 to 10000", http.StatusBadRequest)
 		return
 	}
-	for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end); { //nolint:revive // being busy is the purpose
+	for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end); {
 	}
 }
