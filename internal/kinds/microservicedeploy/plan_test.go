@@ -49,7 +49,7 @@ func TestSecretsOfTheUserAndQuotasAreLookedAtAgain(t *testing.T) {
 }
 
 func TestWhatIsNotDeclaredStaysWhereSomebodyStillNeedsIt(t *testing.T) {
-	m := newInstance()
+	m := newInstance(withConfig("a=1"))
 	named, other := childName(m)+"-config-1", childName(m)+"-config-2"
 	f := facts{configs: map[string]*config{named: {}}}
 	for name, test := range map[string]struct {
@@ -57,7 +57,9 @@ func TestWhatIsNotDeclaredStaysWhereSomebodyStillNeedsIt(t *testing.T) {
 		held   bool
 		want   bool
 	}{
-		"a configuration that a template names":     {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: named}}, false, true},
+		"a configuration that a template names": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: named}}, false, true},
+		// Regression: it was deleted while the pods waited for a quota, and the cache was behind.
+		"that of the spec, while pods are held":     {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: declaredConfig(m).Name}}, true, true},
 		"one that none names":                       {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: other}}, false, false},
 		"a Secret that none names":                  {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: other}}, false, false},
 		"a copy under another name is somebody's":   {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "my-copy"}}, false, true},
