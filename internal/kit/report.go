@@ -76,7 +76,7 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
 	key := client.ObjectKeyFromObject(object)
-	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object)); wait > 0 {
+	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object, done)); wait > 0 {
 		done.lookAgain(wait)
 		done.untold = saysOtherwise(before, object)
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
@@ -117,9 +117,9 @@ func saysOtherwise(before, after client.Object) bool {
 
 // interval is how long a status must wait for after the last one. Both say Ready is on its
 // way for the same reason: that is progress.
-func interval(before, after client.Object) time.Duration {
+func interval(before, after client.Object, done Outcome) time.Duration {
 	old, ok := before.(Conditioned)
-	if !ok {
+	if !ok || done.Err != nil { // a refusal is no progress
 		return statusInterval
 	}
 	was := meta.FindStatusCondition(*old.StatusConditions(), "Ready")

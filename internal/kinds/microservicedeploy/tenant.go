@@ -38,6 +38,8 @@ type tenantFacts struct {
 	quota       *corev1.ResourceQuota            // nil: there is none of ours
 	strangers   bool                             // pods of others run here
 	credentials credentialFacts
+	// behind: the API server has instances where the cache shows none, so nothing may go.
+	behind bool
 }
 
 // Observe reads the instances of a namespace and what they share.
@@ -47,8 +49,11 @@ func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (t
 	if f.instances, f.deployments, err = instances(ctx, r.Client, ns.Name); err != nil {
 		return f, err
 	}
-	f.quota, err = ourQuota(ctx, r.Client, ns)
-	if err != nil || len(f.instances) == 0 {
+	if f.quota, err = ourQuota(ctx, r.Client, ns); err != nil {
+		return f, err
+	}
+	if len(f.instances) == 0 {
+		f.behind, err = r.anyLive(ctx, ns.Name)
 		return f, err
 	}
 	if f.strangers, err = r.strangers(ctx, ns); err != nil {
@@ -56,6 +61,16 @@ func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (t
 	}
 	f.credentials, err = r.observeCredentials(ctx, ns, f.asksForCredentials())
 	return f, err
+}
+
+// anyLive asks the API server for an instance, before what all of them share is taken away.
+func (r *tenantReconciler) anyLive(ctx context.Context, namespace string) (bool, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(customv1.GroupVersion.WithKind("MicroServiceDeployList"))
+	if err := r.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
+		return false, fmt.Errorf("look for instances: %w", err)
+	}
+	return len(list.Items) > 0, nil
 }
 
 // instances reads those of a namespace, with their Deployments. They are shared with the
@@ -100,6 +115,9 @@ func ourQuota(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (
 func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Time) kit.Plan {
 	if ns.DeletionTimestamp != nil {
 		return kit.Plan{}
+	}
+	if f.behind {
+		return kit.Plan{Again: waitInterval}
 	}
 	plan := kit.Plan{Prune: []client.ObjectList{&corev1.ResourceQuotaList{}, &corev1.SecretList{}}}
 	plan.Stays = func(object client.Object) bool { // a copy of them is somebody's own
