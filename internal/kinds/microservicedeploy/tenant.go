@@ -53,7 +53,9 @@ func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (t
 		return f, err
 	}
 	if len(f.instances) == 0 {
-		f.behind, err = r.anyLive(ctx, ns.Name)
+		if ns.DeletionTimestamp == nil && (f.quota != nil || r.hasCredentials(ctx, ns)) {
+			f.behind, err = r.anyLive(ctx, ns.Name)
+		}
 		return f, err
 	}
 	if f.strangers, err = r.strangers(ctx, ns); err != nil {
@@ -61,6 +63,11 @@ func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (t
 	}
 	f.credentials, err = r.observeCredentials(ctx, ns, f.asksForCredentials())
 	return f, err
+}
+
+// hasCredentials tells whether there are any that could be taken away.
+func (r *tenantReconciler) hasCredentials(ctx context.Context, ns *corev1.Namespace) bool {
+	return r.Client.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: tenantAuth}, &corev1.Secret{}) == nil
 }
 
 // anyLive asks the API server for an instance, before what all of them share is taken away.
