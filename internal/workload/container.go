@@ -58,15 +58,16 @@ func WithResources(c *corev1ac.ContainerApplyConfiguration, r common.Resources) 
 	}
 	ac := corev1ac.ResourceRequirements()
 	if len(r.Limits) > 0 {
-		ac.WithLimits(quantities(r.Limits))
+		ac.WithLimits(Quantities(r.Limits))
 	}
 	if len(r.Requests) > 0 {
-		ac.WithRequests(quantities(r.Requests))
+		ac.WithRequests(Quantities(r.Requests))
 	}
 	c.WithResources(ac)
 }
 
-func quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceList {
+// Quantities are amounts as Kubernetes has them.
+func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, amount := range amounts {
 		out[name] = amount.Quantity()

@@ -191,7 +191,7 @@ func newDeployment(m *customv1.MicroServiceDeploy, replicas int32) *appsv1.Deplo
 
 func resourcesOf(m *customv1.MicroServiceDeploy) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{
-		Requests: quantities(m.Spec.ResourceRequirements.Requests), Limits: quantities(m.Spec.ResourceRequirements.Limits),
+		Requests: workload.Quantities(m.Spec.ResourceRequirements.Requests), Limits: workload.Quantities(m.Spec.ResourceRequirements.Limits),
 	}
 }
 

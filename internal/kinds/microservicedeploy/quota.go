@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
@@ -66,7 +65,7 @@ func surge(pods int32) int32 { return (pods + 3) / 4 }
 // perPod is what one pod of the spec asks for. What not all of its containers ask for is
 // not bounded: a quota of it would refuse the pod.
 func perPod(m *customv1.MicroServiceDeploy) amounts {
-	requests, limits := quantities(m.Spec.ResourceRequirements.Requests), quantities(m.Spec.ResourceRequirements.Limits)
+	requests, limits := workload.Quantities(m.Spec.ResourceRequirements.Requests), workload.Quantities(m.Spec.ResourceRequirements.Limits)
 	total := asked(requests, limits)
 	if m.Spec.NeedAuth {
 		total = both(total, asked(proxyResources, proxyLimits))
@@ -110,14 +109,6 @@ func asked(requests, limits corev1.ResourceList) amounts {
 		if q, ok := requests[name]; ok {
 			out["requests."+name] = q
 		}
-	}
-	return out
-}
-
-func quantities(in map[corev1.ResourceName]common.Amount) corev1.ResourceList {
-	out := corev1.ResourceList{}
-	for name, amount := range in {
-		out[name] = amount.Quantity()
 	}
 	return out
 }
