@@ -31,27 +31,21 @@ var seed = sync.OnceValue(func() uint64 {
 	return uint64(time.Now().UnixNano()) % 1_000_000
 })
 
-// chosen is what is tried of a workload: first what is tried in every run.
-type chosen struct {
-	always, sampled []Case
-}
-
 // choose picks cases by the flags.
-func choose(w Workload, byClass [][]Case, kinds []class) chosen {
-	var out chosen
+func choose(w Workload, byClass [][]Case, kinds []class) []Case {
+	var out []Case
 	random := rand.New(rand.NewPCG(seed(), hash(w.Name)))
 	for i, list := range byClass {
 		switch {
 		case *only != "":
-			out.always = append(out.always, slices.DeleteFunc(list, func(c Case) bool { return !selected(c.name(w)) })...)
+			out = append(out, slices.DeleteFunc(list, func(c Case) bool { return !selected(c.name(w)) })...)
 		case *exhaustive || kinds[i].exhaustive:
-			out.always = append(out.always, list...)
+			out = append(out, list...)
 		default:
 			random.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
-			out.sampled = append(out.sampled, list[:min(*sample, len(list))]...)
+			out = append(out, list[:min(*sample, len(list))]...)
 		}
 	}
-	random.Shuffle(len(out.sampled), func(a, b int) { out.sampled[a], out.sampled[b] = out.sampled[b], out.sampled[a] })
 	return out
 }
 

@@ -6,6 +6,7 @@ package faults
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -41,19 +42,22 @@ func (a *attack) references() {
 	a.inLanes(jobs, func() bool { return true })
 }
 
-// all carries out the chosen cases of all workloads: first those of every run, then the
-// sample, for as long as the budget lasts.
+// all carries out the chosen cases of all workloads, for as long as the budget lasts. A
+// sample comes in the order of chance: what the budget cuts is a bit of everything, and no
+// class that came late.
 func (a *attack) all() {
-	var always, sampled []job
+	var jobs []job
 	for _, w := range a.works {
-		c := choose(w, cases(a.plan(w), seed()), classes())
-		always = append(always, a.jobs(w, c.always)...)
-		sampled = append(sampled, a.jobs(w, c.sampled)...)
+		jobs = append(jobs, a.jobs(w, choose(w, cases(a.plan(w), seed()), classes()))...)
 	}
-	more := func() bool { return *exhaustive || *only != "" || time.Since(a.begin) < *budget }
-	done := a.inLanes(always, more) + a.inLanes(sampled, more)
-	if left := len(always) + len(sampled) - done; left > 0 {
-		a.t.Logf("%d of %d cases were left out after %s", left, len(always)+len(sampled), *budget)
+	more := func() bool { return true }
+	if !*exhaustive && *only == "" {
+		random := rand.New(rand.NewPCG(seed(), 0))
+		random.Shuffle(len(jobs), func(a, b int) { jobs[a], jobs[b] = jobs[b], jobs[a] })
+		more = func() bool { return time.Since(a.begin) < *budget }
+	}
+	if left := len(jobs) - a.inLanes(jobs, more); left > 0 {
+		a.t.Logf("%d of %d cases were left out after %s", left, len(jobs), *budget)
 	}
 }
 

@@ -82,9 +82,10 @@ func remembered(r workload.Rollout) int32 {
 	return int32(n)
 }
 
-// wanted is how many pods there are to be in the end.
+// wanted is how many pods there are to be in the end. The number that an autoscaler left
+// is not, once there is to be none: it stays only until the autoscaler is gone.
 func (s scale) wanted(r workload.Rollout) int32 {
-	if s.live && r.Deployment != nil {
+	if s.autoscaler && s.live && r.Deployment != nil {
 		return r.Replicas()
 	}
 	return s.replicas

@@ -75,9 +75,11 @@ func TestHowManyPodsThereAreToBeInTheEnd(t *testing.T) {
 		r    workload.Rollout
 		want int32
 	}{
-		"ours":                        {scale{replicas: 3}, there(5, ""), 3},
-		"theirs":                      {scale{replicas: 3, live: true}, there(5, ""), 5},
-		"theirs, before there is any": {scale{replicas: 3, live: true}, workload.Rollout{}, 3},
+		"ours":                              {scale{replicas: 3}, there(5, ""), 3},
+		"theirs":                            {scale{replicas: 3, live: true, autoscaler: true}, there(5, ""), 5},
+		"theirs, before there is any":       {scale{replicas: 3, live: true, autoscaler: true}, workload.Rollout{}, 3},
+		"ours, once the autoscaler is away": {scale{replicas: 3, live: true}, there(5, ""), 3},
+		"none, once the autoscaler is away": {scale{live: true, awake: 5}, there(5, ""), 0},
 	} {
 		if got := test.s.wanted(test.r); got != test.want {
 			t.Errorf("%s: expected %d, got %d", name, test.want, got)
