@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -123,16 +124,19 @@ func (l *Loop[O, F]) patch(ctx context.Context, patch Patch, done *Outcome) {
 			patch.Object.GetName(), l.rival(ctx, patch), l.Children.Contests.Until(wait))
 		return
 	}
-	object := patch.Object.DeepCopyObject().(client.Object)
-	err := l.Client.Patch(ctx, object, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name))
-	if err != nil {
-		l.Children.Contests.Withdraw(patch.contest())
-		l.failed(done, fmt.Errorf("patch %s: %w", patch.Object.GetName(), err))
-		return
-	}
-	gvk, err := l.Client.GroupVersionKindFor(object)
+	gvk, err := l.Client.GroupVersionKindFor(patch.Object)
 	if err != nil {
 		done.fail(err)
+		return
+	}
+	// Only the metadata is asked back: a Node of 50 images is large, and the cache has it anyway.
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(gvk)
+	object.SetNamespace(patch.Object.GetNamespace())
+	object.SetName(patch.Object.GetName())
+	if err := l.Client.Patch(ctx, object, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name)); err != nil {
+		l.Children.Contests.Withdraw(patch.contest())
+		l.failed(done, fmt.Errorf("patch %s: %w", patch.Object.GetName(), err))
 		return
 	}
 	l.Writes().Record(gvk, object)

@@ -16,6 +16,7 @@ import (
 type Metrics struct {
 	condition *prometheus.GaugeVec
 	writes    *prometheus.CounterVec
+	leftOut   prometheus.Counter
 }
 
 // NewMetrics registers the shared metrics.
@@ -29,8 +30,12 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "opcrew_writes_total",
 			Help: "Children and foreign objects written, by their kind and what was done. Repaired counts drift.",
 		}, []string{"kind", "action"}),
+		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "opcrew_events_left_out_total",
+			Help: "Events that were not written because there were very many of their reason at once.",
+		}),
 	}
-	for _, c := range []prometheus.Collector{m.condition, m.writes} {
+	for _, c := range []prometheus.Collector{m.condition, m.writes, m.leftOut} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}

@@ -91,7 +91,7 @@ func NewTools(mgr ctrl.Manager, registry metrics.RegistererGatherer, clock clock
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Children: ensure.NewApplier(mgr.GetClient(), mgr.GetAPIReader(), clock),
-		Events:   mgr.GetEventRecorder(common.Name),
+		Events:   &sparingRecorder{EventRecorder: mgr.GetEventRecorder(common.Name), clock: clock, leftOut: m.leftOut},
 		Metrics:  m,
 		Registry: registry,
 		Clock:    clock,

@@ -63,6 +63,9 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	if err != nil {
 		return err
 	}
+	if err := indexNodes(mgr); err != nil {
+		return err
+	}
 	if err := setupNodes(mgr, tools, refusals); err != nil {
 		return fmt.Errorf("controller of nodes: %w", err)
 	}

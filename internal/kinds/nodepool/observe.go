@@ -82,11 +82,11 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 }
 
 func (r *poolReconciler) members(ctx context.Context, pool *nodesv1.NodePool, pools []*nodesv1.NodePool) ([]*member, error) {
-	nodes := &corev1.NodeList{}
-	if err := r.Client.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
+	nodes, err := nodesNear(ctx, r.Client, pool)
+	if err != nil {
+		return nil, err
 	}
-	return membersOf(pool.Name, pools, nodes.Items), nil
+	return membersOf(pool.Name, pools, nodes), nil
 }
 
 // membersOf picks the nodes that a pool is concerned with, in the order of their names:

@@ -90,22 +90,9 @@ func poolsOfNode(reader client.Reader) handler.EventHandler {
 // still carry something of it.
 func nodesOfPool(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, pools ...client.Object) {
-		nodes := &corev1.NodeList{}
-		if err := reader.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
-			log.FromContext(ctx).Error(err, "Failed to find the nodes of a pool")
-			return
-		}
-		for i := range nodes.Items {
-			for _, object := range pools {
-				pool := object.(*nodesv1.NodePool)
-				if !mayConcern(pool, &nodes.Items[i]) {
-					continue
-				}
-				held := ledgerOf(&nodes.Items[i])
-				if held.mentions(pool.Name) || belongs(pool, &nodes.Items[i], held) {
-					q.Add(request(nodes.Items[i].Name))
-					break
-				}
+		for _, pool := range pools {
+			for _, r := range requestsOf(ctx, reader, pool.(*nodesv1.NodePool)) {
+				q.Add(r)
 			}
 		}
 	}
@@ -124,26 +111,31 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 // taints may wait for its tolerations.
 func nodesOfClass(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, class client.Object) []reconcile.Request {
-		nodes := &corev1.NodeList{}
 		pool := &nodesv1.NodePool{}
 		if err := reader.Get(ctx, client.ObjectKeyFromObject(class), pool); err != nil {
 			return nil
 		}
-		if err := reader.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
-			log.FromContext(ctx).Error(err, "Failed to find the nodes of a RuntimeClass")
-			return nil
-		}
-		var requests []reconcile.Request
-		for i := range nodes.Items {
-			if !mayConcern(pool, &nodes.Items[i]) {
-				continue
-			}
-			if held := ledgerOf(&nodes.Items[i]); held.mentions(pool.Name) || belongs(pool, &nodes.Items[i], held) {
-				requests = append(requests, request(nodes.Items[i].Name))
-			}
-		}
-		return requests
+		return requestsOf(ctx, reader, pool)
 	}
+}
+
+// requestsOf are those of the nodes that belong to a pool or still carry something of it.
+func requestsOf(ctx context.Context, reader client.Reader, pool *nodesv1.NodePool) []reconcile.Request {
+	nodes, err := nodesNear(ctx, reader, pool)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Failed to find the nodes of a pool")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range nodes {
+		if !mayConcern(pool, &nodes[i]) {
+			continue
+		}
+		if held := ledgerOf(&nodes[i]); held.mentions(pool.Name) || belongs(pool, &nodes[i], held) {
+			requests = append(requests, request(nodes[i].Name))
+		}
+	}
+	return requests
 }
 
 // otherPools wakes the pools that may share nodes with one whose wishes changed.

@@ -1,0 +1,59 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+// poolIndex finds nodes by the names of the pools that they can have to do with, so that
+// a pool of some nodes does not look at all of them.
+const poolIndex = "nodepools"
+
+func indexNodes(mgr ctrl.Manager) error {
+	err := mgr.GetFieldIndexer().IndexField(context.Background(), &corev1.Node{}, poolIndex, func(object client.Object) []string {
+		return poolsNear(object.(*corev1.Node))
+	})
+	if err != nil {
+		return fmt.Errorf("index nodes: %w", err)
+	}
+	return nil
+}
+
+// poolsNear are the names of the pools whose role a node has, and of those that its ledger
+// mentions; pools with a selector of their own can be meant too.
+func poolsNear(node *corev1.Node) []string {
+	names := map[string]bool{}
+	for label := range node.Labels {
+		if role, ok := strings.CutPrefix(label, nodesv1.RolePrefix); ok {
+			names[role] = true
+		}
+	}
+	for _, name := range ledgerOf(node).allPools() {
+		names[name] = true
+	}
+	return sortedNames(names)
+}
+
+// nodesNear reads the nodes that can have to do with a pool. They are shared with the
+// cache and must not be changed.
+func nodesNear(ctx context.Context, reader client.Reader, pool *nodesv1.NodePool) ([]corev1.Node, error) {
+	options := []client.ListOption{client.UnsafeDisableDeepCopy}
+	if len(pool.Spec.NodeSelector) == 0 {
+		options = append(options, client.MatchingFields{poolIndex: pool.Name})
+	}
+	nodes := &corev1.NodeList{}
+	if err := reader.List(ctx, nodes, options...); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	return nodes.Items, nil
+}
