@@ -60,6 +60,7 @@ type MicroServiceDeploy struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.maxReplicas >= (has(self.replicas) ? self.replicas : 1)",message="maxReplicas must not be lower than replicas"
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || has(self.baseDomain)",message="a gateway needs a baseDomain to serve"
 // +kubebuilder:validation:XValidation:rule="!has(self.needAuth) || !self.needAuth || !has(self.ports) || self.ports.size() == 0 || self.ports.exists(p, !has(p.protocol) || p.protocol == 'TCP')",message="needAuth guards TCP ports, and there is none"
+// +kubebuilder:validation:XValidation:rule="!has(self.quota) || self.quota != 'PriorityClass' || !has(self.pod) || !has(self.pod.priorityClassName)",message="quota: PriorityClass counts pods by the class that it gives them, opcrew-microservices; leave pod.priorityClassName out, or use quota: Namespace"
 type MicroServiceDeploySpec struct {
 	// msName is the name of the microservice, of which this is one instance.
 	// +required
@@ -159,9 +160,11 @@ type MicroServiceDeploySpec struct {
 	Idle bool `json:"idle,omitempty"`
 
 	// quota tells how the tenant's use of the cluster is bounded: Namespace (the default: one
-	// ResourceQuota for all instances of the namespace), or None.
+	// ResourceQuota for all instances of a namespace where no pods of others run), PriorityClass
+	// (one for those instances of a namespace that ask for it; their pods get a class of
+	// priority 0 by which it tells them from others), or None.
 	// +optional
-	// +kubebuilder:validation:Enum=Namespace;None
+	// +kubebuilder:validation:Enum=Namespace;PriorityClass;None
 	Quota QuotaMode `json:"quota,omitempty"`
 
 	// ports that the instance serves; default one, 80, to port 8080 of the container, which
@@ -235,9 +238,14 @@ type QuotaMode string
 
 // Ways to bound the use of the cluster.
 const (
-	QuotaNamespace QuotaMode = "Namespace"
-	QuotaNone      QuotaMode = "None"
+	QuotaNamespace     QuotaMode = "Namespace"
+	QuotaPriorityClass QuotaMode = "PriorityClass"
+	QuotaNone          QuotaMode = "None"
 )
+
+// QuotaPriorityClassName is the class of the pods that a quota by PriorityClass counts. It
+// is installed with the operator and has the priority of pods that name no class, 0.
+const QuotaPriorityClassName = "opcrew-microservices"
 
 // Auth says whose credentials are asked for.
 type Auth struct {

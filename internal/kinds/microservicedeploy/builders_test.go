@@ -85,7 +85,7 @@ func ownAuth(m *customv1.MicroServiceDeploy) {
 	m.Spec.NeedAuth, m.Spec.Auth = true, &customv1.Auth{SecretRef: customv1.SecretRef{Name: "users"}}
 }
 
-func without(mode customv1.QuotaMode) option {
+func withQuota(mode customv1.QuotaMode) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Quota = mode }
 }
 

@@ -106,18 +106,15 @@ func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
 	if d != nil {
 		changes = f.rollout.Replicas() > 0 && !ensure.Pinned(d, wishes(m, f))
 	}
-	if q := f.tenant.quota; q != nil && (changes || grows(m, f.rollout)) {
-		wanted, _, _ := f.tenant.wanted(m)
-		if !covers(q.Spec.Hard, wanted) || !covers(q.Status.Hard, wanted) {
-			return &obstacle{common.ReasonUpdating, "The tenant's quota is being raised"}
-		}
+	if (changes || grows(m, f.rollout)) && f.tenant.raising(m) {
+		return &obstacle{common.ReasonUpdating, "The tenant's quota is being raised"}
 	}
 	if d == nil || !changes {
 		return nil
 	}
 	for i := range f.quotas {
 		q := &f.quotas[i]
-		if q.Name == tenantQuota || len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
+		if isBound(q.Name) || len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
 			continue
 		}
 		if why := short(perPod(m), free(q)); why != "" {

@@ -48,9 +48,9 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 	found := observed(newInstance(configFrom), 2)
 	found.config = &config{Name: "mine", Secret: true, hash: "h"}
 	status := observed(m, 2).sharing(m, "pods=2", "requests.cpu=2")
-	status.tenant.quota.Status.Hard = quota("pods=1")
+	status.tenant.quotas[byNamespace].Status.Hard = quota("pods=1")
 	changing := observed(m, 2).outdated().sharing(m, "pods=2", "requests.cpu=2")
-	changing.tenant.quota.Status.Hard = quota("pods=1")
+	changing.tenant.quotas[byNamespace].Status.Hard = quota("pods=1")
 	locked := observed(newInstance(needsAuth), 2)
 	locked.credentials = false
 	for name, test := range map[string]struct {

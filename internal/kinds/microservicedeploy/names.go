@@ -24,8 +24,6 @@ const (
 	mainContainer = "app"
 	// tenantAuth is the Secret with the credentials of all instances of a namespace.
 	tenantAuth = "opcrew-basic-auth"
-	// tenantQuota is the ResourceQuota of all instances of a namespace.
-	tenantQuota = "opcrew-microservices"
 	// htpasswd is the key of lines of user:hash.
 	htpasswd = "htpasswd"
 )

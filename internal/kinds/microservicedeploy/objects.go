@@ -63,7 +63,10 @@ func wishes(m *customv1.MicroServiceDeploy, f facts) any {
 	for i := range s.Ports {
 		s.Ports[i].AppProtocol, s.Ports[i].NodePort = "", nil
 	}
-	s.Replicas, s.MaxReplicas, s.Metrics, s.Autoscaling, s.Idle, s.Quota = nil, nil, nil, false, false, ""
+	s.Replicas, s.MaxReplicas, s.Metrics, s.Autoscaling, s.Idle = nil, nil, nil, false, false
+	if quotaMode(m) != customv1.QuotaPriorityClass { // pods know of no other
+		s.Quota = ""
+	}
 	s.BaseDomain, s.Gateway, s.IngressClassName, s.Current = "", nil, "", nil
 	hash := ""
 	if f.config != nil {
@@ -76,6 +79,9 @@ func template(m *customv1.MicroServiceDeploy, f facts, r customv1.Revision) *cor
 	template := identity(m).Template(container(m, f, r))
 	template.WithAnnotations(map[string]string{revisionAnnotation: fmt.Sprint(r.Revision), revisionHashAnnotation: revisionHash(r)})
 	template.Spec.WithServiceAccountName(childName(m))
+	if quotaMode(m) == customv1.QuotaPriorityClass {
+		template.Spec.WithPriorityClassName(customv1.QuotaPriorityClassName)
+	}
 	if m.Spec.Version != "" {
 		template.WithLabels(map[string]string{"app.kubernetes.io/version": m.Spec.Version})
 	}

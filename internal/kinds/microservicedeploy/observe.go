@@ -108,20 +108,21 @@ func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroService
 		return fmt.Errorf("list ResourceQuotas: %w", err)
 	}
 	f.quotas = list.Items
-	if quotaMode(m) != customv1.QuotaNamespace {
-		return nil
-	}
 	ns := &corev1.Namespace{}
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: m.Namespace}, ns); err != nil {
 		return fmt.Errorf("read namespace: %w", err)
 	}
 	var err error
-	if f.tenant.quota, err = ourQuota(ctx, r.Client, ns); err != nil {
+	if f.tenant.quotas, err = ourQuotas(ctx, r.Client, ns); err != nil {
 		return err
 	}
-	if f.tenant.quota == nil {
-		f.tenant.strangers, err = r.strangers(ctx, ns)
-		return err
+	if quotaMode(m) == customv1.QuotaNamespace && f.tenant.quotas[byNamespace] == nil {
+		if f.tenant.strangers, err = r.strangers(ctx, ns); err != nil {
+			return err
+		}
+	}
+	if len(f.tenant.quotas) == 0 {
+		return nil
 	}
 	f.tenant.instances, f.tenant.deployments, err = instances(ctx, r.Client, m.Namespace)
 	return err

@@ -80,9 +80,9 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 		"autoscaling":                    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(""), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
 		"autoscaling without any metric": {newInstance(autoscaled, cpu), observed(plain, 1).scaled("no metrics returned"), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics: The number of pods stays as it is: no metrics returned"},
 
-		"no quota is asked for":      {newInstance(without(customv1.QuotaNone)), observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "none"},
+		"no quota is asked for":      {newInstance(withQuota(customv1.QuotaNone)), observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "none"},
 		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices bounds all instances of the namespace together"},
-		"a quota beside others":      {plain, observed(plain, 1).besideStrangers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Pods of others run in this namespace, and a quota would bound them too; label it opcrew.io/quota=true to have one all the same"},
+		"a quota beside others":      {plain, observed(plain, 1).besideStrangers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Pods of others run in this namespace, and a quota would bound them too; label it opcrew.io/quota=true to have one all the same, or use quota: PriorityClass"},
 		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: The quota is being made"},
 		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance of the namespace is to have pods: there is nothing to bound"},
 

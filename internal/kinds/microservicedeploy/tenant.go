@@ -11,13 +11,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -35,7 +32,7 @@ type tenantReconciler struct {
 type tenantFacts struct {
 	instances   []*customv1.MicroServiceDeploy
 	deployments map[types.UID]*appsv1.Deployment // by the instance that they belong to
-	quota       *corev1.ResourceQuota            // nil: there is none of ours
+	quotas      map[bound]*corev1.ResourceQuota  // those of ours that are there
 	strangers   bool                             // pods of others run here
 	credentials credentialFacts
 	// behind: the API server has instances where the cache shows none, so nothing may go.
@@ -49,11 +46,11 @@ func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (t
 	if f.instances, f.deployments, err = instances(ctx, r.Client, ns.Name); err != nil {
 		return f, err
 	}
-	if f.quota, err = ourQuota(ctx, r.Client, ns); err != nil {
+	if f.quotas, err = ourQuotas(ctx, r.Client, ns); err != nil {
 		return f, err
 	}
 	if len(f.instances) == 0 {
-		if ns.DeletionTimestamp == nil && (f.quota != nil || r.hasCredentials(ctx, ns)) {
+		if ns.DeletionTimestamp == nil && (len(f.quotas) > 0 || r.hasCredentials(ctx, ns)) {
 			f.behind, err = r.anyLive(ctx, ns.Name)
 		}
 		return f, err
@@ -104,20 +101,6 @@ func instances(ctx context.Context, reader client.Reader, namespace string) ([]*
 	return out, owned, nil
 }
 
-func ourQuota(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (*corev1.ResourceQuota, error) {
-	quota := &corev1.ResourceQuota{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: tenantQuota}, quota)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read ResourceQuota: %w", err)
-	case quota.Labels[common.OwnerLabel] != string(ns.UID):
-		return nil, nil
-	}
-	return quota, nil
-}
-
 // Plan declares quota and credentials, for as long as an instance wants them.
 func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Time) kit.Plan {
 	if ns.DeletionTimestamp != nil {
@@ -128,11 +111,12 @@ func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Ti
 	}
 	plan := kit.Plan{Prune: []client.ObjectList{&corev1.ResourceQuotaList{}, &corev1.SecretList{}}}
 	plan.Stays = func(object client.Object) bool { // a copy of them is somebody's own
-		return object.GetNamespace() != ns.Name || object.GetName() != tenantQuota && object.GetName() != tenantAuth
+		return object.GetNamespace() != ns.Name || !isBound(object.GetName()) && object.GetName() != tenantAuth
 	}
-	if hard := f.hard(); len(hard) > 0 {
-		plan.Children = append(plan.Children, ensure.Child{Object: corev1ac.ResourceQuota(tenantQuota, ns.Name).
-			WithSpec(corev1ac.ResourceQuotaSpec().WithHard(hard))})
+	for _, b := range bounds {
+		if hard := f.hard(b); len(hard) > 0 {
+			plan.Children = append(plan.Children, ensure.Child{Object: b.declare(ns.Name, hard)})
+		}
 	}
 	if len(plan.Children) > 0 {
 		plan.Again = secretInterval // others may have come
@@ -145,63 +129,6 @@ func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Ti
 		}
 	}
 	return plan
-}
-
-// hard is what the quota is to allow, nothing if there is to be none. It is raised at
-// once, and lowered when every rollout has come to its end and what is used fits; not to
-// bound something and then to do so is to lower it.
-func (f tenantFacts) hard() amounts {
-	wanted, bounded, settled := f.wanted(nil)
-	if !bounded || f.strangers {
-		return nil
-	}
-	if f.quota == nil {
-		return wanted
-	}
-	for name, q := range wanted {
-		there, bounded := f.quota.Spec.Hard[name]
-		used := f.quota.Status.Used[name]
-		switch {
-		case !bounded && !settled:
-			delete(wanted, name)
-		case bounded && q.Cmp(there) < 0 && (!settled || used.Cmp(q) > 0):
-			wanted[name] = there
-		}
-	}
-	return wanted
-}
-
-// wanted sums up what all instances may use, with one of them as it is to be; bounded
-// tells whether any asks for a quota, settled whether every rollout has come to its end.
-func (f tenantFacts) wanted(changed *customv1.MicroServiceDeploy) (total amounts, bounded, settled bool) {
-	var needs []amounts
-	settled = true
-	for _, m := range f.instances {
-		if changed != nil && m.UID == changed.UID {
-			m = changed
-		}
-		d := f.deployments[m.UID]
-		needs = append(needs, need(m, d))
-		bounded = bounded || quotaMode(m) == customv1.QuotaNamespace
-		settled = settled && complete(d)
-	}
-	return sum(needs), bounded, settled
-}
-
-// complete tells whether nothing is being rolled out; of an instance without pods nothing is.
-func complete(d *appsv1.Deployment) bool {
-	if d == nil || d.Spec.Replicas == nil {
-		return d == nil
-	}
-	s, n := d.Status, *d.Spec.Replicas
-	return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n
-}
-
-func quotaMode(m *customv1.MicroServiceDeploy) customv1.QuotaMode {
-	if m.Spec.Quota == "" {
-		return customv1.QuotaNamespace
-	}
-	return m.Spec.Quota
 }
 
 // asksForCredentials tells whether there are to be some. Those that were made stay for as

@@ -116,5 +116,5 @@ var (
 		return !slices.Equal(claims(old), claims(now)) || insists(old) != insists(now)
 	}}
 	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[nameLabel] == appName })
-	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == tenantQuota || o.GetName() == tenantAuth })
+	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return isBound(o.GetName()) || o.GetName() == tenantAuth })
 )

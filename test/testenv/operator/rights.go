@@ -23,6 +23,7 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {
 		s.Apply(t, "config/default/namespace.yaml")
+		s.Apply(t, "config/cluster/priority_class.yaml")
 		for _, object := range rights(t, s.Root, s.kind.Layer) {
 			s.ApplyObject(t, object)
 		}

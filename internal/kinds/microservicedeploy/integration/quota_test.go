@@ -19,12 +19,15 @@ const enforced = customv1.MicroServiceDeployQuotaEnforced
 
 func quotaObject() *corev1.ResourceQuota { return &corev1.ResourceQuota{} }
 
-// awaitHard waits until the tenant's quota allows exactly so much, pods and cpu; "" is no quota.
+// tenantsQuota is that of all instances of the namespace.
+func (s *shop) tenantsQuota() *shop { return s.named("opcrew-microservices") }
+
+// awaitHard waits until a quota allows exactly so much, pods and cpu; "" is no quota.
 func (s *shop) awaitHard(pods, cpu string) {
 	s.Helper()
-	operator.Until(s.T, fmt.Sprintf("the tenant's quota allows %q pods and %q cpu", pods, cpu), func() error {
+	operator.Until(s.T, fmt.Sprintf("the quota %s allows %q pods and %q cpu", s.name, pods, cpu), func() error {
 		q := quotaObject()
-		if !s.named("opcrew-microservices").there(q) {
+		if !s.there(q) {
 			q.Spec.Hard = nil
 		}
 		got := map[string]string{}
@@ -63,39 +66,39 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	s := newShop(t)
 	s.create(withReplicas(2), asks("100m"))
 	s.awaitReady(2)
-	s.awaitHard("3", "300m")
+	s.tenantsQuota().awaitHard("3", "300m")
 	s.await(enforced, "True Enforced")
 	api := s.named("api")
 	api.create(withReplicas(4), asks("200m"))
 	api.awaitReady(4)
-	s.awaitHard("8", "1300m")
+	s.tenantsQuota().awaitHard("8", "1300m")
 	none := s.named("none")
 	none.create() // asks for nothing: a quota of cpu would refuse it
 	none.awaitReady(1)
-	s.awaitHard("10", "")
+	s.tenantsQuota().awaitHard("10", "")
 	none.delete()
 	none.awaitNothing()
-	s.awaitHard("8", "1300m")
+	s.tenantsQuota().awaitHard("8", "1300m")
 	api.edit(withReplicas(1))
 	api.awaitReady(1)
-	s.awaitHard("5", "700m")
+	s.tenantsQuota().awaitHard("5", "700m")
 	api.edit(asks("500m")) // the quota is raised before the rollout, or it would be refused
 	api.awaitReady(1)
-	s.awaitHard("5", "1300m")
+	s.tenantsQuota().awaitHard("5", "1300m")
 	api.edit(asks("50m"))
 	api.awaitReady(1)
-	s.awaitHard("5", "400m")
+	s.tenantsQuota().awaitHard("5", "400m")
 	s.edit(quotaMode(customv1.QuotaNone))
 	s.awaitWithout(enforced)
-	s.awaitHard("5", "400m") // for as long as one asks for it
+	s.tenantsQuota().awaitHard("5", "400m") // for as long as one asks for it
 	api.edit(quotaMode(customv1.QuotaNone))
-	s.awaitHard("", "")
+	s.tenantsQuota().awaitHard("", "")
 	api.edit(quotaMode(""))
-	s.awaitHard("5", "400m")
+	s.tenantsQuota().awaitHard("5", "400m")
 	api.delete()
 	s.delete()
 	s.awaitNothing()
-	s.awaitHard("", "")
+	s.tenantsQuota().awaitHard("", "")
 }
 
 // The quota must have been in force at the API server before each change that needs it.
@@ -130,17 +133,46 @@ func TestWherePodsOfOthersRunThereIsNoQuotaUnlessTheNamespaceOptsIn(t *testing.T
 			s.create(asks("100m"))
 			s.awaitReady(1)
 			s.await(enforced, "False QuotaNotEnforced", "opcrew.io/quota=true")
-			s.awaitHard("", "")
+			s.tenantsQuota().awaitHard("", "")
 			s.kubectl("label", "namespace", s.ns, "opcrew.io/quota=true")
 			s.await(enforced, "True Enforced")
-			s.awaitHard("2", "200m")
+			s.tenantsQuota().awaitHard("2", "200m")
 			s.kubectl("label", "namespace", s.ns, "opcrew.io/quota-")
 			s.await(enforced, "False QuotaNotEnforced")
-			s.awaitHard("", "")
+			s.tenantsQuota().awaitHard("", "")
 			s.settled()
 			env.Rests(t)
 		})
 	}
+}
+
+func TestAQuotaByPriorityClassIsThereAmongOthersAndCountsNoneOfThem(t *testing.T) {
+	s := newShop(t)
+	stranger := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
+	stranger.Name = "stranger"
+	s.make(stranger)
+	s.create(withReplicas(2), asks("100m"), quotaMode(customv1.QuotaPriorityClass))
+	s.awaitReady(2)
+	s.await(enforced, "True Enforced", "opcrew-microservices-by-class", "and no others")
+	quota := s.named("opcrew-microservices-by-class")
+	quota.awaitHard("3", "300m")
+	operator.Until(s.T, "the quota counts the two pods and no other", func() error {
+		q := quotaObject()
+		quota.read(q)
+		if used := q.Status.Used[corev1.ResourcePods]; used.String() != "2" {
+			return fmt.Errorf("it counts %s", used.String())
+		}
+		return nil
+	})
+	s.edit(asks("300m"), withImage(newImage))
+	s.awaitReady(2)
+	quota.awaitHard("3", "900m")
+	s.edit(quotaMode(customv1.QuotaNone))
+	s.awaitWithout(enforced)
+	quota.awaitHard("", "")
+	s.awaitReady(2)
+	s.settled()
+	env.Rests(t)
 }
 
 func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testing.T) {
