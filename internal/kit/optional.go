@@ -32,7 +32,8 @@ func optionals(cfg *rest.Config, kinds []Kind) (map[string]bool, error) {
 			if client.IgnoreNotFound(err) != nil {
 				return nil, fmt.Errorf("read CRD %s: %w", optional.CRD, err)
 			}
-			installed[optional.CRD] = err == nil && serves(reader, optional.Object)
+			// One that is being deleted is as good as gone: its informer would never begin.
+			installed[optional.CRD] = err == nil && crd.DeletionTimestamp == nil && serves(reader, optional.Object)
 		}
 	}
 	return installed, nil
@@ -124,7 +125,8 @@ func (w *optionalWatch) appears(ctx context.Context, c client.WithWatch, name st
 	}
 	defer events.Stop()
 	for event := range events.ResultChan() {
-		if event.Type == watch.Added || event.Type == watch.Modified {
+		crd, ok := event.Object.(*metav1.PartialObjectMetadata)
+		if ok && crd.DeletionTimestamp == nil && (event.Type == watch.Added || event.Type == watch.Modified) {
 			return true
 		}
 	}

@@ -27,6 +27,8 @@ type driver struct {
 	args func(kind string, namespaces []string, address string) []string
 	// scheme is how it serves them.
 	scheme string
+	// kinds that it knows; none: all.
+	kinds []string
 }
 
 // drivers are opcrew and the peers that it is set beside.
@@ -35,13 +37,18 @@ func drivers() []driver {
 		{opcrew, "./cmd/opcrew", func(kind string, namespaces []string, address string) []string {
 			return []string{"--kinds=" + kind, "--namespaces=" + strings.Join(namespaces, ","),
 				"--metrics-bind-address=" + address, "--health-probe-bind-address=0", "--leader-elect=false"}
-		}, "https"},
+		}, "https", nil},
 		{"naive", "./test/bench/naive", func(kind string, namespaces []string, address string) []string {
 			return []string{"--kind=" + kind, "--namespaces=" + strings.Join(namespaces, ","), "--metrics-bind-address=" + address}
-		}, "http"},
+		}, "http", []string{"nodepool", "memcached"}},
 	}
 	wanted := append(strings.Split(*only, ","), opcrew)
 	return slices.DeleteFunc(all, func(d driver) bool { return !slices.Contains(wanted, d.name) })
+}
+
+// driversOf are those that know a kind.
+func driversOf(kind string) []driver {
+	return slices.DeleteFunc(drivers(), func(d driver) bool { return len(d.kinds) > 0 && !slices.Contains(d.kinds, kind) })
 }
 
 // gated tells whether a wrong count of the driver fails the test.

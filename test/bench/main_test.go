@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/test/testenv"
 )
@@ -26,7 +27,7 @@ var (
 	env     *testenv.Env
 	nodes   = flag.Int("nodes", 500, "how many nodes the pools share")
 	pools   = flag.Int("pools", 5, "how many NodePools are made")
-	objects = flag.Int("objects", 200, "how many Memcacheds are made")
+	objects = flag.Int("objects", 200, "how many objects are made of each other kind")
 	drifts  = flag.Int("drifts", 10, "how many objects are changed behind the operator's back")
 	only    = flag.String("drivers", "opcrew,naive", "the operators to run, separated by commas; opcrew is always among them")
 	limit   = flag.Duration("limit", 5*time.Minute, "how long an operator may take for one phase")
@@ -35,13 +36,16 @@ var (
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	scheme := apiruntime.NewScheme()
-	for _, add := range []func(*apiruntime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme} {
+	for _, add := range []func(*apiruntime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, customv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
 	// Only what is measured: every other kind is one more thing that the server watches.
-	crds := []string{testenv.ProjectCRDs + "/nodes.lailin.xyz_nodepools.yaml", testenv.ProjectCRDs + "/cache.example.com_memcacheds.yaml"}
+	crds := []string{
+		testenv.ProjectCRDs + "/nodes.lailin.xyz_nodepools.yaml", testenv.ProjectCRDs + "/cache.example.com_memcacheds.yaml",
+		testenv.ProjectCRDs + "/custom.ops_microservicedeploys.yaml",
+	}
 	testenv.Run(m, &env, testenv.Options{CRDs: crds, Scheme: scheme, NodeGrace: 5 * time.Minute})
 }

@@ -23,20 +23,21 @@ type observer struct {
 	seen   map[string]bool
 	at     map[string]time.Time
 	wanted func(client.Object) bool
+	in     []string // the namespaces that it looks at
 	stop   func()
 }
 
-// observe watches the objects of a list until it is stopped, which the end of the test
-// does, too.
-func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bool, opts ...client.ListOption) *observer {
+// observe watches the objects of a list, in some namespaces or, without any, in all, until
+// it is stopped, which the end of the test does, too.
+func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bool, namespaces ...string) *observer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	o := &observer{seen: map[string]bool{}, at: map[string]time.Time{}, wanted: wanted, stop: func() { cancel(); <-ended }}
+	o := &observer{seen: map[string]bool{}, at: map[string]time.Time{}, wanted: wanted, in: namespaces, stop: func() { cancel(); <-ended }}
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			o.watch(ctx, list, opts)
+			o.watch(ctx, list)
 		}
 	}()
 	t.Cleanup(o.stop)
@@ -44,15 +45,15 @@ func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bo
 }
 
 // watch follows one watch to its end; the next one begins with all objects anew.
-func (o *observer) watch(ctx context.Context, list client.ObjectList, opts []client.ListOption) {
-	watch, err := env.Client.Watch(ctx, list.DeepCopyObject().(client.ObjectList), opts...)
+func (o *observer) watch(ctx context.Context, list client.ObjectList) {
+	watch, err := env.Client.Watch(ctx, list.DeepCopyObject().(client.ObjectList))
 	if err != nil {
 		time.Sleep(100 * time.Millisecond)
 		return
 	}
 	defer watch.Stop()
 	for event := range watch.ResultChan() {
-		if object, ok := event.Object.(client.Object); ok {
+		if object, ok := event.Object.(client.Object); ok && (len(o.in) == 0 || slices.Contains(o.in, object.GetNamespace())) {
 			o.note(object)
 		}
 	}

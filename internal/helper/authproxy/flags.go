@@ -33,7 +33,7 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 }
 
 func (o *Options) bind(set *flag.FlagSet) {
-	set.Func("route", "`LISTENPORT=UPSTREAMPORT`: requests at the one go to the other on 127.0.0.1; repeatable", func(text string) error {
+	set.Func("route", "`LISTENPORT=UPSTREAMPORT`: requests at the one go to the other on 127.0.0.1; with /h2c behind it in HTTP/2, as gRPC needs; repeatable", func(text string) error {
 		route, err := parseRoute(text)
 		o.Routes = append(o.Routes, route)
 		return err
@@ -47,7 +47,6 @@ func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Address, "address", o.Address, "`IP` that the ports are bound at; empty: all")
 	set.StringVar(&o.Realm, "realm", o.Realm, "what browsers show beside the question for a password")
 	set.StringVar(&o.UserHeader, "user-header", o.UserHeader, "header that tells the application who the user is")
-	set.StringVar(&o.UpstreamProtocol, "upstream-protocol", o.UpstreamProtocol, "what the application is spoken to in: http1, or h2c for gRPC")
 	set.DurationVar(&o.Drain, "drain", o.Drain, "how long new requests are still served after SIGTERM")
 	set.DurationVar(&o.Shutdown, "shutdown-timeout", o.Shutdown, "how long requests in flight may take after that")
 	set.DurationVar(&o.ReadHeaderTimeout, "read-header-timeout", o.ReadHeaderTimeout, "how long a client may take for the header of a request")

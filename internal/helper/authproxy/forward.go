@@ -24,16 +24,16 @@ type forwarder struct {
 	complaints rate.Sometimes // an application that is down must not fill the log
 }
 
-func newForwarder(o Options, upstream int, m *metrics, log *slog.Logger) http.Handler {
+func newForwarder(o Options, route Route, m *metrics, log *slog.Logger) http.Handler {
 	f := &forwarder{
-		upstream:   net.JoinHostPort("127.0.0.1", strconv.Itoa(upstream)),
+		upstream:   net.JoinHostPort("127.0.0.1", strconv.Itoa(route.Upstream)),
 		userHeader: http.CanonicalHeaderKey(o.UserHeader),
 		metrics:    m, log: log,
 		complaints: rate.Sometimes{Interval: time.Second},
 	}
 	return &httputil.ReverseProxy{
 		Rewrite:      f.rewrite,
-		Transport:    newTransport(o.UpstreamProtocol),
+		Transport:    newTransport(route.H2C),
 		BufferPool:   &buffers{},
 		ErrorHandler: f.failed,
 		ErrorLog:     slog.NewLogLogger(log.Handler(), slog.LevelDebug),

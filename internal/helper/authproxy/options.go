@@ -24,7 +24,6 @@ type Options struct {
 	UserHeader string
 	Exempt     []string // paths that need no credentials
 
-	UpstreamProtocol  string
 	Drain             time.Duration // how long requests are still taken when the end has come
 	Shutdown          time.Duration // how long those in flight may take after that
 	ReadHeaderTimeout time.Duration
@@ -33,13 +32,11 @@ type Options struct {
 }
 
 // Route leads from a port of the pod to one of the application on 127.0.0.1.
-type Route struct{ Listen, Upstream int }
-
-// Protocols that the application is spoken to in.
-const (
-	protocolHTTP1 = "http1"
-	protocolH2C   = "h2c"
-)
+type Route struct {
+	Listen, Upstream int
+	// H2C speaks HTTP/2 without TLS to the application, as gRPC needs it; else it is HTTP/1.
+	H2C bool
+}
 
 // Defaults are the options of an empty command line.
 func Defaults() Options {
@@ -47,7 +44,6 @@ func Defaults() Options {
 		Health:            8090,
 		Realm:             "restricted",
 		UserHeader:        "X-Forwarded-User",
-		UpstreamProtocol:  protocolHTTP1,
 		Drain:             5 * time.Second,
 		Shutdown:          20 * time.Second,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -64,7 +60,6 @@ func (o *Options) validate() error {
 		demand(quotable(o.Realm), "--realm has printable ASCII characters only, and neither quotes nor backslashes"),
 		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header has letters, digits and dashes only"),
 		demand(!slices.Contains(reserved, http.CanonicalHeaderKey(o.UserHeader)), "--user-header has a meaning of its own in HTTP"),
-		demand(o.UpstreamProtocol == protocolHTTP1 || o.UpstreamProtocol == protocolH2C, "--upstream-protocol is http1 or h2c"),
 		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain and --shutdown-timeout are not negative"),
 		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "limits are above zero"),
 	)
@@ -116,13 +111,14 @@ func alphanumeric(r rune) bool {
 }
 
 func parseRoute(text string) (Route, error) {
-	listen, upstream, _ := strings.Cut(text, "=")
+	ports, h2c := strings.CutSuffix(text, "/h2c")
+	listen, upstream, _ := strings.Cut(ports, "=")
 	from, errFrom := parsePort(listen)
 	to, errTo := parsePort(upstream)
 	if errFrom != nil || errTo != nil {
-		return Route{}, fmt.Errorf("%q is not LISTENPORT=UPSTREAMPORT", text)
+		return Route{}, fmt.Errorf("%q is not LISTENPORT=UPSTREAMPORT or LISTENPORT=UPSTREAMPORT/h2c", text)
 	}
-	return Route{Listen: from, Upstream: to}, nil
+	return Route{Listen: from, Upstream: to, H2C: h2c}, nil
 }
 
 func parsePort(text string) (int, error) {

@@ -15,13 +15,13 @@ import (
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
-	got, err := ParseFlags(strings.Fields("--route 8080=80 --route=8443=443 --credentials /a --credentials /b --health 9000 --drain 1s --realm shop"+
-		" --user-header X-User --exempt-path /live --exempt-path /ready --upstream-protocol h2c"), io.Discard)
+	got, err := ParseFlags(strings.Fields("--route 8080=80 --route=8443=443/h2c --credentials /a --credentials /b --health 9000 --drain 1s --realm shop"+
+		" --user-header X-User --exempt-path /live --exempt-path /ready"), io.Discard)
 	must(t, err)
 	want := Defaults()
-	want.Routes, want.Credentials, want.Health = []Route{{8080, 80}, {8443, 443}}, []string{"/a", "/b"}, 9000
+	want.Routes, want.Credentials, want.Health = []Route{{8080, 80, false}, {8443, 443, true}}, []string{"/a", "/b"}, 9000
 	want.Drain, want.Realm, want.UserHeader = time.Second, "shop", "X-User"
-	want.Exempt, want.UpstreamProtocol = []string{"/live", "/ready"}, protocolH2C
+	want.Exempt = []string{"/live", "/ready"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, expected %+v", got, want)
 	}
@@ -43,7 +43,7 @@ func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 		good + `--realm a"b`:                 "--realm",
 		good + "--user-header X:Y":           "--user-header",
 		good + "--user-header authorization": "meaning of its own",
-		good + "--upstream-protocol http3":   "http1 or h2c",
+		good + "--route 81=80/http3":         "is not LISTENPORT=UPSTREAMPORT",
 		good + "--drain -1s":                 "not negative",
 		good + "--idle-timeout 0s":           "above zero",
 		good + "--what":                      "not defined",

@@ -53,7 +53,7 @@ func (p *Proxy) bind(check *checker) error {
 	for _, route := range p.options.Routes {
 		guarded := &gate{
 			realm: p.options.Realm, exempt: p.options.Exempt, store: p.store, checker: check, metrics: p.metrics,
-			next: newForwarder(p.options, route.Upstream, p.metrics, p.log),
+			next: newForwarder(p.options, route, p.metrics, p.log),
 		}
 		s, err := p.listen(route.Listen, p.metrics.counted(p.leaving(guarded)))
 		if err != nil {

@@ -163,7 +163,7 @@ func grpcLike() http.Handler {
 
 func TestAConversationOverHTTP2HasAnswersInBetweenAndATrailer(t *testing.T) {
 	f := start(t, echo(), func(o *Options) {
-		o.UpstreamProtocol = protocolH2C
+		o.Routes[0].H2C = true
 		o.Routes[0].Upstream = startH2C(t, grpcLike())
 	})
 	body, send := io.Pipe()
@@ -187,7 +187,7 @@ func TestAConversationOverHTTP2HasAnswersInBetweenAndATrailer(t *testing.T) {
 }
 
 func TestAWebsocketReachesAnApplicationThatSpeaksHTTP2Too(t *testing.T) {
-	f := start(t, tunnel(), func(o *Options) { o.UpstreamProtocol = protocolH2C })
+	f := start(t, tunnel(), func(o *Options) { o.Routes[0].H2C = true })
 	socket := f.websocket()
 	_, err := io.WriteString(socket, "hello\n")
 	must(t, err)

@@ -20,7 +20,7 @@ const (
 
 // newTransport connects to the application. There is no limit on how long it may take
 // to answer: that is its own affair.
-func newTransport(protocol string) http.RoundTripper {
+func newTransport(overH2C bool) http.RoundTripper {
 	http1 := &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		MaxIdleConnsPerHost:   idlePerHost,
@@ -28,7 +28,7 @@ func newTransport(protocol string) http.RoundTripper {
 		ExpectContinueTimeout: time.Second,
 		DisableCompression:    true, // what the client accepts is between it and the application
 	}
-	if protocol != protocolH2C {
+	if !overH2C {
 		return http1
 	}
 	h2c := http1.Clone()

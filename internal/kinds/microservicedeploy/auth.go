@@ -53,6 +53,14 @@ type route struct {
 	from int32
 }
 
+// flag is as the proxy takes it.
+func (r route) flag() string {
+	if r.h2c {
+		return fmt.Sprintf("%d=%d/h2c", r.from, r.number)
+	}
+	return fmt.Sprintf("%d=%d", r.from, r.number)
+}
+
 // routes are those of all TCP ports, in their order; health is where the proxy tells how
 // it is.
 func routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
@@ -78,7 +86,7 @@ func proxy(m *customv1.MicroServiceDeploy, image string) *corev1ac.ContainerAppl
 	args := []string{"auth-proxy", "--health", fmt.Sprint(health), "--drain", proxyDrain, "--realm", m.Spec.MsName}
 	c := corev1ac.Container().WithName(proxyContainer).WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent)
 	for _, r := range all {
-		args = append(args, "--route", fmt.Sprintf("%d=%d", r.from, r.number))
+		args = append(args, "--route", r.flag())
 		c.WithPorts(corev1ac.ContainerPort().WithName(r.name).WithContainerPort(r.from).WithProtocol(corev1.ProtocolTCP))
 	}
 	for _, source := range sources(m) {

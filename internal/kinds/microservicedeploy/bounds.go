@@ -118,7 +118,7 @@ func (f tenantFacts) wanted(b bound, changed *customv1.MicroServiceDeploy) (tota
 		}
 		d := f.deployments[m.UID]
 		if b.counts(m, d) {
-			needs = append(needs, need(m, d))
+			needs = append(needs, need(m, d, f.overheads))
 		}
 		bounded = bounded || quotaMode(m) == b.mode
 		settled = settled && complete(d)

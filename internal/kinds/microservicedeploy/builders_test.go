@@ -89,6 +89,10 @@ func withQuota(mode customv1.QuotaMode) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Quota = mode }
 }
 
+func ofClass(name string) option {
+	return func(m *customv1.MicroServiceDeploy) { m.Spec.Pod = &common.PodOverride{RuntimeClassName: name} }
+}
+
 func backTo(revision int64) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.RollbackTo = &revision }
 }

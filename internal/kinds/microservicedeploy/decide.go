@@ -117,7 +117,7 @@ func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
 		if isBound(q.Name) || len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
 			continue
 		}
-		if why := short(perPod(m), free(q)); why != "" {
+		if why := short(f.tenant.overheads.add(perPod(m), runtimeClass(m)), free(q)); why != "" {
 			return &obstacle{customv1.ReasonQuotaTooSmall, fmt.Sprintf("The rollout does not fit into ResourceQuota %s: it needs %s; it begins when there is room", q.Name, why)}
 		}
 	}

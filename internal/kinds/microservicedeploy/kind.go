@@ -16,6 +16,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -41,6 +42,7 @@ import (
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods;namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;daemonsets,verbs=list
+// +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch
 // +kubebuilder:rbac:groups=batch,resources=jobs;cronjobs,verbs=list
 // +kubebuilder:rbac:groups="",resources=namespaces/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=microservicedeploys.custom.ops,verbs=get
@@ -104,6 +106,7 @@ func cached() map[client.Object]cache.ByObject {
 		&autoscalingv2.HorizontalPodAutoscaler{}: kit.Ours(),
 		&networkingv1.NetworkPolicy{}:            kit.Ours(),
 		&networkingv1.Ingress{}:                  kit.Ours(),
+		&nodev1.RuntimeClass{}:                   {}, // of all: what a pod of it costs beside its containers
 		&corev1.Pod{}:                            pods,
 	}
 }

@@ -61,7 +61,10 @@ func wishes(m *customv1.MicroServiceDeploy, f facts) any {
 	s.Path, s.Ports = "", slices.Clone(s.Ports)
 	s.CreationTimestamp = "" //nolint:staticcheck // it is users who shall not use it
 	for i := range s.Ports {
-		s.Ports[i].AppProtocol, s.Ports[i].NodePort = "", nil
+		s.Ports[i].NodePort = nil
+		if !s.NeedAuth || s.Ports[i].AppProtocol != h2c { // else the proxy speaks it too
+			s.Ports[i].AppProtocol = ""
+		}
 	}
 	s.Replicas, s.MaxReplicas, s.Metrics, s.Autoscaling, s.Idle = nil, nil, nil, false, false
 	if quotaMode(m) != customv1.QuotaPriorityClass { // pods know of no other

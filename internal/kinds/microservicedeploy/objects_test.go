@@ -119,6 +119,8 @@ func TestWhichFieldsReplacePodsAndWhichDoNot(t *testing.T) {
 		"a targetPort":         {spec(func(s *s) { s.Ports[0].TargetPort = "9" }), true},
 		"another port":         {spec(func(s *s) { s.Ports = s.Ports[1:] }), true},
 		"a port's name":        {spec(func(s *s) { s.Ports[0].Name = "other" }), true},
+		"HTTP/2 to the proxy":  {spec(func(s *s) { s.Ports[0].AppProtocol = h2c }), true},
+		"quota by class":       {spec(func(s *s) { s.Quota = customv1.QuotaPriorityClass }), true},
 
 		"replicas":          {withReplicas(9), false},
 		"autoscaling":       {spec(func(s *s) { s.Autoscaling = !s.Autoscaling }), false},

@@ -124,8 +124,7 @@ func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroService
 	if len(f.tenant.quotas) == 0 {
 		return nil
 	}
-	f.tenant.instances, f.tenant.deployments, err = instances(ctx, r.Client, m.Namespace)
-	return err
+	return f.tenant.readInstances(ctx, r.Client, m.Namespace)
 }
 
 func (r *reconciler) observeRivals(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {

@@ -24,14 +24,18 @@ type target struct {
 	name     string
 	number   int32
 	protocol corev1.Protocol
+	h2c      bool // it is spoken to in HTTP/2 without TLS
 }
+
+// h2c is the appProtocol of HTTP/2 without TLS (KEP-3726).
+const h2c = "kubernetes.io/h2c"
 
 // targets are the application's ports, each named by the first port that leads there.
 func targets(m *customv1.MicroServiceDeploy) []target {
 	var out []target
 	for i, p := range ports(m) {
 		if _, there := find(out, p); !there {
-			out = append(out, target{targetName(p, i), workload.ContainerPort(p), workload.Protocol(p)})
+			out = append(out, target{targetName(p, i), workload.ContainerPort(p), workload.Protocol(p), p.AppProtocol == h2c})
 		}
 	}
 	return out

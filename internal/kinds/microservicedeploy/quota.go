@@ -23,13 +23,13 @@ type amounts = corev1.ResourceList
 
 // need is the most that an instance may use: its pods, and those that a rollout has
 // beside, each as large as the larger of what runs and what is wanted.
-func need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) amounts {
-	pods, pod, going := mostPods(m), perPod(m), int32(0)
+func need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o overheads) amounts {
+	pods, pod, going := mostPods(m), o.add(perPod(m), runtimeClass(m)), int32(0)
 	if live != nil {
 		there := *cmp.Or(live.Spec.Replicas, new(int32))
 		pods = max(pods, there)
 		if pods > 0 {
-			pod = larger(pod, perPodOf(live.Spec.Template.Spec))
+			pod = larger(pod, o.add(perPodOf(live.Spec.Template.Spec), deref(live.Spec.Template.Spec.RuntimeClassName)))
 		}
 		if rolls(m, live) {
 			going = there // a quota counts pods until they have ended
@@ -73,6 +73,32 @@ func perPod(m *customv1.MicroServiceDeploy) amounts {
 	total[corev1.ResourcePods] = resource.MustParse("1")
 	return total
 }
+
+// overheads are what pods of RuntimeClasses cost beside their containers, which quotas
+// count (KEP-688).
+type overheads map[string]corev1.ResourceList
+
+// add gives what a pod of a class costs.
+func (o overheads) add(pod amounts, class string) amounts {
+	for name, q := range o[class] {
+		for _, counted := range []corev1.ResourceName{"requests." + name, "limits." + name} {
+			if there, ok := pod[counted]; ok {
+				there.Add(q)
+				pod[counted] = there
+			}
+		}
+	}
+	return pod
+}
+
+func runtimeClass(m *customv1.MicroServiceDeploy) string {
+	if m.Spec.Pod == nil {
+		return ""
+	}
+	return m.Spec.Pod.RuntimeClassName
+}
+
+func deref(s *string) string { return *cmp.Or(s, new(string)) }
 
 // perPodOf is what one pod that runs asks for.
 func perPodOf(spec corev1.PodSpec) amounts {

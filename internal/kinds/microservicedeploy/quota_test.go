@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
@@ -46,6 +47,8 @@ func TestWhatAnInstanceNeedsWithThePodsOfARollout(t *testing.T) {
 	}
 	half := live(4, one)
 	half.Status.UpdatedReplicas = 2
+	heavy := live(1, one, ofClass("vm"))
+	heavy.Spec.Template.Spec.RuntimeClassName = new("vm")
 	for name, test := range map[string]struct {
 		m    *customv1.MicroServiceDeploy
 		live *appsv1.Deployment
@@ -70,9 +73,11 @@ func TestWhatAnInstanceNeedsWithThePodsOfARollout(t *testing.T) {
 		"they stay with a bad image":    {newInstance(one, withReplicas(4), withImage(placeholder)), live(4, one), []string{"pods=5", "requests.cpu=5"}},
 		"they may be replaced any time": {newInstance(one, withReplicas(4), configFrom), live(4, one, configFrom), []string{"pods=9", "requests.cpu=9"}},
 		"it is woken":                   {newInstance(one), live(0, asks("requests.cpu=3")), []string{"pods=2", "requests.cpu=6"}},
+		"a class that costs more":       {newInstance(one, ofClass("vm")), nil, []string{"pods=2", "requests.cpu=3"}},
+		"pods that cost more still run": {newInstance(one), heavy, []string{"pods=3", "requests.cpu=4500m"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "need", written(quota(test.want...)), written(need(test.m, test.live)))
+			same(t, "need", written(quota(test.want...)), written(need(test.m, test.live, overheads{"vm": {"cpu": resource.MustParse("500m"), "memory": resource.MustParse("1Gi")}})))
 		})
 	}
 }
@@ -150,7 +155,7 @@ func TestARolloutHasAQuarterMoreRoundedUp(t *testing.T) {
 
 func TestTheLargestInstanceIsCountedToo(t *testing.T) {
 	m := newInstance(asks("limits.memory=999999999999999P"), withReplicas(1000))
-	n := need(m, nil)
+	n := need(m, nil, nil)
 	if q := n["limits.memory"]; q.Sign() <= 0 {
 		t.Errorf("expected a sum that did not overflow, got %s", q.String())
 	}

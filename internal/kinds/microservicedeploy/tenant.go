@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,6 +35,7 @@ type tenantFacts struct {
 	deployments map[types.UID]*appsv1.Deployment // by the instance that they belong to
 	quotas      map[bound]*corev1.ResourceQuota  // those of ours that are there
 	strangers   bool                             // pods of others run here
+	overheads   overheads
 	credentials credentialFacts
 	// behind: the API server has instances where the cache shows none, so nothing may go.
 	behind bool
@@ -43,7 +45,7 @@ type tenantFacts struct {
 func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (tenantFacts, error) {
 	f := tenantFacts{}
 	var err error
-	if f.instances, f.deployments, err = instances(ctx, r.Client, ns.Name); err != nil {
+	if err = f.readInstances(ctx, r.Client, ns.Name); err != nil {
 		return f, err
 	}
 	if f.quotas, err = ourQuotas(ctx, r.Client, ns); err != nil {
@@ -77,28 +79,32 @@ func (r *tenantReconciler) anyLive(ctx context.Context, namespace string) (bool,
 	return len(list.Items) > 0, nil
 }
 
-// instances reads those of a namespace, with their Deployments. They are shared with the
+// readInstances reads those of a namespace, with their Deployments. They are shared with the
 // cache and must not be changed.
-func instances(ctx context.Context, reader client.Reader, namespace string) ([]*customv1.MicroServiceDeploy, map[types.UID]*appsv1.Deployment, error) {
-	all, deployments := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}
-	for _, list := range []client.ObjectList{all, deployments} {
+func (f *tenantFacts) readInstances(ctx context.Context, reader client.Reader, namespace string) error {
+	all, deployments, classes := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}, &nodev1.RuntimeClassList{}
+	for _, list := range []client.ObjectList{all, deployments, classes} {
 		if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-			return nil, nil, fmt.Errorf("list %T: %w", list, err)
+			return fmt.Errorf("list %T: %w", list, err)
 		}
 	}
-	var out []*customv1.MicroServiceDeploy
+	f.deployments, f.overheads = map[types.UID]*appsv1.Deployment{}, overheads{}
 	for i := range all.Items {
 		if all.Items[i].DeletionTimestamp == nil {
-			out = append(out, &all.Items[i])
+			f.instances = append(f.instances, &all.Items[i])
 		}
 	}
-	owned := map[types.UID]*appsv1.Deployment{}
 	for i := range deployments.Items {
 		if owner := metav1.GetControllerOf(&deployments.Items[i]); owner != nil {
-			owned[owner.UID] = &deployments.Items[i]
+			f.deployments[owner.UID] = &deployments.Items[i]
 		}
 	}
-	return out, owned, nil
+	for _, class := range classes.Items {
+		if class.Overhead != nil {
+			f.overheads[class.Name] = class.Overhead.PodFixed
+		}
+	}
+	return nil
 }
 
 // Plan declares quota and credentials, for as long as an instance wants them.

@@ -4,13 +4,16 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
@@ -144,6 +147,17 @@ func TestWherePodsOfOthersRunThereIsNoQuotaUnlessTheNamespaceOptsIn(t *testing.T
 			env.Rests(t)
 		})
 	}
+}
+
+func TestPodsOfARuntimeClassThatCostsMoreFitIntoTheQuota(t *testing.T) {
+	s := newShop(t)
+	class := &nodev1.RuntimeClass{Handler: "runc", Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("250m")}}}
+	class.Name = s.ns
+	s.make(class)
+	t.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(t.Context()), class) }) // leaves with the server anyway
+	s.create(withReplicas(2), asks("100m"), func(m *customv1.MicroServiceDeploy) { m.Spec.Pod = &common.PodOverride{RuntimeClassName: s.ns} })
+	s.awaitReady(2)
+	s.tenantsQuota().awaitHard("3", "1050m")
 }
 
 func TestAQuotaByPriorityClassIsThereAmongOthersAndCountsNoneOfThem(t *testing.T) {

@@ -1,0 +1,219 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+// owner is a kind whose objects have children, as the benchmark sees it.
+type owner struct {
+	// kind is as --kinds takes it, resource as the audit log names it.
+	kind, resource string
+	list           client.ObjectList
+	// object is the one of a number, in a namespace.
+	object func(namespace string, i int) client.Object
+	// namespaces that the objects are spread over.
+	namespaces int
+	// children and statuses are what one object may cost until it is Ready; shared are
+	// children that those of a namespace have together, counted with each.
+	children, statuses int
+	childKinds, shared []schema.GroupVersionKind
+	// pods is what runs them, of which one serves.
+	pods   client.ObjectList
+	serves func(client.Object) bool
+	// drift changes a child of an object; drifted tells one that is changed.
+	drift   func(object client.Object) (client.Object, client.Patch)
+	drifts  client.ObjectList
+	drifted func(client.Object) bool
+}
+
+// conditioned is an object that tells of itself in conditions.
+type conditioned interface{ StatusConditions() *[]metav1.Condition }
+
+func isReady(object client.Object) bool {
+	return meta.IsStatusConditionTrue(*object.(conditioned).StatusConditions(), "Ready")
+}
+
+// The rows that the bare client has too.
+const (
+	readyTime   = "until all are Ready: time, ratio"
+	readyWrites = "until all are Ready: writes an object"
+	readySince  = "create to Ready: p50, p99"
+)
+
+// bench runs the drivers on a kind, and the bare client after opcrew.
+func (o owner) bench(t *testing.T) {
+	all := driversOf(o.kind)
+	hosts := env.Nodes(t, 3+(len(all)+1)**objects/100, testenv.NodeSpec{Prefix: o.kind}) // of 110 pods each
+	title := fmt.Sprintf("%s: %d objects", kindOf(o.object("", 0)), *objects)
+	if o.namespaces > 1 {
+		title += fmt.Sprintf(" in %d namespaces", o.namespaces)
+	}
+	tb := newTable("%s", title)
+	var least floor
+	for _, d := range all {
+		run := &ownerRun{owner: o, t: t, tb: tb, hosts: hosts, namespaces: someNamespaces(t, o.namespaces)}
+		run.process = d.start(t, o.kind, run.namespaces...)
+		run.drive()
+		if d.gated() {
+			least = o.bareClient(t, tb, run.namespaces)
+		}
+		run.times(least)
+	}
+	tb.print()
+}
+
+func someNamespaces(t *testing.T, n int) []string {
+	t.Helper()
+	out := make([]string, n)
+	for i := range out {
+		out[i] = env.Namespace(t)
+	}
+	return out
+}
+
+// ownerRun is one driver at work on objects in namespaces of its own.
+type ownerRun struct {
+	owner
+	*process
+	t          *testing.T
+	tb         *table
+	hosts      []string
+	namespaces []string
+	create     spell
+}
+
+func (r *ownerRun) drive() {
+	r.calm(r.t, time.Second)
+	empty := r.heap(r.t)
+	r.createAll()
+	r.resting(r.t, r.tb, "a heartbeat of every node", true, func() { env.Heartbeat(r.t, r.hosts...) })
+	r.resting(r.t, r.tb, "other statuses of every pod change", false, func() { podNoise(r.t, r.namespaces) })
+	r.driftSome()
+	heap := r.heap(r.t)
+	now, peak := r.resident(r.t)
+	r.tb.set("heap; resident, at most", r.name, "%.0f MiB; %.0f MiB, %.0f MiB", heap, now, peak)
+	r.tb.set("heap an object", r.name, "%.0f KiB", (heap-empty)*1024/float64(*objects))
+	r.restarted(r.t, r.tb)
+	r.stop(r.t)
+}
+
+func (r *ownerRun) createAll() {
+	begun := &beginnings{}
+	ready := observe(r.t, r.list, isReady, r.namespaces...)
+	defer ready.stop()
+	r.tb.set(readyTime, r.name, "")
+	got := r.during(r.t, func() {
+		begin := time.Now()
+		r.makeAll(r.t, env.Client, r.namespaces, begun)
+		var end time.Time
+		end, r.create.ok = ready.done(*objects)
+		r.create.took = end.Sub(begin)
+		r.calm(r.t, 2*time.Second)
+	})
+	_, r.create.done = ready.count()
+	r.tb.set(readyWrites, r.name, "%.2f", float64(got.writes())/float64(*objects))
+	r.tb.set("until all are Ready: reads, reconciles an object; processor time", r.name, "%.1f, %.1f; %.1f s",
+		float64(got.reads())/float64(*objects), float64(got.reconciles)/float64(*objects), got.cpu.Seconds())
+	r.tb.set(readySince, r.name, "%s", ready.since(begun.at))
+	r.t.Logf("%s: %.1f s, %v", r.name, r.create.took.Seconds(), got.calls.Tally())
+	if most := (r.children + r.statuses) * *objects; r.gated() && (!r.create.ok || got.writes() > most) {
+		r.t.Errorf("expected %d writes at most, %d an object, got %d; %d objects are Ready: %v\n%s", most, r.children+r.statuses, got.writes(), r.create.done, got.calls.Tally(), r.chatty(got))
+	}
+}
+
+// makeAll makes the objects and remembers when.
+func (o owner) makeAll(t *testing.T, c client.Client, namespaces []string, begun *beginnings) []client.Object {
+	t.Helper()
+	made := make([]client.Object, *objects)
+	concurrently(t, *objects, func(ctx context.Context, i int) error {
+		made[i] = o.numbered(namespaces, i)
+		begun.now(made[i].GetName())
+		return c.Create(ctx, made[i])
+	})
+	return made
+}
+
+func (o owner) numbered(namespaces []string, i int) client.Object {
+	return o.object(namespaces[i%len(namespaces)], i)
+}
+
+// chatty lists what the first object with too many statuses cost, to tell when.
+func (r *ownerRun) chatty(p phase) testenv.Calls {
+	reports := p.calls.Writes().On(r.resource + "/status")
+	for i := range *objects {
+		object := r.numbered(r.namespaces, i)
+		if len(reports.Named(object.GetNamespace(), object.GetName())) > r.statuses {
+			return p.calls.Where(func(c testenv.Call) bool {
+				return c.Namespace == object.GetNamespace() && (strings.HasPrefix(c.Name, object.GetName()) || r.namespaces[0] != c.Namespace && len(r.shared) > 0)
+			})
+		}
+	}
+	return nil
+}
+
+// times fills the row that needs the floor.
+func (r *ownerRun) times(least floor) {
+	if r.create.ok {
+		r.tb.time(readyTime, r.name, r.create.took, least.took)
+		return
+	}
+	r.tb.set(readyTime, r.name, "not done after %s: %d of %d objects", *limit, r.create.done, *objects)
+}
+
+// driftSome changes a child of some objects behind the driver's back.
+func (r *ownerRun) driftSome() {
+	k, begun := min(*drifts, *objects), &beginnings{}
+	gone := map[string]bool{}
+	back := observe(r.t, r.drifts, func(child client.Object) bool {
+		drifted := r.drifted(child)
+		gone[child.GetName()] = gone[child.GetName()] || drifted
+		return gone[child.GetName()] && !drifted
+	}, r.namespaces...).saw(r.t, *objects)
+	defer back.stop()
+	got := r.during(r.t, func() {
+		concurrently(r.t, k, func(ctx context.Context, i int) error {
+			child, patch := r.drift(r.numbered(r.namespaces, i))
+			begun.now(child.GetName())
+			return env.Client.Patch(ctx, child, patch)
+		})
+		back.done(k)
+		r.calm(r.t, 2*time.Second)
+	})
+	r.tb.set("some children drift: writes; p50, p99 until back", r.name, "%d for %d; %s", got.writes(), k, back.since(begun.at))
+	if r.gated() && got.writes() != k {
+		r.t.Errorf("expected %d children to be put back with one write each, got %v", k, got.calls.Tally())
+	}
+}
+
+// podNoise changes a condition of every pod that is nobody's business.
+func podNoise(t *testing.T, namespaces []string) {
+	t.Helper()
+	for _, ns := range namespaces {
+		pods := &corev1.PodList{}
+		if err := env.Client.List(t.Context(), pods, client.InNamespace(ns)); err != nil {
+			t.Fatal(err)
+		}
+		noise := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"example.com/Noise","status":"True","message":%q}]}}`, time.Now().Format(time.RFC3339Nano))
+		concurrently(t, len(pods.Items), func(ctx context.Context, i int) error {
+			return env.Client.Status().Patch(ctx, &pods.Items[i], client.RawPatch(types.StrategicMergePatchType, noise))
+		})
+	}
+}
