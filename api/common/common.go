@@ -28,6 +28,9 @@ func IsSet(annotations map[string]string, key string) bool {
 
 // Labels and annotations that the operator sets on what it makes.
 const (
+	// WatchLabel, with the value "true" on a Secret of the user, has the objects that refer to it look at
+	// once when it changes; those of others are read when something else happens, and hourly.
+	WatchLabel = "opcrew.io/watch"
 	// ManagedByLabel is the recommended label that tells who made an object.
 	ManagedByLabel = "app.kubernetes.io/managed-by"
 	// OwnerLabel carries the UID of the object for which a child was made. It recognises a

@@ -76,6 +76,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	tools.Installed, tools.HelperImage = installed, opts.HelperImage
+	tools.references.namespaces = opts.Namespaces
 	for _, kind := range served {
 		if err := kind.Setup(mgr, tools); err != nil {
 			return nil, fmt.Errorf("set up kind %s: %w", kind.Name, err)
@@ -142,13 +143,20 @@ func cacheOptions(kinds []Kind, namespaces []string) cache.Options {
 			addToCache(opts.ByObject, optional.Object, optional.Cache)
 		}
 	}
-	for _, namespace := range namespaces {
-		if opts.DefaultNamespaces == nil {
-			opts.DefaultNamespaces = map[string]cache.Config{}
-		}
-		opts.DefaultNamespaces[namespace] = cache.Config{}
-	}
+	opts.DefaultNamespaces = inNamespaces(namespaces)
 	return opts
+}
+
+// inNamespaces limits a cache to some namespaces; none: it is not limited.
+func inNamespaces(names []string) map[string]cache.Config {
+	var out map[string]cache.Config
+	for _, name := range names {
+		if out == nil {
+			out = map[string]cache.Config{}
+		}
+		out[name] = cache.Config{}
+	}
+	return out
 }
 
 // addToCache adds what a kind caches of a type. Two kinds of one process share a cache,

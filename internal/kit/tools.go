@@ -79,6 +79,8 @@ type Tools struct {
 	HelperImage string
 	// Installed tells which CRDs of optional types there are.
 	Installed map[string]bool
+
+	references references
 }
 
 // NewTools takes the tools from a manager.

@@ -77,6 +77,7 @@ type auditEvent struct {
 	ObjectRef        struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 	ResponseStatus   struct{ Code int }
 	StageTimestamp   time.Time
+	Annotations      map[string]string
 }
 
 func parseCall(line []byte) (Call, error) {
@@ -89,6 +90,7 @@ func parseCall(line []byte) (Call, error) {
 		Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Subresource: e.ObjectRef.Subresource,
 		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 		Code: e.ResponseStatus.Code, At: e.StageTimestamp,
+		Forbidden: e.Annotations["authorization.k8s.io/decision"] == "forbid",
 	}
 	if e.ImpersonatedUser != nil {
 		call.User = e.ImpersonatedUser.Username

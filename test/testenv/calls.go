@@ -23,7 +23,9 @@ type Call struct {
 	Namespace, Name       string
 	URI                   string
 	Code                  int
-	At                    time.Time
+	// Forbidden: the caller has no right to it. Admission answers 403 too.
+	Forbidden bool
+	At        time.Time
 }
 
 // What is the resource as in a role: "pods", "nodes/status", or the bare path.

@@ -26,7 +26,11 @@ type decision struct {
 }
 
 // obstacle is a cause in the terms of a condition.
-type obstacle struct{ reason, message string }
+type obstacle struct {
+	reason, message string
+	// quota: it is the tenant's quota that has no room yet.
+	quota bool
+}
 
 // decide is pure.
 func decide(m *customv1.MicroServiceDeploy, f facts) decision {
@@ -39,23 +43,31 @@ func decide(m *customv1.MicroServiceDeploy, f facts) decision {
 	d.revision = revision
 	switch why := workload.InvalidImage(revision.Image); {
 	case !kept:
-		d.held = &obstacle{customv1.ReasonRevisionMissing, fmt.Sprintf("spec.rollbackTo: revision %d is not kept; there are %s", *m.Spec.RollbackTo, numbers(known))}
+		d.held = &obstacle{reason: customv1.ReasonRevisionMissing, message: fmt.Sprintf("spec.rollbackTo: revision %d is not kept; there are %s", *m.Spec.RollbackTo, numbers(known))}
 	case why != "":
-		d.held = &obstacle{common.ReasonInvalidImage, "spec.image: " + why}
+		d.held = &obstacle{reason: common.ReasonInvalidImage, message: "spec.image: " + why}
 	case m.Spec.ConfigFrom != nil && f.config == nil && m.Spec.RollbackTo == nil:
-		d.held = &obstacle{customv1.ReasonConfigMissing, fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
+		d.held = &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
 	case f.lostConfig(m, revision):
-		d.held = &obstacle{customv1.ReasonConfigMissing, fmt.Sprintf("the configuration %s of revision %d is gone", revision.Config, revision.Revision)}
+		d.held = &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("the configuration %s of revision %d is gone", revision.Config, revision.Revision)}
 	case m.Spec.NeedAuth && m.Spec.Auth != nil && !f.credentials:
-		d.held = &obstacle{customv1.ReasonNoCredentials, fmt.Sprintf("Secret %s has no usable line user:hash, so nobody would be let in", m.Spec.Auth.SecretRef.Name)}
+		d.held = &obstacle{reason: customv1.ReasonNoCredentials, message: fmt.Sprintf("Secret %s has no usable line user:hash, so nobody would be let in", m.Spec.Auth.SecretRef.Name)}
 	case m.Spec.NeedAuth && m.Spec.Auth == nil && !f.credentials:
 		// A kubelet brings a Secret that comes later to the pods after a minute or more.
-		d.held = &obstacle{common.ReasonApplying, "The tenant's credentials are being made"}
+		d.held = f.tenant.awaited(common.ReasonApplying, "The tenant's credentials are being made")
 	default:
 		d.held = f.room(m)
 	}
 	d.nothing = d.held != nil && f.rollout.Deployment == nil
 	return d
+}
+
+// awaited is an obstacle that passes by itself, unless there is trouble.
+func (f tenantFacts) awaited(reason, message string) *obstacle {
+	if f.trouble != "" {
+		return &obstacle{reason: common.ReasonRefused, message: message + ", which fails: " + f.trouble}
+	}
+	return &obstacle{reason: reason, message: message}
 }
 
 // configName is the configuration of the spec.
@@ -107,7 +119,9 @@ func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
 		changes = f.rollout.Replicas() > 0 && !ensure.Pinned(d, wishes(m, f))
 	}
 	if (changes || grows(m, f.rollout)) && f.tenant.raising(m) {
-		return &obstacle{common.ReasonUpdating, "The tenant's quota is being raised"}
+		why := f.tenant.awaited(common.ReasonUpdating, "The tenant's quota is being raised")
+		why.quota = true
+		return why
 	}
 	if d == nil || !changes {
 		return nil
@@ -118,7 +132,7 @@ func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
 			continue
 		}
 		if why := short(f.tenant.overheads.add(perPod(m), runtimeClass(m)), free(q)); why != "" {
-			return &obstacle{customv1.ReasonQuotaTooSmall, fmt.Sprintf("The rollout does not fit into ResourceQuota %s: it needs %s; it begins when there is room", q.Name, why)}
+			return &obstacle{reason: customv1.ReasonQuotaTooSmall, message: fmt.Sprintf("The rollout does not fit into ResourceQuota %s: it needs %s; it begins when there is room", q.Name, why)}
 		}
 	}
 	return nil

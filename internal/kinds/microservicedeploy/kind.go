@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -73,10 +74,11 @@ func Kind() kit.Kind {
 				return err
 			}
 			around := &neighbours{live: tools.Live, clock: tools.Clock}
-			if err := setup(mgr, &reconciler{Tools: tools, neighbours: around}); err != nil {
+			troubles := newTroubles()
+			if err := setup(mgr, &reconciler{tools, around, troubles}); err != nil {
 				return err
 			}
-			return setupTenants(mgr, &tenantReconciler{Tools: tools, neighbours: around})
+			return setupTenants(mgr, &tenantReconciler{Tools: tools, neighbours: around, troubles: troubles})
 		},
 	}
 }
@@ -118,6 +120,10 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Kind:  r,
 	}
 	byLabels := handler.EnqueueRequestsFromMapFunc(objectByLabels)
+	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
+	if err != nil {
+		return err
+	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("microservicedeploy").
 		For(&customv1.MicroServiceDeploy{}).
@@ -134,6 +140,8 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Watches(&corev1.Pod{}, byLabels).
 		Watches(&corev1.ResourceQuota{}, handler.EnqueueRequestsFromMapFunc(r.instancesOf), builder.WithPredicates(quotaChanged)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.whoAskFor)).
+		WatchesRawSource(ofUsers).
+		WatchesRawSource(ctrlsource.Channel(r.troubles.wake, handler.EnqueueRequestsFromMapFunc(r.instancesOf))).
 		Watches(&customv1.MicroServiceDeploy{}, handler.EnqueueRequestsFromMapFunc(r.rivalsOf), builder.WithPredicates(claimsChanged)).
 		WithOptions(kit.ControllerOptions(workers))
 	if r.Installed[routeCRD] {
@@ -147,9 +155,11 @@ func setupTenants(mgr ctrl.Manager, r *tenantReconciler) error {
 		Tools: r.Tools,
 		New:   func() *corev1.Namespace { return &corev1.Namespace{} },
 		Kind:  r,
+		After: func(ns *corev1.Namespace, _ tenantFacts, done kit.Outcome) { r.troubles.set(ns, words(done.Err)) },
 		Forget: func(key client.ObjectKey) {
 			r.checked.Delete(key.Name)
-			r.forget(key.Name)
+			r.neighbours.forget(key.Name)
+			r.troubles.forget(key.Name)
 		},
 	}
 	tenant := handler.EnqueueRequestsFromMapFunc(namespaceOf)
@@ -160,6 +170,7 @@ func setupTenants(mgr ctrl.Manager, r *tenantReconciler) error {
 		Watches(&appsv1.Deployment{}, tenant, builder.WithPredicates(ofInstances)).
 		Watches(&corev1.ResourceQuota{}, tenant, builder.WithPredicates(tenants)).
 		Watches(&corev1.Secret{}, tenant, builder.WithPredicates(tenants)).
+		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(r.tenantsOfClass)).
 		WithOptions(kit.ControllerOptions(workers)).
 		Complete(loop)
 }

@@ -25,7 +25,7 @@ const configHashAnnotation = "opcrew.io/config-hash"
 // deployment declares the pods. Those that must not be changed stay as they are.
 func deployment(m *customv1.MicroServiceDeploy, f facts, d decision) ensure.Child {
 	pods := d.scale.replicas
-	if d.held != nil && d.held.reason == common.ReasonUpdating && f.rollout.Deployment != nil {
+	if d.held != nil && d.held.quota && f.rollout.Deployment != nil {
 		pods = min(pods, f.rollout.Replicas()) // pods that the quota refuses come back late
 	}
 	ac := identity(m).Deployment(pods, template(m, f, d.revision))

@@ -26,6 +26,7 @@ import (
 type reconciler struct {
 	*kit.Tools
 	*neighbours
+	troubles *troubles
 }
 
 // facts are all that is read about an instance.
@@ -107,7 +108,7 @@ func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroService
 	if err := r.Client.List(ctx, list, client.InNamespace(m.Namespace)); err != nil {
 		return fmt.Errorf("list ResourceQuotas: %w", err)
 	}
-	f.quotas = list.Items
+	f.quotas, f.tenant.trouble = list.Items, r.troubles.of(m.Namespace)
 	ns := &corev1.Namespace{}
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: m.Namespace}, ns); err != nil {
 		return fmt.Errorf("read namespace: %w", err)

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// secretInterval passes between two looks at Secrets of the user, which are not watched.
+	// secretInterval passes between two looks at Secrets of the user without common.WatchLabel.
 	secretInterval = time.Hour
 	// waitInterval passes between two looks while a rollout waits for a quota, or anything
 	// for a Secret of the user.

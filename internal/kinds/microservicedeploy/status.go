@@ -94,7 +94,8 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	case m.Spec.Auth != nil:
 		set.False(kind, customv1.ReasonNoCredentials, fmt.Sprintf("Secret %s has no usable line user:hash in its key %s (bcrypt or {SHA}); nobody is let in", name, htpasswd))
 	default:
-		set.False(kind, common.ReasonApplying, "The tenant's credentials are being made")
+		why := f.tenant.awaited(common.ReasonApplying, "The tenant's credentials are being made")
+		set.False(kind, why.reason, why.message)
 	}
 }
 
@@ -148,7 +149,8 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	case mostPods(m) == 0:
 		set.True(kind, common.ReasonScaledToZero, "No instance of the namespace is to have pods: there is nothing to bound")
 	default:
-		set.Unknown(kind, common.ReasonApplying, "The quota is being made")
+		why := f.tenant.awaited(common.ReasonApplying, "The quota is being made")
+		set.Unknown(kind, why.reason, why.message)
 	}
 }
 

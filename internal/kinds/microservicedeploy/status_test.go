@@ -89,6 +89,8 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 		"no auth":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "none"},
 		"auth":                    {newInstance(needsAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret opcrew-basic-auth"},
 		"auth of its own":         {newInstance(ownAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret users"},
+		"a quota cannot be made":  {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: The quota is being made, which fails: no"},
+		"auth cannot be made":     {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: The tenant's credentials are being made, which fails: no"},
 		"auth is being made":      {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: The tenant's credentials are being made"},
 		"auth of its own, absent": {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in"},
 

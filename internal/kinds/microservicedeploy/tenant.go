@@ -26,7 +26,8 @@ import (
 type tenantReconciler struct {
 	*kit.Tools
 	*neighbours
-	checked sync.Map // the version of each tenant's credentials that was found in order
+	troubles *troubles
+	checked  sync.Map // the version of each tenant's credentials that was found in order
 }
 
 // tenantFacts are all that is read about a tenant.
@@ -37,12 +38,30 @@ type tenantFacts struct {
 	strangers   bool                             // pods of others run here
 	overheads   overheads
 	credentials credentialFacts
+	// trouble is why the last try to make them failed.
+	trouble string
 	// behind: the API server has instances where the cache shows none, so nothing may go.
 	behind bool
 }
 
 // Observe reads the instances of a namespace and what they share.
 func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (tenantFacts, error) {
+	f, err := r.observe(ctx, ns)
+	if err != nil {
+		r.troubles.set(ns, words(err))
+	}
+	return f, err
+}
+
+// words are those of an error, none without one.
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func (r *tenantReconciler) observe(ctx context.Context, ns *corev1.Namespace) (tenantFacts, error) {
 	f := tenantFacts{}
 	var err error
 	if err = f.readInstances(ctx, r.Client, ns.Name); err != nil {
@@ -82,13 +101,13 @@ func (r *tenantReconciler) anyLive(ctx context.Context, namespace string) (bool,
 // readInstances reads those of a namespace, with their Deployments. They are shared with the
 // cache and must not be changed.
 func (f *tenantFacts) readInstances(ctx context.Context, reader client.Reader, namespace string) error {
-	all, deployments, classes := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}, &nodev1.RuntimeClassList{}
-	for _, list := range []client.ObjectList{all, deployments, classes} {
+	all, deployments := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}
+	for _, list := range []client.ObjectList{all, deployments} {
 		if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 			return fmt.Errorf("list %T: %w", list, err)
 		}
 	}
-	f.deployments, f.overheads = map[types.UID]*appsv1.Deployment{}, overheads{}
+	f.deployments = map[types.UID]*appsv1.Deployment{}
 	for i := range all.Items {
 		if all.Items[i].DeletionTimestamp == nil {
 			f.instances = append(f.instances, &all.Items[i])
@@ -99,12 +118,23 @@ func (f *tenantFacts) readInstances(ctx context.Context, reader client.Reader, n
 			f.deployments[owner.UID] = &deployments.Items[i]
 		}
 	}
+	var err error
+	f.overheads, err = readOverheads(ctx, reader)
+	return err
+}
+
+func readOverheads(ctx context.Context, reader client.Reader) (overheads, error) {
+	classes := &nodev1.RuntimeClassList{}
+	if err := reader.List(ctx, classes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list RuntimeClasses: %w", err)
+	}
+	out := overheads{}
 	for _, class := range classes.Items {
 		if class.Overhead != nil {
-			f.overheads[class.Name] = class.Overhead.PodFixed
+			out[class.Name] = class.Overhead.PodFixed
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // Plan declares quota and credentials, for as long as an instance wants them.

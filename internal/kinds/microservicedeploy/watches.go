@@ -52,6 +52,15 @@ func (r *reconciler) whoAskFor(ctx context.Context, secret client.Object) []reco
 	})
 }
 
+// whoReferTo wakes the instances whose configuration or credentials are in a Secret.
+func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
+	return r.requests(ctx, client.InNamespace(secret.GetNamespace()), func(m *customv1.MicroServiceDeploy) bool {
+		s := m.Spec
+		return s.ConfigFrom != nil && s.ConfigFrom.SecretRef.Name == secret.GetName() ||
+			s.NeedAuth && sources(m)[0].secret == secret.GetName()
+	})
+}
+
 // rivalsOf wakes the other instances that claim a host name of one that came, went or
 // claims another.
 func (r *reconciler) rivalsOf(ctx context.Context, object client.Object) []reconcile.Request {
@@ -73,6 +82,21 @@ func (r *reconciler) requests(ctx context.Context, of client.ListOption, which f
 	for i := range list.Items {
 		if which(&list.Items[i]) {
 			out = append(out, request(list.Items[i].Namespace, list.Items[i].Name))
+		}
+	}
+	return out
+}
+
+// tenantsOfClass wakes the tenants whose pods have a RuntimeClass.
+func (r *tenantReconciler) tenantsOfClass(ctx context.Context, class client.Object) []reconcile.Request {
+	list := &customv1.MicroServiceDeployList{}
+	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil // the cache is not there any more
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		if runtimeClass(&list.Items[i]) == class.GetName() {
+			out = append(out, request("", list.Items[i].Namespace))
 		}
 	}
 	return out

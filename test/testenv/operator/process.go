@@ -80,7 +80,7 @@ func (p *Process) Stop() {
 	case <-time.After(Long):
 		p.t.Error("the manager does not end")
 	}
-	forbidden := p.suite.Audit.Since(p.t, p.mark).By(p.suite.User).Where(func(c testenv.Call) bool { return c.Code == 403 })
+	forbidden := p.suite.Audit.Since(p.t, p.mark).By(p.suite.User).Where(func(c testenv.Call) bool { return c.Forbidden })
 	if len(forbidden) > 0 {
 		p.t.Errorf("expected the deployed roles to allow all that the operator does; refused:\n%s", forbidden)
 	}

@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
@@ -185,4 +187,23 @@ func TestAConfigurationOfTheUsersOwnSecretIsWaitedForAndFollowed(t *testing.T) {
 	if n := s.running(oldImage); n != 2 {
 		t.Errorf("expected two pods to go on, got %d", n)
 	}
+}
+
+func TestASecretThatCarriesTheLabelIsFollowedAtOnce(t *testing.T) {
+	s := newShop(t)
+	mine := &corev1.Secret{StringData: map[string]string{"LEVEL": "1"}}
+	mine.Name, mine.Labels = "mine", map[string]string{common.WatchLabel: "true"}
+	s.make(mine)
+	s.create(configFrom("mine"))
+	s.awaitReady(1)
+	s.settled()
+	before := s.template().Annotations["opcrew.io/config-hash"]
+	s.named("mine").patch(&corev1.Secret{}, `{"stringData":{"LEVEL":"2"}}`)
+	operator.Until(t, "the pods are to have the new contents", func() error {
+		if s.template().Annotations["opcrew.io/config-hash"] == before {
+			return errors.New("they have the old ones")
+		}
+		return nil
+	})
+	s.awaitReady(1)
 }

@@ -223,6 +223,15 @@ func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testi
 	s.awaitReady(2) // by itself
 }
 
+func TestWhyTheTenantsCredentialsCannotBeMadeIsTold(t *testing.T) {
+	s := newShop(t)
+	s.bound("few", corev1.ResourceList{"secrets": resource.MustParse("0")})
+	s.create(needAuth(true))
+	s.await(ready, "False Refused", "The tenant's credentials are being made, which fails", "exceeded quota: few")
+	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"secrets":"1"}}}`)
+	s.awaitReady(1) // by itself
+}
+
 func TestAQuotasRefusalIsToldInItsWords(t *testing.T) {
 	s := newShop(t)
 	s.bound("web", corev1.ResourceList{"pods": resource.MustParse("1")})
