@@ -44,17 +44,12 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, _ time.Time) kit.Plan {
 func deployment(a *appv1.AppService, f facts) (ensure.Child, bool) {
 	object := identity(a).Deployment(a.Spec.Replicas(), template(a))
 	if workload.InvalidImage(a.Spec.Image) == "" {
-		return ensure.Child{Object: object, Pin: &ensure.Pin{Path: "spec.template", Key: wishes(a)}}, true
+		return workload.Pinned(object, wishes(a)), true
 	}
-	there := f.rollout.Deployment
-	if there == nil {
+	if f.rollout.Deployment == nil {
 		return ensure.Child{}, false
 	}
-	// They stay pinned too: taking the bad image back after an upgrade restarts none.
-	if pinned, ok := there.Annotations[common.PinnedAnnotation]; ok {
-		object.WithAnnotations(map[string]string{common.PinnedAnnotation: pinned})
-	}
-	return ensure.Child{Object: object, Carry: []string{"spec.template"}}, true
+	return workload.Held(object, f.rollout.Deployment), true
 }
 
 // wishes are what pods are replaced for when it changes, and nothing that they do not know of.

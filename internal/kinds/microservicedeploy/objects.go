@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podtemplate"
@@ -33,26 +31,14 @@ func deployment(m *customv1.MicroServiceDeploy, f facts, d decision) ensure.Chil
 	if d.scale.awake > 0 {
 		ac.WithAnnotations(map[string]string{awakeAnnotation: fmt.Sprint(d.scale.awake)})
 	}
-	child := ensure.Child{Object: ac, Pin: &ensure.Pin{Path: "spec.template", Key: wishes(m, f)}}
+	child := workload.Pinned(ac, wishes(m, f))
 	if d.held != nil {
-		child.Pin, child.Carry = nil, append(child.Carry, "spec.template")
-		// They stay pinned too: what is held back and then taken back replaces no pod.
-		if pinned, ok := annotation(f.rollout.Deployment, common.PinnedAnnotation); ok {
-			ac.WithAnnotations(map[string]string{common.PinnedAnnotation: pinned})
-		}
+		child = workload.Held(ac, f.rollout.Deployment)
 	}
 	if d.scale.live {
 		child.Carry = append(child.Carry, "spec.replicas")
 	}
 	return child
-}
-
-func annotation(d *appsv1.Deployment, key string) (string, bool) {
-	if d == nil {
-		return "", false
-	}
-	value, ok := d.Annotations[key]
-	return value, ok
 }
 
 // wishes are what pods are replaced for when it changes, and nothing that they do not know of.
