@@ -4,13 +4,11 @@
 package integration
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -70,7 +68,7 @@ func newShop(t *testing.T) *shop {
 	shops++ // kwok does not play pods on a node that comes back under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: env.Operator(t)}
-	t.Cleanup(s.clear)
+	env.Clear(t, &appv1.AppServiceList{}, s.ns)
 	return s
 }
 
@@ -79,23 +77,6 @@ var shops int
 // named is the same shop with another object.
 func (s *shop) named(t *testing.T, name string) *shop {
 	return &shop{T: t, ns: s.ns, name: name, operator: s.operator}
-}
-
-// clear deletes all objects before the operator ends: in a namespace that is going it
-// would be refused what it may do otherwise.
-func (s *shop) clear() {
-	ctx := context.WithoutCancel(s.Context())
-	list := &appv1.AppServiceList{}
-	err := env.Client.DeleteAllOf(ctx, &appv1.AppService{}, client.InNamespace(s.ns), client.PropagationPolicy(metav1.DeletePropagationForeground))
-	for deadline := time.Now().Add(operator.Long); err == nil && time.Now().Before(deadline); {
-		if err = env.Client.List(ctx, list, client.InNamespace(s.ns)); len(list.Items) == 0 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if err != nil || len(list.Items) > 0 {
-		s.Errorf("expected all AppServices to go, %d are left (%v)", len(list.Items), err)
-	}
 }
 
 func (s *shop) create(size int32, options ...option) {

@@ -4,13 +4,11 @@
 package integration
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/opcrew/opcrew/test/testenv/operator"
 
@@ -58,27 +56,11 @@ func newShop(t *testing.T) *shop {
 	shops++ // kwok does not play pods on a node that comes back under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	s := &shop{T: t, ns: env.Namespace(t), operator: env.Operator(t)}
-	t.Cleanup(s.clear)
+	env.Clear(t, &cachev1alpha1.MemcachedList{}, s.ns)
 	return s
 }
 
 var shops int
-
-// clear deletes the object before the operator ends: in a namespace that is going it
-// would be refused what it may do otherwise.
-func (s *shop) clear() {
-	ctx := context.WithoutCancel(s.Context())
-	m := &cachev1alpha1.Memcached{}
-	m.Namespace, m.Name = s.ns, "web"
-	err := env.Client.Delete(ctx, m, client.PropagationPolicy(metav1.DeletePropagationForeground))
-	for deadline := time.Now().Add(operator.Long); !apierrors.IsNotFound(err) && time.Now().Before(deadline); {
-		time.Sleep(50 * time.Millisecond)
-		err = env.Client.Get(ctx, client.ObjectKeyFromObject(m), m)
-	}
-	if !apierrors.IsNotFound(err) {
-		s.Errorf("expected Memcached web to go, got %v", err)
-	}
-}
 
 func (s *shop) create(size int32, options ...option) {
 	s.Helper()

@@ -4,15 +4,12 @@
 package integration
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -44,7 +41,7 @@ func newShop(t *testing.T) *shop {
 	shops++ // kwok does not play pods on a node that comes back under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: env.Operator(t)}
-	t.Cleanup(s.clear)
+	env.Clear(t, &customv1.MicroServiceDeployList{}, s.ns)
 	return s
 }
 
@@ -58,25 +55,8 @@ func (s *shop) named(name string) *shop {
 // elsewhere is another namespace with an object of such a name.
 func (s *shop) elsewhere(name string) *shop {
 	other := &shop{T: s.T, ns: env.Namespace(s.T), name: name, operator: s.operator}
-	s.Cleanup(other.clear)
+	env.Clear(s.T, &customv1.MicroServiceDeployList{}, other.ns)
 	return other
-}
-
-// clear deletes all objects before the operator ends: in a namespace that is going it
-// would be refused what it may do otherwise.
-func (s *shop) clear() {
-	ctx := context.WithoutCancel(s.Context())
-	list := &customv1.MicroServiceDeployList{}
-	err := env.Client.DeleteAllOf(ctx, &customv1.MicroServiceDeploy{}, client.InNamespace(s.ns), client.PropagationPolicy(metav1.DeletePropagationForeground))
-	for deadline := time.Now().Add(operator.Long); err == nil && time.Now().Before(deadline); {
-		if err = env.Client.List(ctx, list, client.InNamespace(s.ns)); len(list.Items) == 0 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if err != nil || len(list.Items) > 0 {
-		s.Errorf("expected all MicroServiceDeploys to go, %d are left (%v)", len(list.Items), err)
-	}
 }
 
 func (s *shop) create(options ...option) {
