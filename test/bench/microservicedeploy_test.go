@@ -52,8 +52,8 @@ func instance(namespace string, i int) client.Object {
 	m.Spec.MsName, m.Spec.Version, m.Spec.Image = "shop", "1.0", "shop:1.0"
 	m.Spec.Autoscaling, m.Spec.Config = true, "LEVEL=info\nREGION=west"
 	m.Spec.ResourceRequirements = common.Resources{
-		Requests: map[corev1.ResourceName]common.Amount{"cpu": "100m", "memory": "64Mi"},
-		Limits:   map[corev1.ResourceName]common.Amount{"memory": "64Mi"},
+		Requests: map[corev1.ResourceName]common.Amount{"cpu": "10m", "memory": "16Mi"},
+		Limits:   map[corev1.ResourceName]common.Amount{"memory": "16Mi"},
 	}
 	return m
 }
