@@ -8,47 +8,57 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 )
 
 const (
-	// eventBurst events of one reason are written at once,
+	// eventBurst events of one reason in one namespace are written at once,
 	eventBurst = 100
 	// and then so many a second.
 	eventRate = 5
+	// eventSources is how many namespaces and reasons are told apart before all begin anew.
+	eventSources = 10_000
 )
 
-// sparingRecorder leaves out events of a reason of which there are very many: 5000 nodes
-// that join pools would have the API server write as many events as nodes. Events help
-// who reads them; what must be known stands in the status.
+// sparingRecorder leaves out events of a reason of which a namespace, or the nodes, have very
+// many: 5000 nodes that join pools would have the API server write as many events as nodes.
+// Events help who reads them; what must be known stands in the status.
 type sparingRecorder struct {
 	events.EventRecorder
 	clock   clock.PassiveClock
 	leftOut prometheus.Counter
 
 	mu     sync.Mutex
-	limits map[string]*rate.Limiter
+	limits map[eventSource]*rate.Limiter
 }
+
+// eventSource is what is spared alike.
+type eventSource struct{ namespace, reason string }
 
 // Eventf implements events.EventRecorder.
 func (r *sparingRecorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
-	if !r.limit(reason).AllowN(r.clock.Now(), 1) {
+	source := eventSource{reason: reason}
+	if object, ok := regarding.(metav1.Object); ok {
+		source.namespace = object.GetNamespace()
+	}
+	if !r.limit(source).AllowN(r.clock.Now(), 1) {
 		r.leftOut.Inc()
 		return
 	}
 	r.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
 }
 
-func (r *sparingRecorder) limit(reason string) *rate.Limiter {
+func (r *sparingRecorder) limit(source eventSource) *rate.Limiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.limits == nil {
-		r.limits = map[string]*rate.Limiter{}
+	if r.limits == nil || len(r.limits) >= eventSources {
+		r.limits = map[eventSource]*rate.Limiter{}
 	}
-	if r.limits[reason] == nil {
-		r.limits[reason] = rate.NewLimiter(eventRate, eventBurst)
+	if r.limits[source] == nil {
+		r.limits[source] = rate.NewLimiter(eventRate, eventBurst)
 	}
-	return r.limits[reason]
+	return r.limits[source]
 }

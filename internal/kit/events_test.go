@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -29,6 +30,12 @@ func TestEventsOfWhichThereAreVeryManyAreLeftOut(t *testing.T) {
 	if written["Joined"] != eventBurst || written["Refused"] != 1 {
 		t.Errorf("expected %d events of the many, and the one of another reason, got %v", eventBurst, written)
 	}
+	elsewhere := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop"}}
+	recorder.Eventf(elsewhere, nil, "Normal", "Joined", "Join", "one")
+	if written["Joined"] != eventBurst+1 {
+		t.Errorf("expected the first event of another namespace to be written, got %v", written)
+	}
+	written["Joined"] = eventBurst
 	now.SetTime(now.Now().Add(2 * time.Second))
 	for range 5000 {
 		recorder.Eventf(nil, nil, "Normal", "Joined", "Join", "again")

@@ -32,7 +32,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		}, []string{"kind", "action"}),
 		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "opcrew_events_left_out_total",
-			Help: "Events that were not written because there were very many of their reason at once.",
+			Help: "Events that were not written because there were very many of their reason and namespace at once.",
 		}),
 	}
 	for _, c := range []prometheus.Collector{m.condition, m.writes, m.leftOut} {

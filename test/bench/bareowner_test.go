@@ -31,7 +31,8 @@ type blueprints struct {
 }
 
 // bareClient makes in other namespaces what opcrew made in some: the same objects, the
-// same applies, as many statuses. Then it waits for the pods.
+// same applies, as many statuses; what a namespace shares it makes once, as if it knew
+// before what all of its objects need. Then it waits for the pods.
 func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 	t.Helper()
 	plans, namespaces, begun := o.blueprints(t, from), someNamespaces(t, o.namespaces), &beginnings{}

@@ -171,7 +171,7 @@ func (r *ownerRun) chatty(p phase) testenv.Calls {
 		object := r.numbered(r.namespaces, i)
 		if len(reports.Named(object.GetNamespace(), object.GetName())) > r.statuses {
 			return p.calls.Where(func(c testenv.Call) bool {
-				return c.Namespace == object.GetNamespace() && (strings.HasPrefix(c.Name, object.GetName()) || r.namespaces[0] != c.Namespace && len(r.shared) > 0)
+				return c.Namespace == object.GetNamespace() && (strings.HasPrefix(c.Name, object.GetName()) || c.Resource == "resourcequotas")
 			})
 		}
 	}

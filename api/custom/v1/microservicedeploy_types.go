@@ -244,7 +244,8 @@ const (
 )
 
 // QuotaPriorityClassName is the class of the pods that a quota by PriorityClass counts. It
-// is installed with the operator and has the priority of pods that name no class, 0.
+// is installed with the operator and has priority 0, as pods have that name no class in a
+// cluster without a default one.
 const QuotaPriorityClassName = "opcrew-microservices"
 
 // Auth says whose credentials are asked for.

@@ -47,10 +47,11 @@ func isBound(name string) bool {
 	return slices.ContainsFunc(bounds, func(b bound) bool { return b.name == name })
 }
 
-// counts tells whether it counts pods of an instance, whose Deployment is as it is.
+// counts tells whether it counts pods of an instance, whose Deployment is as it is. Those
+// of before a rollout may have the class although the template has it no more.
 func (b bound) counts(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	return b != byClass || quotaMode(m) == b.mode ||
-		live != nil && live.Spec.Template.Spec.PriorityClassName == customv1.QuotaPriorityClassName
+		live != nil && (live.Spec.Template.Spec.PriorityClassName == customv1.QuotaPriorityClassName || !complete(live))
 }
 
 // declare is the quota.
@@ -142,13 +143,24 @@ func quotaMode(m *customv1.MicroServiceDeploy) customv1.QuotaMode {
 	return m.Spec.Quota
 }
 
+// has tells whether a quota is one of those that are made for the tenant.
+func (f tenantFacts) has(q *corev1.ResourceQuota) bool {
+	for _, ours := range f.quotas {
+		if ours.Name == q.Name {
+			return true
+		}
+	}
+	return false
+}
+
 // raising tells whether a quota of the tenant does not allow yet what an instance is to have.
 func (f tenantFacts) raising(m *customv1.MicroServiceDeploy) bool {
 	for b, q := range f.quotas {
-		if !b.counts(m, f.deployments[m.UID]) {
-			continue
+		wanted, bounded, _ := f.wanted(b, m)
+		if !bounded || !b.counts(m, f.deployments[m.UID]) {
+			continue // it is on its way out, or no matter of this one
 		}
-		if wanted, _, _ := f.wanted(b, m); !covers(q.Spec.Hard, wanted) || !covers(q.Status.Hard, wanted) {
+		if !covers(q.Spec.Hard, wanted) || !covers(q.Status.Hard, wanted) {
 			return true
 		}
 	}

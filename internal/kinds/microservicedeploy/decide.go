@@ -64,8 +64,8 @@ func decide(m *customv1.MicroServiceDeploy, f facts) decision {
 
 // awaited is an obstacle that passes by itself, unless there is trouble.
 func (f tenantFacts) awaited(reason, message string) *obstacle {
-	if f.trouble != "" {
-		return &obstacle{reason: common.ReasonRefused, message: message + ", which fails: " + f.trouble}
+	if f.trouble != (obstacle{}) {
+		return &obstacle{reason: f.trouble.reason, message: message + ", held up: " + f.trouble.message}
 	}
 	return &obstacle{reason: reason, message: message}
 }
@@ -128,10 +128,10 @@ func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
 	}
 	for i := range f.quotas {
 		q := &f.quotas[i]
-		if isBound(q.Name) || len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
+		if f.tenant.has(q) || len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
 			continue
 		}
-		if why := short(f.tenant.overheads.add(perPod(m), runtimeClass(m)), free(q)); why != "" {
+		if why := short(f.tenant.overheads.with(perPod(m), runtimeClass(m)), free(q)); why != "" {
 			return &obstacle{reason: customv1.ReasonQuotaTooSmall, message: fmt.Sprintf("The rollout does not fit into ResourceQuota %s: it needs %s; it begins when there is room", q.Name, why)}
 		}
 	}

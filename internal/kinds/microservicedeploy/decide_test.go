@@ -34,7 +34,7 @@ func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 
 // troubled has the tenant's objects refused.
 func (f facts) troubled() facts {
-	f.tenant.trouble = "no"
+	f.tenant.trouble = obstacle{reason: common.ReasonRefused, message: "no"}
 	return f
 }
 
@@ -79,8 +79,8 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"missing, but rolled back":        {newInstance(configFrom, backTo(7)), with(history, "old-config"), "", false},
 		"credentials are being made":      {newInstance(needsAuth), locked, "Applying: The tenant's credentials are being made", false},
 		"credentials of the user's own":   {newInstance(ownAuth), locked, "NoCredentials: Secret users has no usable line user:hash, so nobody would be let in", false},
-		"credentials cannot be made":      {newInstance(needsAuth), locked.troubled(), "Refused: The tenant's credentials are being made, which fails: no", false},
-		"a share that cannot be had":      {m, facts{}.sharing(m, "pods=1").troubled(), "Refused: The tenant's quota is being raised, which fails: no", true},
+		"credentials cannot be made":      {newInstance(needsAuth), locked.troubled(), "Refused: The tenant's credentials are being made, held up: no", false},
+		"a share that cannot be had":      {m, facts{}.sharing(m, "pods=1").troubled(), "Refused: The tenant's quota is being raised, held up: no", true},
 		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: The tenant's quota is being raised", true},
 		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: The tenant's quota is being raised", false},
 		"a share that is not in force":    {m, changing, "Updating: The tenant's quota is being raised", false},

@@ -155,7 +155,7 @@ func setupTenants(mgr ctrl.Manager, r *tenantReconciler) error {
 		Tools: r.Tools,
 		New:   func() *corev1.Namespace { return &corev1.Namespace{} },
 		Kind:  r,
-		After: func(ns *corev1.Namespace, _ tenantFacts, done kit.Outcome) { r.troubles.set(ns, words(done.Err)) },
+		After: func(ns *corev1.Namespace, _ tenantFacts, done kit.Outcome) { r.troubles.carriedOut(ns.Name, done) },
 		Forget: func(key client.ObjectKey) {
 			r.checked.Delete(key.Name)
 			r.neighbours.forget(key.Name)

@@ -122,8 +122,8 @@ func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroService
 			return err
 		}
 	}
-	if len(f.tenant.quotas) == 0 {
-		return nil
+	if f.tenant.overheads, err = readOverheads(ctx, r.Client); err != nil || len(f.tenant.quotas) == 0 {
+		return err
 	}
 	return f.tenant.readInstances(ctx, r.Client, m.Namespace)
 }

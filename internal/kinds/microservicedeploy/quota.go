@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -24,12 +25,12 @@ type amounts = corev1.ResourceList
 // need is the most that an instance may use: its pods, and those that a rollout has
 // beside, each as large as the larger of what runs and what is wanted.
 func need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o overheads) amounts {
-	pods, pod, going := mostPods(m), o.add(perPod(m), runtimeClass(m)), int32(0)
+	pods, pod, going := mostPods(m), o.with(perPod(m), runtimeClass(m)), int32(0)
 	if live != nil {
 		there := *cmp.Or(live.Spec.Replicas, new(int32))
 		pods = max(pods, there)
 		if pods > 0 {
-			pod = larger(pod, o.add(perPodOf(live.Spec.Template.Spec), deref(live.Spec.Template.Spec.RuntimeClassName)))
+			pod = larger(pod, o.with(perPodOf(live.Spec.Template.Spec), ptr.Deref(live.Spec.Template.Spec.RuntimeClassName, "")))
 		}
 		if rolls(m, live) {
 			going = there // a quota counts pods until they have ended
@@ -78,17 +79,19 @@ func perPod(m *customv1.MicroServiceDeploy) amounts {
 // count (KEP-688).
 type overheads map[string]corev1.ResourceList
 
-// add gives what a pod of a class costs.
-func (o overheads) add(pod amounts, class string) amounts {
+// with gives what a pod of a class costs.
+func (o overheads) with(pod amounts, class string) amounts {
+	out := maps.Clone(pod)
 	for name, q := range o[class] {
 		for _, counted := range []corev1.ResourceName{"requests." + name, "limits." + name} {
 			if there, ok := pod[counted]; ok {
-				there.Add(q)
-				pod[counted] = there
+				cost := there.DeepCopy()
+				cost.Add(q)
+				out[counted] = cost
 			}
 		}
 	}
-	return pod
+	return out
 }
 
 func runtimeClass(m *customv1.MicroServiceDeploy) string {
@@ -97,8 +100,6 @@ func runtimeClass(m *customv1.MicroServiceDeploy) string {
 	}
 	return m.Spec.Pod.RuntimeClassName
 }
-
-func deref(s *string) string { return *cmp.Or(s, new(string)) }
 
 // perPodOf is what one pod that runs asks for.
 func perPodOf(spec corev1.PodSpec) amounts {

@@ -68,13 +68,14 @@ func TestWhatAnInstanceNeedsWithThePodsOfARollout(t *testing.T) {
 		"it begins to ask":           {newInstance(one), live(1), []string{"pods=3"}},
 		"it asks no more":            {newInstance(), live(1, one), []string{"pods=3"}},
 		// Regression: pods that were still going left no room for their successors.
-		"its pods are to be replaced":   {newInstance(one, withReplicas(4), withImage("other")), live(4, one), []string{"pods=9", "requests.cpu=9"}},
-		"its pods are being replaced":   {newInstance(one, withReplicas(4)), half, []string{"pods=9", "requests.cpu=9"}},
-		"they stay with a bad image":    {newInstance(one, withReplicas(4), withImage(placeholder)), live(4, one), []string{"pods=5", "requests.cpu=5"}},
-		"they may be replaced any time": {newInstance(one, withReplicas(4), configFrom), live(4, one, configFrom), []string{"pods=9", "requests.cpu=9"}},
-		"it is woken":                   {newInstance(one), live(0, asks("requests.cpu=3")), []string{"pods=2", "requests.cpu=6"}},
-		"a class that costs more":       {newInstance(one, ofClass("vm")), nil, []string{"pods=2", "requests.cpu=3"}},
-		"pods that cost more still run": {newInstance(one), heavy, []string{"pods=3", "requests.cpu=4500m"}},
+		"its pods are to be replaced":    {newInstance(one, withReplicas(4), withImage("other")), live(4, one), []string{"pods=9", "requests.cpu=9"}},
+		"its pods are being replaced":    {newInstance(one, withReplicas(4)), half, []string{"pods=9", "requests.cpu=9"}},
+		"they stay with a bad image":     {newInstance(one, withReplicas(4), withImage(placeholder)), live(4, one), []string{"pods=5", "requests.cpu=5"}},
+		"they may be replaced any time":  {newInstance(one, withReplicas(4), configFrom), live(4, one, configFrom), []string{"pods=9", "requests.cpu=9"}},
+		"it is woken":                    {newInstance(one), live(0, asks("requests.cpu=3")), []string{"pods=2", "requests.cpu=6"}},
+		"a class that costs more":        {newInstance(one, ofClass("vm")), nil, []string{"pods=2", "requests.cpu=3"}},
+		"limits that stand for requests": {newInstance(asks("limits.memory=1.5Gi"), ofClass("vm")), nil, []string{"pods=2", "limits.memory=5Gi", "requests.memory=5Gi"}},
+		"pods that cost more still run":  {newInstance(one), heavy, []string{"pods=3", "requests.cpu=4500m"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "need", written(quota(test.want...)), written(need(test.m, test.live, overheads{"vm": {"cpu": resource.MustParse("500m"), "memory": resource.MustParse("1Gi")}})))

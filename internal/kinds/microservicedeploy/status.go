@@ -141,13 +141,13 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	case !asked:
 		set.Remove(kind)
 	case f.tenant.quotas[b] != nil && b == byClass:
-		set.True(kind, customv1.ReasonEnforced, fmt.Sprintf("ResourceQuota %s bounds the pods of PriorityClass %s together, and no others", b.name, customv1.QuotaPriorityClassName))
+		set.True(kind, customv1.ReasonEnforced, fmt.Sprintf("ResourceQuota %s bounds the pods of PriorityClass %s together, and leaves others alone", b.name, customv1.QuotaPriorityClassName))
 	case f.tenant.quotas[b] != nil:
 		set.True(kind, customv1.ReasonEnforced, "ResourceQuota "+b.name+" bounds all instances of the namespace together")
 	case f.tenant.strangers:
 		set.False(kind, customv1.ReasonQuotaNotEnforced, "Pods of others run in this namespace, and a quota would bound them too; label it "+QuotaLabel+"=true to have one all the same, or use quota: PriorityClass")
 	case mostPods(m) == 0:
-		set.True(kind, common.ReasonScaledToZero, "No instance of the namespace is to have pods: there is nothing to bound")
+		set.True(kind, common.ReasonScaledToZero, "No instance that asks for it is to have pods: there is nothing to bound")
 	default:
 		why := f.tenant.awaited(common.ReasonApplying, "The quota is being made")
 		set.Unknown(kind, why.reason, why.message)

@@ -84,13 +84,13 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices bounds all instances of the namespace together"},
 		"a quota beside others":      {plain, observed(plain, 1).besideStrangers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Pods of others run in this namespace, and a quota would bound them too; label it opcrew.io/quota=true to have one all the same, or use quota: PriorityClass"},
 		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: The quota is being made"},
-		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance of the namespace is to have pods: there is nothing to bound"},
+		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance that asks for it is to have pods: there is nothing to bound"},
 
 		"no auth":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "none"},
 		"auth":                    {newInstance(needsAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret opcrew-basic-auth"},
 		"auth of its own":         {newInstance(ownAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret users"},
-		"a quota cannot be made":  {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: The quota is being made, which fails: no"},
-		"auth cannot be made":     {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: The tenant's credentials are being made, which fails: no"},
+		"a quota cannot be made":  {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: The quota is being made, held up: no"},
+		"auth cannot be made":     {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: The tenant's credentials are being made, held up: no"},
 		"auth is being made":      {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: The tenant's credentials are being made"},
 		"auth of its own, absent": {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in"},
 

@@ -38,8 +38,8 @@ type tenantFacts struct {
 	strangers   bool                             // pods of others run here
 	overheads   overheads
 	credentials credentialFacts
-	// trouble is why the last try to make them failed.
-	trouble string
+	// trouble is what is in the way of making them.
+	trouble obstacle
 	// behind: the API server has instances where the cache shows none, so nothing may go.
 	behind bool
 }
@@ -48,17 +48,9 @@ type tenantFacts struct {
 func (r *tenantReconciler) Observe(ctx context.Context, ns *corev1.Namespace) (tenantFacts, error) {
 	f, err := r.observe(ctx, ns)
 	if err != nil {
-		r.troubles.set(ns, words(err))
+		r.troubles.unread(ns.Name, err)
 	}
 	return f, err
-}
-
-// words are those of an error, none without one.
-func words(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 func (r *tenantReconciler) observe(ctx context.Context, ns *corev1.Namespace) (tenantFacts, error) {
@@ -74,6 +66,9 @@ func (r *tenantReconciler) observe(ctx context.Context, ns *corev1.Namespace) (t
 		if ns.DeletionTimestamp == nil && (len(f.quotas) > 0 || r.hasCredentials(ctx, ns)) {
 			f.behind, err = r.anyLive(ctx, ns.Name)
 		}
+		return f, err
+	}
+	if f.overheads, err = readOverheads(ctx, r.Client); err != nil {
 		return f, err
 	}
 	if f.strangers, err = r.strangers(ctx, ns); err != nil {
@@ -118,9 +113,7 @@ func (f *tenantFacts) readInstances(ctx context.Context, reader client.Reader, n
 			f.deployments[owner.UID] = &deployments.Items[i]
 		}
 	}
-	var err error
-	f.overheads, err = readOverheads(ctx, reader)
-	return err
+	return nil
 }
 
 func readOverheads(ctx context.Context, reader client.Reader) (overheads, error) {

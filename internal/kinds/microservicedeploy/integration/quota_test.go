@@ -167,7 +167,7 @@ func TestAQuotaByPriorityClassIsThereAmongOthersAndCountsNoneOfThem(t *testing.T
 	s.make(stranger)
 	s.create(withReplicas(2), asks("100m"), quotaMode(customv1.QuotaPriorityClass))
 	s.awaitReady(2)
-	s.await(enforced, "True Enforced", "opcrew-microservices-by-class", "and no others")
+	s.await(enforced, "True Enforced", "opcrew-microservices-by-class", "leaves others alone")
 	quota := s.named("opcrew-microservices-by-class")
 	quota.awaitHard("3", "300m")
 	operator.Until(s.T, "the quota counts the two pods and no other", func() error {
@@ -227,9 +227,30 @@ func TestWhyTheTenantsCredentialsCannotBeMadeIsTold(t *testing.T) {
 	s := newShop(t)
 	s.bound("few", corev1.ResourceList{"secrets": resource.MustParse("0")})
 	s.create(needAuth(true))
-	s.await(ready, "False Refused", "The tenant's credentials are being made, which fails", "exceeded quota: few")
+	s.await(ready, "False Refused", "The tenant's credentials are being made, held up", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"secrets":"1"}}}`)
 	s.awaitReady(1) // by itself
+}
+
+func TestWhyTheTenantsQuotaCannotBeMadeIsTold(t *testing.T) {
+	s := newShop(t)
+	s.bound("few", corev1.ResourceList{"resourcequotas": resource.MustParse("1")})
+	s.create(asks("100m"))
+	s.awaitReady(1)
+	s.await(enforced, "Unknown Refused", "The quota is being made, held up", "exceeded quota: few")
+	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"resourcequotas":"2"}}}`)
+	s.await(enforced, "True Enforced")
+	s.settled()
+	env.Rests(t)
+}
+
+func TestAStrangersQuotaOfThatNameIsLeftAloneAndTold(t *testing.T) {
+	s := newShop(t)
+	s.bound("opcrew-microservices", corev1.ResourceList{"pods": resource.MustParse("5")})
+	s.create(asks("100m"))
+	s.awaitReady(1)
+	s.await(enforced, "Unknown NameTaken", "opcrew-microservices")
+	s.tenantsQuota().awaitHard("5", "")
 }
 
 func TestAQuotasRefusalIsToldInItsWords(t *testing.T) {
