@@ -6,6 +6,7 @@ package kit
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,7 @@ func (l *Loop[O, F]) report(ctx context.Context, gvk schema.GroupVersionKind, ob
 	before := object.DeepCopyObject().(O)
 	now := l.Clock.Now()
 	reporter.Report(object, facts, done, now)
+	l.reportDeletion(object, plan, now)
 	l.reportPause(object, done, now)
 	return l.writeStatus(ctx, gvk, before, object, plan, done)
 }
@@ -45,6 +47,16 @@ func (l *Loop[O, F]) reportUnread(ctx context.Context, gvk schema.GroupVersionKi
 		return l.writeStatus(ctx, gvk, before, object, Plan{}, done)
 	}
 	return l.result(client.ObjectKeyFromObject(object), Plan{}, done)
+}
+
+// reportDeletion keeps an object that others hold from claiming to be as wanted while it is
+// being deleted. One that the kind holds itself tells of its deletion in its own terms.
+func (l *Loop[O, F]) reportDeletion(object O, plan Plan, now time.Time) {
+	set, ok := conditions(object, now)
+	if !ok || object.GetDeletionTimestamp() == nil || plan.Finalizer != "" || plan.Release != "" {
+		return
+	}
+	set.False("Ready", common.ReasonDeleting, "It is being deleted; finalizers "+strings.Join(object.GetFinalizers(), ", ")+" hold it")
 }
 
 // reportPause keeps a paused object from claiming to be as wanted while changes wait.

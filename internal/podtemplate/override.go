@@ -40,6 +40,10 @@ func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *co
 	lists(spec, override)
 }
 
+// DefaultServiceAccount is declared by every template: the API server keeps an account that was
+// once named in a deprecated field of its own, and would bring it back when it is left out.
+const DefaultServiceAccount = "default"
+
 func names(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverride) {
 	for _, name := range []struct {
 		wanted string

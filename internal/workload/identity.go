@@ -11,6 +11,8 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
 // Identity is what the children of one application have in common.
@@ -47,6 +49,7 @@ func (id Identity) Template(containers ...*corev1ac.ContainerApplyConfiguration)
 	return corev1ac.PodTemplateSpec().WithLabels(id.Labels).WithSpec(corev1ac.PodSpec().
 		WithContainers(containers...).
 		WithEnableServiceLinks(false).
+		WithServiceAccountName(podtemplate.DefaultServiceAccount).
 		WithAutomountServiceAccountToken(false).
 		WithSecurityContext(corev1ac.PodSecurityContext().
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).

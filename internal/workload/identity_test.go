@@ -15,7 +15,7 @@ func TestADeploymentTakesNoPodAwayBeforeItsSuccessorIsReady(t *testing.T) {
 	same(t, "the Deployment",
 		`{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop","labels":{"component":"application","instance":"web"}},`+
 			`"spec":{"replicas":3,"selector":{"matchLabels":{"instance":"web"}},"template":{"metadata":{"labels":{"component":"application","instance":"web"}},`+
-			`"spec":{"containers":[{"name":"web"}],"terminationGracePeriodSeconds":35,"automountServiceAccountToken":false,`+
+			`"spec":{"containers":[{"name":"web"}],"terminationGracePeriodSeconds":35,"serviceAccountName":"default","automountServiceAccountToken":false,`+
 			`"securityContext":{"seccompProfile":{"type":"RuntimeDefault"}},"enableServiceLinks":false,`+
 			`"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"instance":"web"}}}]}},`+
 			`"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":0,"maxSurge":"25%"}}}}`,

@@ -11,9 +11,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/kit/condition"
 )
+
+// lastWords is how much is told, in bytes, of what a container said at its end.
+const lastWords = 300
 
 // Ready tells whether a pod is ready and not going away.
 func Ready(pod *corev1.Pod) bool {
@@ -28,6 +34,9 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 		return "", false
 	}
 	if pod.DeletionTimestamp != nil {
+		if lost(pod) {
+			return fmt.Sprintf("it is being deleted, and node %s does not answer; if the node is gone for good, delete the Node or taint it %s", pod.Spec.NodeName, corev1.TaintNodeOutOfService), true
+		}
 		return "it is being deleted", false
 	}
 	if c := podCondition(pod, corev1.PodScheduled); c.Status == corev1.ConditionFalse {
@@ -41,11 +50,27 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	if pod.Status.Phase == corev1.PodFailed {
 		return cmp.Or(pod.Status.Message, pod.Status.Reason, "it failed"), true
 	}
-	// Only the control plane takes Ready from a pod whose containers the kubelet calls ready.
-	if podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue {
+	if lost(pod) {
 		return fmt.Sprintf("its containers are ready but node %s does not answer, or a readiness gate is closed", pod.Spec.NodeName), true
 	}
-	return "it is starting", false
+	return probed(pod), false
+}
+
+// probed tells of a pod whose containers run: only their probes are missing then.
+func probed(pod *corev1.Pod) string {
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.State.Running != nil && !status.Ready {
+			return fmt.Sprintf("container %s runs, and its readiness probe does not succeed yet", status.Name)
+		}
+	}
+	return "it is starting"
+}
+
+// lost tells whether the control plane took Ready from a pod whose containers the kubelet
+// calls ready: nobody else does.
+func lost(pod *corev1.Pod) bool {
+	return podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse &&
+		podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue
 }
 
 // whyContainer explains what keeps one container from running.
@@ -65,7 +90,11 @@ func lastExit(status corev1.ContainerStatus) string {
 	if last == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (last: %s, exit code %d)", cmp.Or(last.Reason, "Error"), last.ExitCode)
+	if last.Message == "" {
+		return fmt.Sprintf(" (last: %s, exit code %d)", cmp.Or(last.Reason, "Error"), last.ExitCode)
+	}
+	return fmt.Sprintf(" (last: %s, exit code %d: %s)", cmp.Or(last.Reason, "Error"), last.ExitCode,
+		condition.Cut(strings.Join(strings.Fields(last.Message), " "), lastWords))
 }
 
 func statuses(pod *corev1.Pod) []corev1.ContainerStatus {

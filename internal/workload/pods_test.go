@@ -60,6 +60,13 @@ func runs(name string) podOption {
 }
 
 // crashed gives the last container's status a history.
+// says has the container that crashed last have left a message.
+func says(message string) podOption {
+	return func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = message
+	}
+}
+
 func crashed(times int32, reason string, code int32) podOption {
 	return func(p *corev1.Pod) {
 		status := &p.Status.ContainerStatuses[len(p.Status.ContainerStatuses)-1]
@@ -82,7 +89,7 @@ func TestWhyAPodIsNotReadyIsToldInTheWordsOfWhoeverKnows(t *testing.T) {
 		"no node has room":                        {newPod(has(corev1.PodScheduled, corev1.ConditionFalse, "0/3 nodes are available: 3 Insufficient memory.")), "it cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory.", true},
 		"containers are being made":               {newPod(waits("main", "ContainerCreating", "")), "it is starting", false},
 		"init containers run":                     {newPod(waits("main", "PodInitializing", "")), "it is starting", false},
-		"its probe fails":                         {newPod(runs("main"), has(corev1.PodReady, corev1.ConditionFalse, "containers with unready status: [main]")), "it is starting", false},
+		"its probe fails":                         {newPod(runs("main"), has(corev1.PodReady, corev1.ConditionFalse, "containers with unready status: [main]")), "container main runs, and its readiness probe does not succeed yet", false},
 		"the image cannot be pulled":              {newPod(waits("main", "ErrImagePull", "not found")), "container main: ErrImagePull: not found", true},
 		"the second container's image":            {newPod(runs("main"), waits("exporter", "ImagePullBackOff", "Back-off pulling image x")), "container exporter: ImagePullBackOff: Back-off pulling image x", true},
 		"an init container goes before":           {newPod(waits("main", "ErrImagePull", "not found"), initWaits("first", "CreateContainerConfigError", "secret \"s\" not found")), "container first: CreateContainerConfigError: secret \"s\" not found", true},
@@ -90,6 +97,8 @@ func TestWhyAPodIsNotReadyIsToldInTheWordsOfWhoeverKnows(t *testing.T) {
 		"it crashes without a reason":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "", 71)), "container main crashes again and again, 2 times so far (last: Error, exit code 71)", true},
 		"it crashes, nobody knows how":            {newPod(waits("main", "CrashLoopBackOff", "")), "container main crashes again and again, 0 times so far", true},
 		"its node crashed":                        {newPod(runs("main"), isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "")), "its containers are ready but node node3 does not answer, or a readiness gate is closed", true},
+		"it is deleted on a node that crashed":    {newPod(isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, ""), isDeleted), "it is being deleted, and node node3 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", true},
+		"it crashes, with last words":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "Error", 71), says("failed to set rlimit\n for open files")), "container main crashes again and again, 2 times so far (last: Error, exit code 71: failed to set rlimit for open files)", true},
 		"it was evicted":                          {newPod(failed("The node was low on resource: memory.", "Evicted")), "The node was low on resource: memory.", true},
 		"it failed with a reason":                 {newPod(failed("", "NodeLost")), "NodeLost", true},
 		"it failed":                               {newPod(failed("", "")), "it failed", true},

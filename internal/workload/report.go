@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -83,13 +84,14 @@ func changing(done kit.Outcome) bool {
 // firstCause names the first pod of the newest template that is not ready, and why; one
 // that may need a hand goes before those that are on their way.
 func (r Rollout) firstCause() (cause, reason string) {
+	late := r.late()
 	for i := range r.Pods {
 		pod := &r.Pods[i]
 		if !r.newest(pod) || pod.DeletionTimestamp != nil {
 			continue
 		}
 		why, stuck := WhyNotReady(pod)
-		if stuck {
+		if stuck || late && why != "" {
 			return "; " + pod.Name + ": " + why, common.ReasonPodsNotReady
 		}
 		if cause == "" && why != "" {
@@ -97,6 +99,14 @@ func (r Rollout) firstCause() (cause, reason string) {
 		}
 	}
 	return cause, common.ReasonUpdating
+}
+
+// late tells whether the Deployment's controller has waited long for a pod, ten minutes by
+// default: then even one that is merely starting may need a hand.
+func (r Rollout) late() bool {
+	return slices.ContainsFunc(r.Deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse
+	})
 }
 
 func (r Rollout) newest(pod *corev1.Pod) bool {

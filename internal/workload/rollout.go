@@ -114,6 +114,9 @@ func (r Rollout) Ready() int32 {
 	return n
 }
 
+// Running is how many pods there are that are not on their way out.
+func (r Rollout) Running() int32 { return r.staying() }
+
 // Observed tells whether the Deployment's controller has seen its last change.
 func (r Rollout) Observed() bool {
 	return r.Deployment != nil && !r.Behind && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation

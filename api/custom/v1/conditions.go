@@ -64,6 +64,8 @@ const (
 	ReasonHosted = "Hosted"
 	// ReasonNoGatewayAPI: there is no Gateway API in the cluster; an Ingress stands in.
 	ReasonNoGatewayAPI = "NoGatewayAPI"
+	// ReasonIgnoredLines: some lines of spec.config are neither variables nor files.
+	ReasonIgnoredLines = "IgnoredLines"
 	// ReasonTooManyKeys: not all of the configuration is in the environment.
 	ReasonTooManyKeys = "TooManyKeys"
 	// ReasonLooksSecret: keys of the configuration look like those of credentials.

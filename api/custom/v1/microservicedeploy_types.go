@@ -135,7 +135,7 @@ type MicroServiceDeploySpec struct {
 	ConfigAs ConfigAs `json:"configAs,omitempty"`
 
 	// configFrom takes the configuration from a Secret of yours instead: keys become files
-	// and environment. A change of it is followed with the next change of the spec.
+	// and environment. A change of it is followed at once if the Secret has the label opcrew.io/watch: "true", else hourly.
 	// +optional
 	ConfigFrom *ConfigFrom `json:"configFrom,omitempty"`
 

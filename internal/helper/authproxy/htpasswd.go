@@ -46,6 +46,12 @@ func parse(text string) ([]*line, []complaint) {
 	return found, bad
 }
 
+// Usable tells whether an htpasswd file lets anybody in.
+func Usable(text string) bool {
+	found, _ := parse(text)
+	return len(found) > 0
+}
+
 // parser remembers what the lines before have said.
 type parser struct {
 	users map[string]int

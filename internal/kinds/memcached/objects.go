@@ -96,6 +96,7 @@ func statefulSet(m *cachev1alpha1.Memcached) *appsv1ac.StatefulSetApplyConfigura
 	spec := corev1ac.PodSpec().
 		WithContainers(container(m)).
 		WithEnableServiceLinks(false).
+		WithServiceAccountName(podtemplate.DefaultServiceAccount).
 		WithAutomountServiceAccountToken(false).
 		WithSecurityContext(corev1ac.PodSecurityContext().
 			WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).
@@ -127,6 +128,7 @@ func container(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration
 	return corev1ac.Container().WithName(appName).
 		WithImage(cmp.Or(m.Spec.Image, cachev1alpha1.DefaultImage)).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // its last words say why it ends
 		WithCommand("memcached").
 		WithArgs(
 			"-m", fmt.Sprint(memory(m)/mebibyte),

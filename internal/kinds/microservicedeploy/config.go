@@ -58,6 +58,25 @@ func parse(text string) map[string]string {
 	return out
 }
 
+// ignored are the numbers of the lines that are neither key=value nor comments, in a text
+// that has such: one that has none is meant to be read whole.
+func ignored(text string) []string {
+	var out []string
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		key, _, ok := strings.Cut(line, "=")
+		if line != "" && line[0] != '#' && line[0] != '!' && (!ok || !isKey(strings.TrimSpace(key))) {
+			out = append(out, fmt.Sprint(number))
+		}
+	}
+	if len(parse(text)) == 0 {
+		return nil
+	}
+	return out
+}
+
 // isKey tells whether Kubernetes takes a key: it becomes the name of a file.
 func isKey(key string) bool {
 	return fileName.MatchString(key) && key != configFile && key != "." && !strings.HasPrefix(key, "..")

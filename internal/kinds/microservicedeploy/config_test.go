@@ -6,6 +6,7 @@ package microservicedeploy
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,5 +174,18 @@ func TestTheEnvironmentIsBounded(t *testing.T) {
 	reportConfig(condition.Set{Conditions: &conditions}, m)
 	if len(conditions) != 1 || conditions[0].Reason != customv1.ReasonTooManyKeys {
 		t.Errorf("expected a word of it, got %+v", conditions)
+	}
+}
+
+func TestATextWithoutAnyVariableIsMeantToBeReadWhole(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                       nil,
+		"just words\nand more\n": nil,
+		"a=1\n\n# b\n! c\n":      nil,
+		"a=1\n..=2\nx y=3\n":     {"2", "3"},
+	} {
+		if got := ignored(text); !slices.Equal(got, want) {
+			t.Errorf("%q: expected the lines %v to be told, got %v", text, want, got)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/helper/authproxy"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -212,7 +213,7 @@ func TestHostileValuesDoNoHarm(t *testing.T) {
 			final, wait := o.look(someTime.Add(overlap))
 			same(t, "at rest after the end", last, final)
 			user := userIn(o.secret)
-			if wait != 0 || strings.Count(last[htpasswd], "\n") != 0 || !strings.HasPrefix(last[htpasswd], user+":") || !usable.MatchString(last[htpasswd]) {
+			if wait != 0 || strings.Count(last[htpasswd], "\n") != 0 || !strings.HasPrefix(last[htpasswd], user+":") || !authproxy.Usable(last[htpasswd]) {
 				t.Errorf("expected one line of %s, got %q, again after %s", user, last[htpasswd], wait)
 			}
 			if in := admits(last[htpasswd], user+":"+passwordIn(o.secret)); len(in) != 1 {

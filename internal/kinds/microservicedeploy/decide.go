@@ -50,9 +50,9 @@ func decide(m *customv1.MicroServiceDeploy, f facts) decision {
 		d.held = &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
 	case f.lostConfig(m, revision):
 		d.held = &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("the configuration %s of revision %d is gone", revision.Config, revision.Revision)}
-	case m.Spec.NeedAuth && m.Spec.Auth != nil && !f.credentials:
-		d.held = &obstacle{reason: customv1.ReasonNoCredentials, message: fmt.Sprintf("Secret %s has no usable line user:hash, so nobody would be let in", m.Spec.Auth.SecretRef.Name)}
-	case m.Spec.NeedAuth && m.Spec.Auth == nil && !f.credentials:
+	case m.Spec.NeedAuth && !f.credentials && (m.Spec.Auth != nil || f.foreign):
+		d.held = &obstacle{reason: customv1.ReasonNoCredentials, message: f.noCredentials(m) + ", so nobody would be let in"}
+	case m.Spec.NeedAuth && !f.credentials:
 		// A kubelet brings a Secret that comes later to the pods after a minute or more.
 		d.held = f.tenant.awaited(common.ReasonApplying, "The tenant's credentials are being made")
 	default:
@@ -60,6 +60,15 @@ func decide(m *customv1.MicroServiceDeploy, f facts) decision {
 	}
 	d.nothing = d.held != nil && f.rollout.Deployment == nil
 	return d
+}
+
+// noCredentials tells what a Secret of the user lacks.
+func (f facts) noCredentials(m *customv1.MicroServiceDeploy) string {
+	name := sources(m)[0].secret
+	if !f.foreign {
+		return "There is no Secret " + name
+	}
+	return fmt.Sprintf("Secret %s, which is not the operator's, has no usable line user:hash in its key %s (bcrypt or {SHA})", name, htpasswd)
 }
 
 // awaited is an obstacle that passes by itself, unless there is trouble.

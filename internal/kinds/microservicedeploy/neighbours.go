@@ -26,6 +26,9 @@ import (
 // there are many of them and a call now and then does.
 const neighbourInterval = time.Minute
 
+// strangersInterval passes between two looks while there is no quota because of others.
+const strangersInterval = 10 * time.Minute
+
 // neighbours knows whether pods of others run in a namespace.
 type neighbours struct {
 	live  client.Reader

@@ -6,7 +6,6 @@ package microservicedeploy
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/helper/authproxy"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -44,6 +44,8 @@ type facts struct {
 	configs map[string]*config
 	// credentials tells whether the Secret of spec.auth, or the tenant's, lets anybody in.
 	credentials bool
+	// foreign: the Secret is there and is the user's; what it has is the user's matter.
+	foreign bool
 	// helperImage is that of the proxy; a pod keeps the one that it was made with.
 	helperImage string
 }
@@ -77,9 +79,6 @@ func (r *reconciler) observeScaler(ctx context.Context, m *customv1.MicroService
 	return nil
 }
 
-// usable is a line of htpasswd whose hash the proxy knows.
-var usable = regexp.MustCompile(`(?m)^[^:#\s][^:\n]*:(\$2[aby]\$|\{SHA\})`)
-
 func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	if !m.Spec.NeedAuth {
 		return nil
@@ -94,11 +93,13 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 		return fmt.Errorf("read credentials: %w", err)
 	}
 	if apierrors.IsNotFound(err) && m.Spec.Auth == nil { // the tenant may have brought one
-		if err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: tenantAuth}, secret); client.IgnoreNotFound(err) != nil {
+		err = r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: tenantAuth}, secret)
+		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read the tenant's own credentials: %w", err)
 		}
 	}
-	f.credentials = slices.ContainsFunc(htpasswdKeys, func(key string) bool { return usable.Match(secret.Data[key]) })
+	f.foreign = err == nil && secret.Labels[common.ManagedByLabel] != common.Name
+	f.credentials = slices.ContainsFunc(htpasswdKeys, func(key string) bool { return authproxy.Usable(string(secret.Data[key])) })
 	return nil
 }
 

@@ -65,7 +65,7 @@ func stays(f facts) string {
 	if f.rollout.Deployment == nil {
 		return ""
 	}
-	return fmt.Sprintf("; the %d pods that run stay as they are", f.rollout.Replicas())
+	return fmt.Sprintf("; the %d pods that run stay as they are", f.rollout.Running())
 }
 
 func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
@@ -86,13 +86,16 @@ func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 
 func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	const kind = customv1.MicroServiceDeployAuthReady
-	switch name := sources(m)[0].secret; {
+	switch {
 	case !m.Spec.NeedAuth:
 		set.Remove(kind)
 	case f.credentials:
-		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+name)
-	case m.Spec.Auth != nil:
-		set.False(kind, customv1.ReasonNoCredentials, fmt.Sprintf("Secret %s has no usable line user:hash in its key %s (bcrypt or {SHA}); nobody is let in", name, htpasswd))
+		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+sources(m)[0].secret)
+	case m.Spec.Auth != nil && !f.foreign:
+		// By mistake or not: a deletion alone does not lock all users out.
+		set.False(kind, customv1.ReasonNoCredentials, f.noCredentials(m)+"; pods that run go on with the credentials that they have, new ones let nobody in; empty its key "+htpasswd+" instead to lock users out")
+	case m.Spec.Auth != nil || f.foreign:
+		set.False(kind, customv1.ReasonNoCredentials, f.noCredentials(m)+"; nobody is let in, from about a minute after it was changed on")
 	default:
 		why := f.tenant.awaited(common.ReasonApplying, "The tenant's credentials are being made")
 		set.False(kind, why.reason, why.message)
@@ -154,6 +157,20 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	}
 }
 
+// reportIgnored warns of lines that are neither variables nor files.
+func reportIgnored(set condition.Set, lines []string) {
+	const kind = customv1.MicroServiceDeployConfigWarning
+	if len(lines) == 0 {
+		set.Remove(kind)
+		return
+	}
+	more := ""
+	if len(lines) > 10 {
+		lines, more = lines[:10], " and more"
+	}
+	set.True(kind, customv1.ReasonIgnoredLines, fmt.Sprintf("spec.config: lines %s%s are not key=value with a key of letters, digits, '.', '_' and '-'; they stand in the file %s alone", strings.Join(lines, ", "), more, configFile))
+}
+
 // reportConfig warns of credentials where everybody can read them; it tells their keys
 // and never their values.
 func reportConfig(set condition.Set, m *customv1.MicroServiceDeploy) {
@@ -164,7 +181,7 @@ func reportConfig(set condition.Set, m *customv1.MicroServiceDeploy) {
 	}
 	keys := looksSecret(m.Spec.Config)
 	if len(keys) == 0 || m.Spec.ConfigAs == customv1.ConfigAsSecret {
-		set.Remove(kind)
+		reportIgnored(set, ignored(m.Spec.Config))
 		return
 	}
 	set.True(kind, customv1.ReasonLooksSecret, fmt.Sprintf("spec.config has keys that look like credentials (%s), which whoever may read ConfigMaps can see; use configAs: Secret or, to keep them out of this object too, configFrom", strings.Join(keys, ", ")))

@@ -34,6 +34,12 @@ func (f facts) locked() facts {
 	return f
 }
 
+// foreigner has the Secret with credentials be the user's.
+func (f facts) foreigner() facts {
+	f.foreign = true
+	return f
+}
+
 func (f facts) rivalled(rivals ...*customv1.MicroServiceDeploy) facts {
 	for _, rival := range rivals {
 		f.rivals = append(f.rivals, *rival)
@@ -92,7 +98,10 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 		"a quota cannot be made":  {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: The quota is being made, held up: no"},
 		"auth cannot be made":     {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: The tenant's credentials are being made, held up: no"},
 		"auth is being made":      {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: The tenant's credentials are being made"},
-		"auth of its own, absent": {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in"},
+		"auth of its own, absent": {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: There is no Secret users; pods that run go on with the credentials that they have, new ones let nobody in; empty its key htpasswd instead to lock users out"},
+		"auth of its own, bad":    {newInstance(ownAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in, from about a minute after it was changed on"},
+		"a stranger's Secret":     {newInstance(needsAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret opcrew-basic-auth, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in, from about a minute after it was changed on"},
+		"lines that are none":     {newInstance(withConfig("a=1\nA B=c\n# x\nGREETING hello\n")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True IgnoredLines: spec.config: lines 2, 4 are not key=value with a key of letters, digits, '.', '_' and '-'; they stand in the file config.properties alone"},
 
 		"no host":         {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "none"},
 		"hosts":           {newInstance(hosted("v1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True Hosted: Reached at v1-web.example.com, web.example.com"},
@@ -126,7 +135,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"children":                      {all, bad.locked(), done("Service", ensure.Taken, "helm's"), "False NameTaken: helm's"},
 		"a failure":                     {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
 		"a pause":                       {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
-		"then credentials":              {all, bad.locked(), unchanged, "False NoCredentials: Secret users has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in"},
+		"then credentials":              {all, bad.locked(), unchanged, "False NoCredentials: There is no Secret users; pods that run go on with the credentials that they have, new ones let nobody in; empty its key htpasswd instead to lock users out"},
 		"then pods":                     {all, bad, unchanged, "False Updating: 1 of 1 pods are ready"},
 		"then hosts":                    {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
 		"then autoscaling":              {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},

@@ -150,6 +150,9 @@ func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Ti
 	if len(plan.Children) > 0 {
 		plan.Again = secretInterval // others may have come
 	}
+	if f.strangers {
+		plan.Again = strangersInterval // they may have gone, which nothing tells
+	}
 	if f.asksForCredentials() {
 		child, again := f.credentials.child(ns, now)
 		plan.Children = append(plan.Children, child)

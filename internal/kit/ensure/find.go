@@ -19,8 +19,8 @@ import (
 )
 
 // strangerWait passes before a name is looked at again whose holder the cache does not
-// see: no event tells when it goes. A name that is free again is taken within a minute.
-const strangerWait = time.Minute
+// see: no event tells when it goes.
+const strangerWait = 10 * time.Second
 
 // unseenWait passes before a child is looked for again that the cache does not have yet.
 const unseenWait = 5 * time.Second
@@ -117,21 +117,31 @@ func ours(owner, object client.Object) bool {
 }
 
 func leaving(ref Ref, object client.Object) string {
-	text := ref.String() + " is being deleted; it is made anew when it is gone"
+	return ref.String() + " is being deleted; it is made anew when it is gone" + heldBy(object)
+}
+
+func heldBy(object client.Object) string {
 	if held := object.GetFinalizers(); len(held) > 0 {
-		text += ", finalizers " + strings.Join(held, ", ") + " hold it"
+		return ", finalizers " + strings.Join(held, ", ") + " hold it"
 	}
-	return text
+	return ""
 }
 
 func stranger(ref Ref, object client.Object) string {
-	who := "nobody that it names"
-	if controller := metav1.GetControllerOf(object); controller != nil {
+	who, remedy := "nobody that it names", "delete it"
+	manager := object.GetLabels()[common.ManagedByLabel]
+	switch controller := metav1.GetControllerOf(object); {
+	case controller != nil:
 		who = controller.Kind + " " + controller.Name
-	} else if manager := object.GetLabels()[common.ManagedByLabel]; manager != "" {
+	case manager == common.Name:
+		who, remedy = "an object that was deleted without it", "delete it (a workload with --cascade=orphan, which leaves its pods)"
+	case manager != "":
 		who = manager
 	}
-	return fmt.Sprintf("%s is there already and belongs to %s; it is left alone: delete it, or give this object another name", ref, who)
+	if object.GetDeletionTimestamp() != nil {
+		return fmt.Sprintf("%s is there already and belongs to %s; it is being deleted, and made for this object when it is gone%s", ref, who, heldBy(object))
+	}
+	return fmt.Sprintf("%s is there already and belongs to %s; it is left alone: %s, or give this object another name", ref, who, remedy)
 }
 
 func newObject(scheme *runtime.Scheme, in *intent) (client.Object, error) {

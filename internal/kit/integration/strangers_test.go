@@ -28,10 +28,10 @@ func TestAStrangerIsLeftAloneAndNamed(t *testing.T) {
 		who    string
 		again  time.Duration
 	}{
-		"somebody's by label":      {map[string]string{"app.kubernetes.io/managed-by": "Helm"}, false, cost{"get configmaps": 1}, "Helm", time.Minute},
-		"nobody's":                 {nil, false, cost{"get configmaps": 1}, "nobody that it names", time.Minute},
-		"another object's":         {nil, true, cost{"get configmaps": 1}, "ConfigMap other", time.Minute},
-		"another object's of ours": {map[string]string{"app.kubernetes.io/managed-by": "opcrew"}, true, free, "ConfigMap other", time.Minute},
+		"somebody's by label":      {map[string]string{"app.kubernetes.io/managed-by": "Helm"}, false, cost{"get configmaps": 1}, "Helm", 10 * time.Second},
+		"nobody's":                 {nil, false, cost{"get configmaps": 1}, "nobody that it names", 10 * time.Second},
+		"another object's":         {nil, true, cost{"get configmaps": 1}, "ConfigMap other", 10 * time.Second},
+		"another object's of ours": {map[string]string{"app.kubernetes.io/managed-by": "opcrew"}, true, free, "ConfigMap other", 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := env.Namespace(t)

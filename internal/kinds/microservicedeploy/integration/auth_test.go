@@ -135,7 +135,7 @@ func TestAnEditedPasswordIsLetInBesideTheOldOne(t *testing.T) {
 func TestAnInstanceCanHaveCredentialsOfItsOwn(t *testing.T) {
 	s := newShop(t)
 	s.create(authOf("users"))
-	s.await(ready, "False NoCredentials", "Secret users", "nobody is let in")
+	s.await(ready, "False NoCredentials", "no Secret users", "new ones let nobody in")
 	users := &corev1.Secret{StringData: map[string]string{"htpasswd": "alice:plain"}}
 	users.Name = "users"
 	s.make(users)
