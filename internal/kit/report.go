@@ -6,6 +6,7 @@ package kit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func (l *Loop[O, F]) report(ctx context.Context, gvk schema.GroupVersionKind, ob
 	before := object.DeepCopyObject().(O)
 	now := l.Clock.Now()
 	reporter.Report(object, facts, done, now)
-	l.reportDeletion(object, plan, now)
+	l.reportDeletion(object, now)
 	l.reportPause(object, done, now)
 	return l.writeStatus(ctx, gvk, before, object, plan, done)
 }
@@ -51,13 +52,17 @@ func (l *Loop[O, F]) reportUnread(ctx context.Context, gvk schema.GroupVersionKi
 
 // reportDeletion keeps an object that others hold from claiming to be as wanted while it is
 // being deleted. One that the kind holds itself tells of its deletion in its own terms.
-func (l *Loop[O, F]) reportDeletion(object O, plan Plan, now time.Time) {
+func (l *Loop[O, F]) reportDeletion(object O, now time.Time) {
 	set, ok := conditions(object, now)
-	if !ok || object.GetDeletionTimestamp() == nil || plan.Finalizer != "" || plan.Release != "" {
+	held := object.GetFinalizers()
+	if !ok || object.GetDeletionTimestamp() == nil || slices.ContainsFunc(held, isOurs) {
 		return
 	}
-	set.False("Ready", common.ReasonDeleting, "It is being deleted; finalizers "+strings.Join(object.GetFinalizers(), ", ")+" hold it")
+	set.False("Ready", common.ReasonDeleting, "It is being deleted; finalizers "+strings.Join(held, ", ")+" hold it")
 }
+
+// isOurs tells a finalizer of a kind from those of others.
+func isOurs(finalizer string) bool { return strings.HasPrefix(finalizer, "opcrew.io/") }
 
 // reportPause keeps a paused object from claiming to be as wanted while changes wait.
 func (l *Loop[O, F]) reportPause(object O, done Outcome, now time.Time) {

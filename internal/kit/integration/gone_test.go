@@ -5,6 +5,7 @@ package integration
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -61,6 +62,9 @@ func TestAnObjectIsReleasedWhenAllIsDone(t *testing.T) {
 	l.goesWell(widget, cost{"patch widgets": 1, statusWrite: 1})
 	if got := current(t, widget).Finalizers; !slices.Equal(got, []string{"example.com/hold"}) {
 		t.Errorf("finalizers %v, expected only the other's to be left", got)
+	}
+	if ready := expectReady(t, widget, "False", "Deleting"); !strings.Contains(ready.Message, "finalizers example.com/hold hold it") {
+		t.Errorf("message %q, expected it to name who holds the object", ready.Message)
 	}
 	l.goesWell(widget, free)
 	edit(t, "somebody", widget, `{"metadata":{"finalizers":null}}`)

@@ -10,14 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcrew/opcrew/test/testenv/operator"
-
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
 const (
@@ -236,5 +237,19 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithServersOfItsOwn(t *test
 			t.Errorf("expected 4 children and 2 pods, got %v", now)
 		}
 		old = now
+	}
+}
+
+// Regression: the API server keeps a copy of the account in a deprecated field, which
+// brought it back.
+func TestAnAccountThatIsTakenOutOfTheSpecIsTakenFromTheServers(t *testing.T) {
+	s := newShop(t)
+	s.create(1, func(m *cachev1alpha1.Memcached) { m.Spec.Pod = &common.PodOverride{ServiceAccountName: "nobody"} })
+	s.await(readyType, "False ServersMissing", "nobody")
+	s.edit(func(m *cachev1alpha1.Memcached) { m.Spec.Pod = nil })
+	s.awaitReady(1)
+	set := &appsv1.StatefulSet{}
+	if s.read("web", set); set.Spec.Template.Spec.ServiceAccountName != "default" {
+		t.Errorf("expected the servers to have the namespace's own account, got %q", set.Spec.Template.Spec.ServiceAccountName)
 	}
 }
