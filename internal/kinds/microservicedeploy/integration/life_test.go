@@ -39,7 +39,7 @@ func TestDeletionLeavesNothingOfOursAndChangesNothingOfOthers(t *testing.T) {
 	if fmt.Sprint(neighbour.all()) != fmt.Sprint(theirs) {
 		t.Errorf("expected the neighbour to keep %v, got %v", theirs, neighbour.all())
 	}
-	s.awaitHard("2", "")
+	s.tenantsQuota().awaitHard("2", "")
 	if !s.named("opcrew-basic-auth").there(&corev1.Secret{}) {
 		t.Error("expected the tenant's credentials to stay for as long as there is an instance")
 	}
