@@ -1,0 +1,163 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+)
+
+// Keys of the Secret. privateKey and publicKey are the article's; the others say how far a
+// change of the pair has come, so that a crash between any two steps is none of it.
+const (
+	privateKey      = "privateKey"
+	publicKey       = "publicKey"
+	identityKey     = "identity"       // what the manager logs in with
+	authorizedKeys  = "authorizedKeys" // what clients let in
+	knownHosts      = "knownHosts"     // what the manager knows clients by
+	hostKey         = "hostKey"
+	hostPublicKey   = "hostPublicKey"
+	formerHostKey   = "formerHostKey"     // that of clients that run since before the Secret was lost
+	nextPrivateKey  = "nextPrivateKey"    // the pair that clients are brought to let in
+	previousPublic  = "previousPublicKey" // the key that the manager is brought to leave
+	madeAnnotation  = "opcrew.io/ssh-key-made"
+	rotateRequested = opsv1.RotateAnnotation
+)
+
+// ring is what a Diva's Secret holds.
+type ring struct {
+	current *pair
+	// next is to take its place as soon as all clients let it in.
+	next *pair
+	// previous is let in for as long as a manager may log in with it.
+	previous string
+	// identity tells whether the manager has the current key. It has not after the Secret was
+	// lost: what it still holds is all that clients let in.
+	identity bool
+	// host is what clients prove with who they are, formerHost that of those that run since
+	// before the Secret was lost.
+	host       *pair
+	formerHost string
+	// made is when the current pair was, and request the annotation that it was made for.
+	made    time.Time
+	request string
+}
+
+// parseRing reads a Secret. What cannot be read is as if it were not there; without the
+// current pair or the host's nothing is.
+func parseRing(secret *corev1.Secret) *ring {
+	if secret == nil {
+		return nil
+	}
+	of := func(key string) *pair { p, _ := parsePair(string(secret.Data[key])); return p }
+	r := &ring{
+		current: of(privateKey), next: of(nextPrivateKey), host: of(hostKey),
+		previous: string(secret.Data[previousPublic]), formerHost: string(secret.Data[formerHostKey]),
+		request: secret.Annotations[rotateRequested],
+	}
+	r.identity = len(secret.Data[identityKey]) > 0
+	r.made, _ = time.Parse(time.RFC3339, secret.Annotations[madeAnnotation])
+	if r.current == nil || r.host == nil {
+		return nil
+	}
+	return r
+}
+
+// phase tells how far a change of the pair has come, as far as the Secret tells.
+func (r *ring) phase() opsv1.SSHPhase {
+	switch {
+	case r.next != nil || !r.identity:
+		return opsv1.SSHAuthorizing
+	case r.previous != "":
+		return opsv1.SSHSwitching
+	}
+	return opsv1.SSHInUse
+}
+
+// authorized are the lines that clients let in: in one order, so that a step that changes
+// what they stand for and not what they are changes nothing at the clients.
+func (r *ring) authorized(extra []string) string {
+	lines := append([]string{r.current.public}, extra...)
+	if r.next != nil {
+		lines = append(lines, r.next.public)
+	}
+	if r.previous != "" {
+		lines = append(lines, r.previous)
+	}
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "\n") + "\n"
+}
+
+// known are the lines by which the manager knows clients: all of them have the same key.
+func (r *ring) known(d *opsv1.Diva) string {
+	id := clients(d)
+	short := id.Name + "." + id.Namespace
+	patterns := []string{"*." + short + ".svc", "*." + short + ".svc.*", "*." + short, "*." + id.Name, id.Name + "-*"}
+	if port := sshPort(d); port != opsv1.DefaultSSHPort {
+		for i := range patterns {
+			patterns[i] = fmt.Sprintf("[%s]:%d", patterns[i], port)
+		}
+	}
+	var out strings.Builder
+	for _, key := range []string{r.host.public, r.formerHost} {
+		if key != "" {
+			fmt.Fprintf(&out, "%s %s\n", strings.Join(patterns, ","), key)
+		}
+	}
+	return out.String()
+}
+
+// clientFiles are what a client's helper serves, by the names of the files.
+func (r *ring) clientFiles(extra []string) map[string][]byte {
+	return map[string][]byte{
+		"authorized_keys":          []byte(r.authorized(extra)),
+		"ssh_host_ed25519_key":     r.host.private,
+		"ssh_host_ed25519_key.pub": []byte(r.host.public + "\n"),
+	}
+}
+
+// managerFiles are what a manager's helper serves.
+func (r *ring) managerFiles(d *opsv1.Diva) map[string][]byte {
+	files := map[string][]byte{
+		"identity.pub": []byte(r.current.public + "\n"),
+		"known_hosts":  []byte(r.known(d)),
+	}
+	if r.identity {
+		files["identity"] = r.current.private
+	}
+	return files
+}
+
+// secret declares the Secret.
+func (r *ring) secret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfiguration {
+	data := map[string][]byte{
+		privateKey: r.current.private, publicKey: []byte(r.current.public + "\n"),
+		authorizedKeys: []byte(r.authorized(extra)), knownHosts: []byte(r.known(d)),
+		hostKey: r.host.private, hostPublicKey: []byte(r.host.public + "\n"),
+	}
+	if r.identity {
+		data[identityKey] = r.current.private
+	}
+	if r.next != nil {
+		data[nextPrivateKey] = r.next.private
+	}
+	for key, value := range map[string]string{previousPublic: r.previous, formerHostKey: r.formerHost} {
+		if value != "" {
+			data[key] = []byte(value)
+		}
+	}
+	annotations := map[string]string{madeAnnotation: r.made.UTC().Format(time.RFC3339)}
+	if r.request != "" {
+		annotations[rotateRequested] = r.request
+	}
+	return corev1ac.Secret(secretName(d), d.Namespace).WithLabels(labels(d)).WithAnnotations(annotations).
+		WithType(corev1.SecretTypeOpaque).WithData(data)
+}

@@ -1,0 +1,139 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// size is what a claim asks for; 0 for text that the schema does not admit.
+func size(s opsv1.Storage) resource.Quantity {
+	q, err := resource.ParseQuantity(s.Size)
+	if err != nil {
+		return resource.Quantity{}
+	}
+	return q
+}
+
+// asked is what a claim asks for as it is.
+func asked(claim *corev1.PersistentVolumeClaim) resource.Quantity {
+	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
+}
+
+// grown is the larger of what the spec asks for and what a claim has: one that is left from
+// an earlier Diva, or that somebody has made larger by hand, cannot shrink.
+func grown(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resource.Quantity {
+	wanted := size(s)
+	if claim != nil {
+		if has := asked(claim); has.Cmp(wanted) > 0 {
+			return has
+		}
+	}
+	return wanted
+}
+
+func accessMode(s opsv1.Storage) corev1.PersistentVolumeAccessMode {
+	return cmp.Or(s.AccessMode, corev1.ReadWriteOnce)
+}
+
+// claimSpec declares a claim.
+func claimSpec(s opsv1.Storage, amount resource.Quantity) *corev1ac.PersistentVolumeClaimSpecApplyConfiguration {
+	return corev1ac.PersistentVolumeClaimSpec().
+		WithAccessModes(accessMode(s)).
+		WithStorageClassName(s.ClassName).
+		WithResources(corev1ac.VolumeResourceRequirements().
+			WithRequests(corev1.ResourceList{corev1.ResourceStorage: amount}))
+}
+
+// claim declares the claim of the manager or of its resources. What cannot change stays as
+// it is in one that is left from an earlier Diva; StorageReady tells of it.
+func claim(d *opsv1.Diva, name string, s opsv1.Storage, live *corev1.PersistentVolumeClaim) ensure.Child {
+	spec := claimSpec(s, grown(s, live))
+	if live != nil {
+		spec.AccessModes = live.Spec.AccessModes
+		if spec.StorageClassName = live.Spec.StorageClassName; spec.StorageClassName == nil {
+			spec.WithStorageClassName("")
+		}
+	}
+	id := managers(d)
+	return ensure.Child{
+		Object: corev1ac.PersistentVolumeClaim(name, d.Namespace).WithLabels(id.Labels).WithSpec(spec),
+		Data:   &ensure.Data{Retain: retains(d)},
+	}
+}
+
+// clientClaims declares what the StatefulSet makes claims of. The API server gives back
+// neither their kind nor their version, so that declaring them would be drift for ever.
+func clientClaims(d *opsv1.Diva, amount resource.Quantity) *corev1ac.PersistentVolumeClaimApplyConfiguration {
+	return (&corev1ac.PersistentVolumeClaimApplyConfiguration{}).WithName(claimTemplate).WithLabels(clients(d).Labels).
+		WithSpec(claimSpec(d.Spec.Client.Storage, amount))
+}
+
+// templateSize is how large new claims of clients are to be. It follows only when all that
+// there are have been told to grow: a StatefulSet that is made anew has then nothing left
+// to do at its pods, and one that cannot be is not.
+func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {
+	wanted := size(d.Spec.Client.Storage)
+	has, ok := templateOf(f.clients.Set)
+	if ok && (has.Cmp(wanted) > 0 || len(f.growth(d)) > 0) {
+		return has
+	}
+	return wanted
+}
+
+func templateOf(set *appsv1.StatefulSet) (resource.Quantity, bool) {
+	if set == nil || len(set.Spec.VolumeClaimTemplates) == 0 {
+		return resource.Quantity{}, false
+	}
+	return asked(&set.Spec.VolumeClaimTemplates[0]), true
+}
+
+// growth are the patches by which claims of clients grow, also of those that are not there
+// at the moment: they would come back with too little.
+func (f facts) growth(d *opsv1.Diva) []kit.Patch {
+	var out []kit.Patch
+	wanted := size(d.Spec.Client.Storage)
+	for _, name := range slices.Sorted(maps.Keys(f.claims)) {
+		claim := f.claims[name]
+		has := asked(claim)
+		if !strings.HasPrefix(name, claimTemplate+"-"+clients(d).Name+"-") || claim.DeletionTimestamp != nil || has.Cmp(wanted) >= 0 {
+			continue
+		}
+		out = append(out, grow(claim, has, wanted))
+	}
+	return out
+}
+
+// grow patches exactly the claim that was looked at, and only from the size that was seen.
+func grow(claim *corev1.PersistentVolumeClaim, from, to resource.Quantity) kit.Patch {
+	const path = "/spec/resources/requests/storage"
+	data, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": claim.UID},
+		{"op": "test", "path": path, "value": from.String()},
+		{"op": "replace", "path": path, "value": to.String()},
+	})
+	if err != nil { // text and nothing else
+		panic(fmt.Errorf("encode a patch: %w", err))
+	}
+	return kit.Patch{
+		Object: claim, Type: types.JSONPatchType, Data: data, Intent: to.String(),
+		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "resources", "requests", "storage")),
+	}
+}
