@@ -47,7 +47,13 @@ import (
 const workers = 8
 
 // Kind is Diva's entry in the list of kinds.
-func Kind() kit.Kind {
+func Kind() kit.Kind { return KindReading(logReader) }
+
+// LogReader gives the end of the log of the container ssh-files of a pod.
+type LogReader func(ctx context.Context, pod *corev1.Pod) (string, error)
+
+// KindReading is Kind with another way to read logs, for tests whose pods have none.
+func KindReading(logs func(kubernetes.Interface) LogReader) kit.Kind {
 	return kit.Kind{
 		Name:        "diva",
 		Layer:       kit.Applications,
@@ -59,13 +65,17 @@ func Kind() kit.Kind {
 			if err != nil {
 				return err
 			}
-			return setup(mgr, &reconciler{
-				Tools:    tools,
-				served:   &served{log: logReader(clientset)},
-				refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock},
-				unbound:  workload.Refusals{Live: tools.Live, Clock: tools.Clock, Reason: "ProvisioningFailed"},
-			})
+			return setup(mgr, newReconciler(tools, logs(clientset)))
 		},
+	}
+}
+
+func newReconciler(tools *kit.Tools, logs LogReader) *reconciler {
+	return &reconciler{
+		Tools:    tools,
+		served:   &served{log: logs},
+		refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock},
+		unbound:  workload.Refusals{Live: tools.Live, Clock: tools.Clock, Reason: "ProvisioningFailed"},
 	}
 }
 

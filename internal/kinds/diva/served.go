@@ -31,14 +31,14 @@ const (
 // the API server can read wherever kubectl logs works. It asks no pod twice about what it
 // has seen there.
 type served struct {
-	log func(ctx context.Context, pod *corev1.Pod) (string, error)
+	log LogReader
 
 	mu    sync.Mutex
 	known map[client.ObjectKey]map[string]string
 }
 
 // logReader reads the end of the log of a pod's helper.
-func logReader(clientset kubernetes.Interface) func(context.Context, *corev1.Pod) (string, error) {
+func logReader(clientset kubernetes.Interface) LogReader {
 	return func(ctx context.Context, pod *corev1.Pod) (string, error) {
 		lines := logLines
 		raw, err := clientset.CoreV1().Pods(pod.Namespace).
