@@ -48,6 +48,8 @@ const (
 	ReasonClaimsPending = "ClaimsPending"
 	// ReasonGrowing: volumes grow.
 	ReasonGrowing = "Growing"
+	// ReasonCannotGrow: the class of a claim does not let volumes grow.
+	ReasonCannotGrow = "CannotGrow"
 	// ReasonClaimDiffers: a claim that was there before is of another class.
 	ReasonClaimDiffers = "ClaimDiffers"
 	// ReasonClaimLost: a claim has lost its volume.

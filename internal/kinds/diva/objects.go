@@ -78,7 +78,7 @@ func statefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, helperI
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)).
 			WithPersistentVolumeClaimRetentionPolicy(appsv1ac.StatefulSetPersistentVolumeClaimRetentionPolicy().
 				WithWhenDeleted(deleted).WithWhenScaled(appsv1.RetainPersistentVolumeClaimRetentionPolicyType)).
-			WithVolumeClaimTemplates(clientClaims(d, claim)).
+			WithVolumeClaimTemplates(claimTemplates(d, claim)).
 			WithTemplate(clientTemplate(d, helperImage)))
 }
 

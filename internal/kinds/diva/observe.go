@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,6 +47,8 @@ type facts struct {
 	// claims are those of the Diva, by name; unbound is why one has no volume.
 	claims  map[string]*corev1.PersistentVolumeClaim
 	unbound workload.Refusal
+	// rigid are the classes whose volumes do not grow, of those of which claims are to, and why.
+	rigid map[string]string
 	// inventory is the list of clients that the manager has.
 	inventory   string
 	helperImage string
@@ -154,14 +157,36 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 	for i := range list.Items {
 		f.claims[list.Items[i].Name] = &list.Items[i]
 	}
+	err := r.observeClasses(ctx, d, f)
 	pending := f.pendingClaim(d)
-	if pending == nil {
+	if err != nil || pending == nil {
 		r.unbound.Forget(client.ObjectKeyFromObject(d))
-		return nil
+		return err
 	}
-	var err error
 	f.unbound, err = r.unbound.Why(ctx, client.ObjectKeyFromObject(d), pending, told(d, opsv1.DivaStorageReady, opsv1.ReasonClaimsPending))
 	return err
+}
+
+// observeClasses asks whether claims that are too small can grow. Nobody but the API server
+// needs to know else, so classes are not in the cache.
+func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) error {
+	f.rigid = map[string]string{}
+	for _, name := range f.growingClasses(d) {
+		if name == "" {
+			f.rigid[name] = "it has no StorageClass by which its volume could grow"
+			continue
+		}
+		class := &storagev1.StorageClass{}
+		switch err := r.Live.Get(ctx, client.ObjectKey{Name: name}, class); {
+		case apierrors.IsNotFound(err):
+			f.rigid[name] = fmt.Sprintf("there is no StorageClass %s by which its volume could grow", name)
+		case err != nil:
+			return fmt.Errorf("read StorageClass %s: %w", name, err)
+		case class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion:
+			f.rigid[name] = fmt.Sprintf("StorageClass %s does not let volumes grow; set its allowVolumeExpansion, if its driver can do that", name)
+		}
+	}
+	return nil
 }
 
 func (r *reconciler) observeInventory(ctx context.Context, d *opsv1.Diva, f *facts) error {

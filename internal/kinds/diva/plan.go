@@ -25,6 +25,8 @@ const (
 	// askInterval passes between two looks at what pods serve while the pair is being
 	// changed; a kubelet takes up to a minute to bring a Secret.
 	askInterval = 5 * time.Second
+	// classInterval passes between two looks at a StorageClass that lets no volume grow.
+	classInterval = time.Minute
 	// longestWait keeps a far date from being waited for in one go.
 	longestWait = 24 * time.Hour
 )
@@ -46,8 +48,8 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}
 	plan.Children = append(plan.Children,
-		claim(d, managers(d).Name, d.Spec.Manager.Storage, f.claims[managers(d).Name]),
-		claim(d, extraClaim(d), d.Spec.Extra.Storage, f.claims[extraClaim(d)]))
+		f.claim(d, managers(d).Name, d.Spec.Manager.Storage),
+		f.claim(d, extraClaim(d), d.Spec.Extra.Storage))
 	if decided.ring != nil {
 		plan.Children = append(plan.Children, pods(d, f, decided)...)
 	}
@@ -149,6 +151,9 @@ func again(d *opsv1.Diva, f facts, decided decision) time.Duration {
 		wait = shortest(wait, secretInterval)
 	case r != nil:
 		wait = shortest(wait, min(longestWait, r.expires(d, f.given, f.now)))
+	}
+	if len(f.rigid) > 0 {
+		wait = shortest(wait, classInterval)
 	}
 	if decided.ring != nil && (decided.ring.phase() != opsv1.SSHInUse || f.retiring(d, decided.ring)) {
 		wait = shortest(wait, askInterval)

@@ -37,20 +37,27 @@ func (f facts) pendingClaim(d *opsv1.Diva) *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// reportStorage tells the first thing that is in the way: what is worst goes first.
+// reportStorage tells the first thing that is in the way: what may need a hand goes first.
 func reportStorage(set condition.Set, d *opsv1.Diva, f facts) {
 	const kind = opsv1.DivaStorageReady
 	all := expectedClaims(d)
-	for _, look := range []func(expected, *corev1.PersistentVolumeClaim) string{lost, differs} {
+	for _, look := range []struct {
+		reason string
+		why    func(expected, *corev1.PersistentVolumeClaim) string
+	}{{opsv1.ReasonClaimLost, lost}, {opsv1.ReasonClaimDiffers, differs}, {opsv1.ReasonCannotGrow, f.stuck}} {
 		for _, e := range all {
-			if claim := f.claims[e.name]; claim != nil {
-				if why := look(e, claim); why != "" {
-					set.False(kind, map[bool]string{true: opsv1.ReasonClaimLost, false: opsv1.ReasonClaimDiffers}[claim.Status.Phase == corev1.ClaimLost], why)
-					return
-				}
+			if claim := f.claims[e.name]; claim != nil && look.why(e, claim) != "" {
+				set.False(kind, look.reason, look.why(e, claim))
+				return
 			}
 		}
 	}
+	f.reportVolumes(set, d, all)
+}
+
+// reportVolumes tells how far the volumes are.
+func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
+	const kind = opsv1.DivaStorageReady
 	bound, growing := 0, ""
 	for _, e := range all {
 		switch claim := f.claims[e.name]; {
@@ -82,14 +89,20 @@ func lost(_ expected, claim *corev1.PersistentVolumeClaim) string {
 
 // differs tells of a claim that is left from an earlier Diva and of another class.
 func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
-	class := ""
-	if claim.Spec.StorageClassName != nil {
-		class = *claim.Spec.StorageClassName
-	}
+	class := classOf(claim)
 	if class == e.storage.ClassName {
 		return ""
 	}
 	return fmt.Sprintf("claim %s was there before and is of class %q, not %q; write that class, or delete the claim and its data", claim.Name, class, e.storage.ClassName)
+}
+
+// stuck tells of a claim that cannot have what is asked for.
+func (f facts) stuck(e expected, claim *corev1.PersistentVolumeClaim) string {
+	has, wanted := asked(claim), size(e.storage)
+	if why := f.rigid[classOf(claim)]; why != "" && has.Cmp(wanted) < 0 {
+		return fmt.Sprintf("claim %s stays at %s and not %s: %s", claim.Name, has.String(), wanted.String(), why)
+	}
+	return ""
 }
 
 // grows tells how far a volume is from what is asked for.

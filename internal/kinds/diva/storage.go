@@ -38,15 +38,55 @@ func asked(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 }
 
 // grown is the larger of what the spec asks for and what a claim has: one that is left from
-// an earlier Diva, or that somebody has made larger by hand, cannot shrink.
-func grown(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resource.Quantity {
+// an earlier Diva, or that somebody has made larger by hand, cannot shrink. One whose class
+// does not let it grow stays as it is.
+func (f facts) grown(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	wanted := size(s)
-	if claim != nil {
-		if has := asked(claim); has.Cmp(wanted) > 0 {
-			return has
-		}
+	if claim == nil {
+		return wanted
+	}
+	if has := asked(claim); has.Cmp(wanted) > 0 || f.rigid[classOf(claim)] != "" {
+		return has
 	}
 	return wanted
+}
+
+func classOf(claim *corev1.PersistentVolumeClaim) string {
+	if claim.Spec.StorageClassName == nil {
+		return ""
+	}
+	return *claim.Spec.StorageClassName
+}
+
+// growingClasses are those of claims that ask for less than they are to have.
+func (f facts) growingClasses(d *opsv1.Diva) []string {
+	var out []string
+	add := func(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) {
+		if claim == nil {
+			return
+		}
+		if has := asked(claim); has.Cmp(size(s)) < 0 {
+			out = append(out, classOf(claim))
+		}
+	}
+	add(d.Spec.Manager.Storage, f.claims[managers(d).Name])
+	add(d.Spec.Extra.Storage, f.claims[extraClaim(d)])
+	for _, claim := range f.clientClaims(d) {
+		add(d.Spec.Client.Storage, claim)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// clientClaims are those of the clients by name, also of clients that went.
+func (f facts) clientClaims(d *opsv1.Diva) []*corev1.PersistentVolumeClaim {
+	var out []*corev1.PersistentVolumeClaim
+	for _, name := range slices.Sorted(maps.Keys(f.claims)) {
+		if strings.HasPrefix(name, claimTemplate+"-"+clients(d).Name+"-") {
+			out = append(out, f.claims[name])
+		}
+	}
+	return out
 }
 
 func accessMode(s opsv1.Storage) corev1.PersistentVolumeAccessMode {
@@ -64,8 +104,9 @@ func claimSpec(s opsv1.Storage, amount resource.Quantity) *corev1ac.PersistentVo
 
 // claim declares the claim of the manager or of its resources. What cannot change stays as
 // it is in one that is left from an earlier Diva; StorageReady tells of it.
-func claim(d *opsv1.Diva, name string, s opsv1.Storage, live *corev1.PersistentVolumeClaim) ensure.Child {
-	spec := claimSpec(s, grown(s, live))
+func (f facts) claim(d *opsv1.Diva, name string, s opsv1.Storage) ensure.Child {
+	live := f.claims[name]
+	spec := claimSpec(s, f.grown(s, live))
 	if live != nil {
 		spec.AccessModes = live.Spec.AccessModes
 		if spec.StorageClassName = live.Spec.StorageClassName; spec.StorageClassName == nil {
@@ -79,20 +120,27 @@ func claim(d *opsv1.Diva, name string, s opsv1.Storage, live *corev1.PersistentV
 	}
 }
 
-// clientClaims declares what the StatefulSet makes claims of. The API server gives back
+// claimTemplates declares what the StatefulSet makes claims of. The API server gives back
 // neither their kind nor their version, so that declaring them would be drift for ever.
-func clientClaims(d *opsv1.Diva, amount resource.Quantity) *corev1ac.PersistentVolumeClaimApplyConfiguration {
+func claimTemplates(d *opsv1.Diva, amount resource.Quantity) *corev1ac.PersistentVolumeClaimApplyConfiguration {
 	return (&corev1ac.PersistentVolumeClaimApplyConfiguration{}).WithName(claimTemplate).WithLabels(clients(d).Labels).
 		WithSpec(claimSpec(d.Spec.Client.Storage, amount))
 }
 
 // templateSize is how large new claims of clients are to be. It follows only when all that
 // there are have been told to grow: a StatefulSet that is made anew has then nothing left
-// to do at its pods, and one that cannot be is not.
+// to do at its pods, and one whose claims cannot grow is not.
 func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {
 	wanted := size(d.Spec.Client.Storage)
 	has, ok := templateOf(f.clients.Set)
-	if ok && (has.Cmp(wanted) > 0 || len(f.growth(d)) > 0) {
+	if !ok {
+		return wanted
+	}
+	behind := slices.ContainsFunc(f.clientClaims(d), func(claim *corev1.PersistentVolumeClaim) bool {
+		is := asked(claim)
+		return is.Cmp(wanted) < 0
+	})
+	if has.Cmp(wanted) > 0 || behind {
 		return has
 	}
 	return wanted
@@ -110,13 +158,11 @@ func templateOf(set *appsv1.StatefulSet) (resource.Quantity, bool) {
 func (f facts) growth(d *opsv1.Diva) []kit.Patch {
 	var out []kit.Patch
 	wanted := size(d.Spec.Client.Storage)
-	for _, name := range slices.Sorted(maps.Keys(f.claims)) {
-		claim := f.claims[name]
+	for _, claim := range f.clientClaims(d) {
 		has := asked(claim)
-		if !strings.HasPrefix(name, claimTemplate+"-"+clients(d).Name+"-") || claim.DeletionTimestamp != nil || has.Cmp(wanted) >= 0 {
-			continue
+		if claim.DeletionTimestamp == nil && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
+			out = append(out, grow(claim, has, wanted))
 		}
-		out = append(out, grow(claim, has, wanted))
 	}
 	return out
 }
