@@ -65,11 +65,15 @@ func withAge(age opsv1.Age) divaOption {
 	return func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{RotateAfter: age} }
 }
 
-// told is the status of an earlier look.
+// withStatus gives the status of an earlier look.
 func withStatus(phase opsv1.SSHPhase, r *ring) divaOption {
 	return func(d *opsv1.Diva) {
 		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: fingerprint(r.current.public), PublicKey: r.current.public, HostKey: r.host.public}
 	}
+}
+
+func withPrevious(fingerprint string) divaOption {
+	return func(d *opsv1.Diva) { d.Status.SSH.PreviousFingerprint = fingerprint }
 }
 
 // manifest is an object as its user wrote it.

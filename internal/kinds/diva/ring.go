@@ -126,10 +126,7 @@ func (r *ring) clientFiles(extra []string) map[string][]byte {
 
 // managerFiles are what a manager's helper serves.
 func (r *ring) managerFiles(d *opsv1.Diva) map[string][]byte {
-	files := map[string][]byte{
-		"identity.pub": []byte(r.current.public + "\n"),
-		"known_hosts":  []byte(r.known(d)),
-	}
+	files := map[string][]byte{"known_hosts": []byte(r.known(d))}
 	if r.identity {
 		files["identity"] = r.current.private
 	}

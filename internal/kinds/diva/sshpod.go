@@ -33,7 +33,9 @@ var (
 	clientItems = []item{
 		{authorizedKeys, "authorized_keys"}, {hostKey, "ssh_host_ed25519_key"}, {hostPublicKey, "ssh_host_ed25519_key.pub"},
 	}
-	managerItems = []item{{identityKey, "identity"}, {publicKey, "identity.pub"}, {knownHosts, "known_hosts"}}
+	// No public key stands beside the private one: ssh would offer it, and one of another pair
+	// for the moment between the two files that change.
+	managerItems = []item{{identityKey, "identity"}, {knownHosts, "known_hosts"}}
 	articleItems = []item{{privateKey, "id_rsa"}, {publicKey, "id_rsa.pub"}}
 )
 

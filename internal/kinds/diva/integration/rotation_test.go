@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/ssh"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -44,7 +45,11 @@ func (s *shop) staysIn(phase opsv1.SSHPhase) {
 func (s *shop) canLogIn(when string) {
 	s.Helper()
 	for _, manager := range s.pods("manager") {
-		key := strings.TrimSpace(s.serves(manager, "identity.pub"))
+		signer, err := ssh.ParsePrivateKey([]byte(s.serves(manager, "identity")))
+		if err != nil {
+			s.Fatalf("%s: %s has no key: %v", when, manager.Name, err)
+		}
+		key := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
 		for _, c := range s.pods("client") {
 			if !strings.Contains(s.serves(c, "authorized_keys"), key) {
 				s.Errorf("%s: %s refuses the key of %s", when, c.Name, manager.Name)
