@@ -58,8 +58,8 @@ type Diva struct {
 }
 
 // DivaSpec is the wanted system.
-// +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.secretRef) || !has(self.privateKey) || type(self.privateKey) != string || self.privateKey == ''",message="give privateKey or ssh.secretRef, not both"
-// +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.rotateAfter) || !has(self.ssh.secretRef) && (!has(self.privateKey) || type(self.privateKey) != string || self.privateKey == '')",message="ssh.rotateAfter is for a key pair that the operator makes; leave it out, or privateKey and ssh.secretRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.secretRef) || !has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0",message="give privateKey or ssh.secretRef, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.rotateAfter) || !has(self.ssh.secretRef) && (!has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0)",message="ssh.rotateAfter is for a key pair that the operator makes; leave it out, or privateKey and ssh.secretRef"
 type DivaSpec struct {
 	// client is the set of clients, which carry the applications.
 	// +required
@@ -221,7 +221,7 @@ type Extra struct {
 type Image string
 
 // Storage is a claim: it can grow, and neither shrink nor change its class.
-// +kubebuilder:validation:XValidation:rule="!self.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.size.matches('^[1-9][0-9]*Gi$') || int(self.size.replace('Gi', '')) >= int(oldSelf.size.replace('Gi', ''))",message="storage cannot shrink: write the size that it has, or a larger one"
+// +kubebuilder:validation:XValidation:rule="!self.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.size.matches('^[1-9][0-9]*Gi$') || int(self.size.substring(0, self.size.size() - 2)) >= int(oldSelf.size.substring(0, oldSelf.size.size() - 2))",message="storage cannot shrink: write the size that it has, or a larger one"
 // +kubebuilder:validation:XValidation:rule="self.className == oldSelf.className",message="className cannot change, as volumes stay where they are; write the class that it has, or make another Diva and move the data"
 // +kubebuilder:validation:XValidation:rule="(has(self.accessMode) ? self.accessMode : 'ReadWriteOnce') == (has(oldSelf.accessMode) ? oldSelf.accessMode : 'ReadWriteOnce')",message="accessMode cannot change; write the mode that it has, or make another Diva and move the data"
 type Storage struct {

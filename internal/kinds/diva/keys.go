@@ -50,7 +50,7 @@ func parsePair(text string) (p *pair, why string) {
 		return nil, "it is locked by a passphrase, which nobody could type; write one without"
 	case err != nil:
 		return nil, fmt.Sprintf("it is no private key (%v); write one as ssh-keygen -t ed25519 makes it", err)
-	case signer.PublicKey().Type() == ssh.InsecureKeyAlgoDSA:
+	case signer.PublicKey().Type() == "ssh-dss":
 		return nil, "it is a DSA key, which no sshd accepts any more; write one as ssh-keygen -t ed25519 makes it"
 	}
 	return &pair{private: []byte(text), public: line(signer.PublicKey())}, ""

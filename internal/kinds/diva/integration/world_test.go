@@ -128,14 +128,6 @@ func (s *shop) read(name string, object client.Object) {
 	}
 }
 
-// patch is somebody's hand on any object.
-func (s *shop) patch(object client.Object, merge string) {
-	s.Helper()
-	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
-		s.Fatal(err)
-	}
-}
-
 // await waits until a condition has the status, the reason and words, for the present spec.
 func (s *shop) await(kind, statusReason string, words ...string) *opsv1.Diva {
 	s.Helper()
