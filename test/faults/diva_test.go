@@ -57,7 +57,7 @@ func TestDiva(t *testing.T) {
 func quickHelpers(clientset kubernetes.Interface) diva.LogReader {
 	keys := map[string]map[string]string{
 		"client":  {"authorizedKeys": "authorized_keys", "hostKey": "ssh_host_ed25519_key", "hostPublicKey": "ssh_host_ed25519_key.pub"},
-		"manager": {"identity": "identity", "knownHosts": "known_hosts"},
+		"manager": {"identity": "identity", "identityNext": "identity-next", "knownHosts": "known_hosts"},
 	}
 	return func(ctx context.Context, pod *corev1.Pod) (string, error) {
 		secret, err := clientset.CoreV1().Secrets(pod.Namespace).Get(ctx, "ops-ssh", metav1.GetOptions{})
@@ -254,19 +254,22 @@ func readyPods(v faults.View, label string) int {
 	return n
 }
 
-// letsIn tells whether clients of one version of the Secret let in a manager of another.
+// letsIn tells whether clients of one version of the Secret let in a manager of another,
+// with one of its keys at least.
 func letsIn(clients, manager *corev1.Secret) error {
-	if len(manager.Data["identity"]) == 0 {
-		return nil // it goes on with what it has
+	for _, name := range []string{"identity", "identityNext"} {
+		if len(manager.Data[name]) == 0 {
+			return nil // it goes on with what it has
+		}
+		signer, err := ssh.ParsePrivateKey(manager.Data[name])
+		if err != nil {
+			return fmt.Errorf("the manager has no key: %w", err)
+		}
+		if strings.Contains(string(clients.Data["authorizedKeys"]), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))) {
+			return nil
+		}
 	}
-	signer, err := ssh.ParsePrivateKey(manager.Data["identity"])
-	if err != nil {
-		return fmt.Errorf("the manager has no key: %w", err)
-	}
-	if !strings.Contains(string(clients.Data["authorizedKeys"]), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))) {
-		return errors.New("clients refuse the manager's key")
-	}
-	return nil
+	return errors.New("clients refuse the manager's keys")
 }
 
 // loginsGoOn compares two versions of the Secret that follow each other: pods have the one

@@ -41,8 +41,7 @@ func hosts(d *opsv1.Diva) string {
 		fmt.Fprintf(&out, "%s ansible_host=%s.%s.%s.svc\n", name, name, id.Name, id.Namespace)
 	}
 	fmt.Fprintf(&out, "\n[clients:vars]\nansible_user=%s\nansible_port=%d\n", sshUser(d), sshPort(d))
-	fmt.Fprintf(&out, "ansible_ssh_private_key_file=%s/identity\n", filesDir)
-	fmt.Fprintf(&out, "ansible_ssh_common_args='-o UserKnownHostsFile=%s/known_hosts -o StrictHostKeyChecking=yes'\n", filesDir)
+	fmt.Fprintf(&out, "ansible_ssh_common_args='-o IdentityFile=%[1]s/identity -o IdentityFile=%[1]s/identity-next -o UserKnownHostsFile=%[1]s/known_hosts -o StrictHostKeyChecking=yes'\n", filesDir)
 	return out.String()
 }
 
@@ -53,6 +52,7 @@ func clientConfig(d *opsv1.Diva) string {
     User %[3]s
     Port %[4]d
     IdentityFile %[5]s/identity
+    IdentityFile %[5]s/identity-next
     UserKnownHostsFile %[5]s/known_hosts
     StrictHostKeyChecking yes
 `, id.Name, id.Namespace, sshUser(d), sshPort(d), filesDir)

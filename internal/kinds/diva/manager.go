@@ -51,7 +51,9 @@ func managerTemplate(d *opsv1.Diva, helperImage string) *corev1ac.PodTemplateSpe
 		c.WithEnv(corev1ac.EnvVar().WithName(ansibleInventory).WithValue(inventoryDir + "/" + hostsKey))
 	}
 	if isRoot(part) { // where every ssh looks, also one whose image includes no configuration
-		c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath("/root/.ssh/id_rsa").WithSubPath(inPlaceDir + "/identity").WithReadOnly(true))
+		for _, i := range []item{{"identity", "id_rsa"}, {"identity-next", "id_ed25519"}} {
+			c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath("/root/.ssh/" + i.file).WithSubPath(inPlaceDir + "/" + i.key).WithReadOnly(true))
+		}
 	}
 	template := managers(d).Template(c)
 	template.Spec.WithVolumes(volume(managerVolume, managers(d).Name), volume(extraContainer, extraClaim(d)), inventoryVolume(d))

@@ -20,7 +20,8 @@ import (
 const (
 	privateKey      = "privateKey"
 	publicKey       = "publicKey"
-	identityKey     = "identity"       // what the manager logs in with
+	identityKey     = "identity"       // what the manager logs in with,
+	nextIdentityKey = "identityNext"   // and what else: the key that comes, while one does
 	authorizedKeys  = "authorizedKeys" // what clients let in
 	knownHosts      = "knownHosts"     // what the manager knows clients by
 	hostKey         = "hostKey"
@@ -37,8 +38,10 @@ type ring struct {
 	current *pair
 	// next is to take its place as soon as all clients let it in.
 	next *pair
-	// previous is let in for as long as a manager may log in with it.
+	// previous is let in for as long as a manager may log in with it. former is its pair, nil
+	// after the Secret was lost.
 	previous string
+	former   *pair
 	// identity tells whether the manager has the current key. It has not after the Secret was
 	// lost: what it still holds is all that clients let in.
 	identity bool
@@ -63,7 +66,10 @@ func parseRing(secret *corev1.Secret) *ring {
 		previous: string(secret.Data[previousPublic]), formerHost: string(secret.Data[formerHostKey]),
 		request: secret.Annotations[rotateRequested],
 	}
-	r.identity = len(secret.Data[identityKey]) > 0
+	r.identity = len(secret.Data[nextIdentityKey]) > 0
+	if first := of(identityKey); first != nil && first.public == r.previous {
+		r.former = first
+	}
 	r.made, _ = time.Parse(time.RFC3339, secret.Annotations[madeAnnotation])
 	if r.current == nil || r.host == nil {
 		return nil
@@ -127,10 +133,24 @@ func (r *ring) clientFiles(extra []string) map[string][]byte {
 // managerFiles are what a manager's helper serves.
 func (r *ring) managerFiles(d *opsv1.Diva) map[string][]byte {
 	files := map[string][]byte{"known_hosts": []byte(r.known(d))}
-	if r.identity {
-		files["identity"] = r.current.private
+	if first, next := r.identities(); next != nil {
+		files["identity"], files["identity-next"] = first.private, next.private
 	}
 	return files
+}
+
+// identities are the two private keys that the manager has, nil for those that it has
+// already. They are the same, but for the time of a switch: ssh reads a key once to offer it
+// and once more to sign, and does not log in with one that was changed between. It then
+// tries the other, so only one of them is changed at a time.
+func (r *ring) identities() (first, next *pair) {
+	switch {
+	case !r.identity:
+		return nil, nil
+	case r.former != nil:
+		return r.former, r.current
+	}
+	return r.current, r.current
 }
 
 // secret declares the Secret.
@@ -140,8 +160,8 @@ func (r *ring) secret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfig
 		authorizedKeys: []byte(r.authorized(extra)), knownHosts: []byte(r.known(d)),
 		hostKey: r.host.private, hostPublicKey: []byte(r.host.public + "\n"),
 	}
-	if r.identity {
-		data[identityKey] = r.current.private
+	if first, next := r.identities(); next != nil {
+		data[identityKey], data[nextIdentityKey] = first.private, next.private
 	}
 	if r.next != nil {
 		data[nextPrivateKey] = r.next.private

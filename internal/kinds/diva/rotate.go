@@ -71,12 +71,12 @@ func (r *ring) step(d *opsv1.Diva, f facts, now time.Time) *ring {
 			break
 		}
 		if r.next != nil {
-			out.previous, out.current, out.next, out.made = r.current.public, r.next, nil, now
+			out.previous, out.former, out.current, out.next, out.made = r.current.public, r.current, r.next, nil, now
 		}
 		out.identity = true
 	case opsv1.SSHSwitching:
 		if f.managersLag(d, r) == 0 {
-			out.previous = ""
+			out.previous, out.former = "", nil
 		}
 	default:
 		if r.due(d, f.given, now) {

@@ -5,6 +5,7 @@ package diva
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func authorizing(t testing.TB) *ring {
 
 func switching(t testing.TB) *ring {
 	r := settled(t)
-	r.current, r.previous = key(t, "new"), key(t, "old").public
+	r.current, r.previous, r.former = key(t, "new"), key(t, "old").public, key(t, "old")
 	return r
 }
 
@@ -159,6 +160,9 @@ func TestWhatTheSecretHoldsIsReadBackAsItWas(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			got := parseRing(stored(r.secret(d, nil)))
 			same(t, "the ring", text(t, r), text(t, got))
+			if (got.former == nil) != (r.former == nil) {
+				t.Error("expected the pair before it to be read back, too")
+			}
 			if got.request != r.request || !got.made.Equal(r.made) {
 				t.Errorf("expected it to be made at %s for %q, got %s for %q", r.made, r.request, got.made, got.request)
 			}
@@ -185,12 +189,48 @@ func TestASecretWithoutItsPrivateKeysIsNone(t *testing.T) {
 }
 
 // Between authorizing and switching clients need not follow: they let in the same keys.
-func TestTheSwitchChangesNothingAtTheClientsAndTheirRetirementNothingAtTheManager(t *testing.T) {
+func TestTheSwitchChangesNothingAtTheClients(t *testing.T) {
 	d := newDiva(2)
 	same(t, "what clients serve", wantedDigests(d, authorizing(t))["client"], wantedDigests(d, switching(t))["client"])
-	after := settled(t)
+}
+
+// ssh reads a key twice for one login and gives up one that was changed between.
+func TestOfTheManagersTwoKeysOneStaysAtEveryStep(t *testing.T) {
+	d, after := newDiva(1), settled(t)
 	after.current = key(t, "new")
-	same(t, "what the manager serves", wantedDigests(d, switching(t))["manager"], wantedDigests(d, after)["manager"])
+	steps := []*ring{settled(t), authorizing(t), switching(t), after}
+	for i := range steps[1:] {
+		was, is := steps[i].managerFiles(d), steps[i+1].managerFiles(d)
+		changed := 0
+		for _, file := range []string{"identity", "identity-next"} {
+			if !slices.Equal(was[file], is[file]) {
+				changed++
+			}
+		}
+		if changed > 1 {
+			t.Errorf("from %s to %s both keys change", steps[i].phase(), steps[i+1].phase())
+		}
+		for _, file := range []string{"identity", "identity-next"} {
+			p, _ := parsePair(string(is[file]))
+			if slices.Equal(was[file], is[file]) && !strings.Contains(steps[i].authorized(nil), p.public) && !strings.Contains(steps[i+1].authorized(nil), p.public) {
+				t.Errorf("from %s to %s the key that stays is let in by nobody", steps[i].phase(), steps[i+1].phase())
+			}
+		}
+	}
+}
+
+func TestAManagerHasBothItsFilesFromItsStart(t *testing.T) {
+	for what, r := range map[string]*ring{"in use": settled(t), "authorizing": authorizing(t), "switching": switching(t)} {
+		files := r.managerFiles(newDiva(1))
+		if len(files["identity"]) == 0 || len(files["identity-next"]) == 0 {
+			t.Errorf("%s: a file that is not there is mounted as a directory", what)
+		}
+	}
+	after := isLost(t)
+	after.identity = true
+	if files := after.managerFiles(newDiva(1)); len(files["identity"]) == 0 || len(files["identity-next"]) == 0 {
+		t.Error("after a loss: a file that is not there is mounted as a directory")
+	}
 }
 
 func TestTheManagerKnowsClientsByEveryNameThatTheyHaveInTheCluster(t *testing.T) {

@@ -35,21 +35,21 @@ var (
 	}
 	// No public key stands beside the private one: ssh would offer it, and one of another pair
 	// for the moment between the two files that change.
-	managerItems = []item{{identityKey, "identity"}, {knownHosts, "known_hosts"}}
+	managerItems = []item{{identityKey, "identity"}, {nextIdentityKey, "identity-next"}, {knownHosts, "known_hosts"}}
 	articleItems = []item{{privateKey, "id_rsa"}, {publicKey, "id_rsa.pub"}}
 )
 
-// files are what the helper of a pod serves. required is the one without which the pod
+// files are what the helper of a pod serves. required are those without which the pod
 // does not start; inPlace has them in a second directory, to be mounted one by one.
 type files struct {
 	items    []item
-	required string
+	required []string
 	inPlace  bool
 }
 
 var (
-	clientFiles  = files{items: clientItems, required: "authorized_keys"}
-	managerFiles = files{items: managerItems, required: "identity", inPlace: true}
+	clientFiles  = files{items: clientItems, required: []string{"authorized_keys", "ssh_host_ed25519_key"}}
+	managerFiles = files{items: managerItems, required: []string{"identity", "identity-next"}, inPlace: true}
 )
 
 // mount gives a pod its ssh files: the Secret, the helper that copies them for the user that
@@ -93,7 +93,10 @@ func secretVolume(d *opsv1.Diva, items []item, mode int32) *corev1ac.SecretVolum
 // which wait until the files are there. It has the user of those: ssh refuses a private
 // key that others of its own user's group can read.
 func (s files) helper(image string, user int64) *corev1ac.ContainerApplyConfiguration {
-	args := []string{"ssh-files", "--from", sourceMount, "--to", filesMount + "/" + liveDir, "--require", s.required}
+	args := []string{"ssh-files", "--from", sourceMount, "--to", filesMount + "/" + liveDir}
+	for _, name := range s.required {
+		args = append(args, "--require", name)
+	}
 	if s.inPlace {
 		args = append(args, "--in-place", filesMount+"/"+inPlaceDir)
 	}

@@ -5,6 +5,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,14 +46,18 @@ func (s *shop) staysIn(phase opsv1.SSHPhase) {
 func (s *shop) canLogIn(when string) {
 	s.Helper()
 	for _, manager := range s.pods("manager") {
-		signer, err := ssh.ParsePrivateKey([]byte(s.serves(manager, "identity")))
-		if err != nil {
-			s.Fatalf("%s: %s has no key: %v", when, manager.Name, err)
+		var keys []string
+		for _, file := range []string{"identity", "identity-next"} {
+			signer, err := ssh.ParsePrivateKey([]byte(s.serves(manager, file)))
+			if err != nil {
+				s.Fatalf("%s: %s has no key: %v", when, manager.Name, err)
+			}
+			keys = append(keys, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))))
 		}
-		key := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
 		for _, c := range s.pods("client") {
-			if !strings.Contains(s.serves(c, "authorized_keys"), key) {
-				s.Errorf("%s: %s refuses the key of %s", when, c.Name, manager.Name)
+			letIn := func(key string) bool { return strings.Contains(s.serves(c, "authorized_keys"), key) }
+			if !slices.ContainsFunc(keys, letIn) {
+				s.Errorf("%s: %s refuses the keys of %s", when, c.Name, manager.Name)
 			}
 			if host := strings.TrimSpace(s.serves(c, "ssh_host_ed25519_key.pub")); !strings.Contains(s.serves(manager, "known_hosts"), host) {
 				s.Errorf("%s: %s does not know %s", when, manager.Name, c.Name)
