@@ -162,7 +162,7 @@ func TestDivaSmokeTheArticlesManifestComesUpAndAnsibleReachesItsClients(t *testi
 	if !strings.Contains(table, "1/1") || !strings.Contains(table, "2/2") || !strings.Contains(table, "spec.publicKey") {
 		t.Errorf("expected 1/1, 2/2 and a word about the public key, got:\n%s", table)
 	}
-	d.kubectl(t, "exec", "-n", d.ns, articleDiva+"-client-1", "-c", articleDiva, "--", "kill", "1")
+	d.kubectl(t, "exec", "-n", d.ns, articleDiva+"-client-1", "-c", articleDiva, "--", "sh", "-c", "kill 1")
 	eventually.True(t, 3*time.Second, "the table tells of a client that died", func() error {
 		if table := d.kubectl(t, "get", "-n", d.ns, "dv"); !strings.Contains(table, "1/2") {
 			return fmt.Errorf("it is:\n%s", table)

@@ -132,10 +132,11 @@ Subsystem sftp internal-sftp
 // sshManager has ansible and ssh, and waits.
 func sshManager() Recipe {
 	return Recipe{
-		Name:     "diva",
-		Summary:  "ansible and ssh as Debian builds them, to manage others",
-		Suite:    "trixie",
-		Packages: []string{"ansible-core", "openssh-client", "dash", "coreutils"},
+		Name:    "diva",
+		Summary: "ansible and ssh as Debian builds them, to manage others",
+		Suite:   "trixie",
+		// libc-bin has the one locale that ansible runs in.
+		Packages: []string{"ansible-core", "openssh-client", "dash", "coreutils", "libc-bin"},
 		Without:  []string{"adduser", "debconf", "passwd", "media-types"},
 		Tags:     []string{"diva:{version}"},
 		Files:    map[string]string{"/etc/ssh/ssh_config": "Include /etc/ssh/ssh_config.d/*.conf\n"},

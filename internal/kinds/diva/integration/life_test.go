@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -163,6 +164,49 @@ func TestAStatefulSetThatSomebodyDeletesIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.awaitReady(2)
+}
+
+// A flapping client costs two writes of the status each way at most, and no conflict.
+func TestFlappingClientsCostTwoWritesATransitionAndNoConflict(t *testing.T) {
+	s := newShop(t)
+	s.create(2)
+	s.awaitReady(2)
+	env.Settled(t, env.Audit.Mark(t))
+	mark, transitions := env.Audit.Mark(t), 0
+	for range 3 {
+		for _, ready := range []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue} {
+			text := map[corev1.ConditionStatus]string{corev1.ConditionFalse: "1/2", corev1.ConditionTrue: "2/2"}[ready]
+			pod := s.pods("client")[0]
+			setReadiness(&pod, ready)
+			if err := env.Client.Status().Update(t.Context(), &pod); err != nil {
+				t.Fatal(err)
+			}
+			transitions++
+			operator.Until(t, "clients are "+text, func() error {
+				if got := s.get().Status.Clients; got != text {
+					return fmt.Errorf("they are %s", got)
+				}
+				return nil
+			})
+		}
+	}
+	calls := env.Settled(t, mark)
+	writes := calls.Where(func(c testenv.Call) bool { return c.Resource == "divas" && c.Verb == "patch" })
+	if len(writes) > 2*transitions {
+		t.Errorf("expected at most 2 writes of the status for each of %d transitions, got %d:\n%s", transitions, len(writes), writes)
+	}
+	if refused := calls.Where(func(c testenv.Call) bool { return c.Code == 409 }); len(refused) > 0 {
+		t.Errorf("expected no conflict, got:\n%s", refused)
+	}
+	t.Logf("%d transitions, %d writes of the status", transitions, len(writes))
+}
+
+func setReadiness(pod *corev1.Pod, ready corev1.ConditionStatus) {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == corev1.PodReady {
+			pod.Status.Conditions[i].Status = ready
+		}
+	}
 }
 
 func (s *shop) claimUIDs() map[string]string {

@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,13 +31,17 @@ func (s *shop) awaitPhase(phase opsv1.SSHPhase) *opsv1.Diva {
 	return d
 }
 
-// staysIn expects that nothing goes on for as long as no pod tells that it has followed.
+// staysIn expects that nothing goes on for as long as pods that are asked have not followed.
 func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	s.Helper()
-	version := s.secret().ResourceVersion
-	mark := env.Audit.Mark(s.T)
-	operator.Until(s.T, "pods to be asked again", func() error { return nil })
-	env.Settled(s.T, mark)
+	version, asked := s.secret().ResourceVersion, helpers.questions()
+	operator.Until(s.T, "the operator asks again", func() error {
+		if helpers.questions() == asked {
+			return errors.New("it has not yet")
+		}
+		return nil
+	})
+	env.Settled(s.T, env.Audit.Mark(s.T))
 	if d := s.get(); d.Status.SSH.Phase != phase || s.secret().ResourceVersion != version {
 		s.Errorf("expected %s for as long as pods have not followed, got %s", phase, d.Status.SSH.Phase)
 	}
