@@ -53,11 +53,15 @@ func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Obje
 	return m, nil
 }
 
-// has tells whether a pod is one of these. Pods of a predecessor have the same names for as
-// long as they are not collected.
+// has tells whether a pod is one of these: one that the StatefulSet controls, or that it,
+// or the one before it, has made and that nobody controls at the moment. Pods of a
+// predecessor have the same names for as long as they are not collected.
 func (m Members) has(pod *corev1.Pod) bool {
 	controller := metav1.GetControllerOf(pod)
-	return controller == nil || m.Set != nil && controller.UID == m.Set.UID
+	if controller == nil {
+		return pod.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name
+	}
+	return m.Set != nil && controller.UID == m.Set.UID
 }
 
 // Recall compares what was read with what the operator itself remembers to have written.
@@ -115,7 +119,7 @@ func (m Members) Report(set condition.Set, kind, noun string, names []string, do
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s goes from %d to %d", noun, n, wanted))
 	case m.Refusal.Words != "":
 		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%d of %d %s cannot be made: %s", int(n)-len(m.Pods), n, noun, m.Refusal.Words))
-	case m.Behind || changing(done, "StatefulSet"):
+	case m.Behind || Changing(done, "StatefulSet"):
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case ready < n:
 		why, reason := m.FirstCause(names)

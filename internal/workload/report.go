@@ -31,7 +31,7 @@ func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit
 		set.False(kind, common.ReasonApplying, "The pods are being made")
 	case n != wanted:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods goes from %d to %d", n, wanted))
-	case changing(done, "Deployment") || !r.Observed():
+	case Changing(done, "Deployment") || !r.Observed():
 		set.False(kind, common.ReasonUpdating, "The Deployment is being changed")
 	case r.refused() != "":
 		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%s; a pod is refused: %s", r.progress(), r.refused()))
@@ -72,9 +72,9 @@ func (r Rollout) reportAvailable(set condition.Set) {
 	}
 }
 
-// changing tells whether the facts are older than the last change of a workload: what
+// Changing tells whether the facts are older than the last change of a workload: what
 // they say of its pods is not about what the spec says now.
-func changing(done kit.Outcome, kind string) bool {
+func Changing(done kit.Outcome, kind string) bool {
 	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
 		return result.Ref.Kind == kind && (result.Action == ensure.Applied || result.Action == ensure.Waiting || result.Action == ensure.Replaced)
 	})
