@@ -276,17 +276,24 @@ func letsIn(clients, manager *corev1.Secret) error {
 // or the other.
 func loginsGoOn(before, after faults.View, e faults.Event) error {
 	was, is := &corev1.Secret{}, &corev1.Secret{}
-	if e.Key.Kind != "Secret" || e.Key.Name != "ops-ssh" || before.Get("ops-ssh", was) != nil || after.Get("ops-ssh", is) != nil || was.UID != is.UID {
+	if e.Key.Kind != "Secret" || !changed(before, after, "ops-ssh", was, is) {
 		return nil
 	}
 	return errors.Join(letsIn(was, is), letsIn(is, was))
 }
 
+// changed reads two versions of one object, and tells whether there are two.
+func changed(before, after faults.View, name string, was, is client.Object) bool {
+	return there(before, name, was) && there(after, name, is) && was.GetUID() == is.GetUID()
+}
+
+func there(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
+
 // inventoryIsAhead holds if a StatefulSet is never told to have fewer clients than the
 // inventory has.
 func inventoryIsAhead(before, after faults.View, e faults.Event) error {
 	was, is, list := &appsv1.StatefulSet{}, &appsv1.StatefulSet{}, &corev1.ConfigMap{}
-	if e.Key.Kind != "StatefulSet" || before.Get("ops-client", was) != nil || after.Get("ops-client", is) != nil || after.Get("ops-inventory", list) != nil {
+	if e.Key.Kind != "StatefulSet" || !changed(before, after, "ops-client", was, is) || !there(after, "ops-inventory", list) {
 		return nil
 	}
 	if has := strings.Count(list.Data["hosts"], "ansible_host="); *is.Spec.Replicas < *was.Spec.Replicas && has > int(*is.Spec.Replicas) {
@@ -297,7 +304,7 @@ func inventoryIsAhead(before, after faults.View, e faults.Event) error {
 
 func noClaimShrinks(before, after faults.View, e faults.Event) error {
 	was, is := &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolumeClaim{}
-	if e.Key.Kind != "PersistentVolumeClaim" || before.Get(e.Key.Name, was) != nil || after.Get(e.Key.Name, is) != nil || was.UID != is.UID {
+	if e.Key.Kind != "PersistentVolumeClaim" || !changed(before, after, e.Key.Name, was, is) {
 		return nil
 	}
 	if is.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) < 0 {
