@@ -5,8 +5,9 @@
 // set of clients over ssh, with its key pair, its storage and its list of clients.
 //
 // The pair is changed without a refused login: keys.go reads keys, ring.go is what the
-// Secret holds and ringfiles.go what pods get of it, rotate.go the steps from one ring to the next, served.go how it is known
-// that pods have followed. The files in the pods are kept by internal/helper/sshfiles.
+// Secret holds, ringfiles.go what pods get of it, rotate.go the steps from one ring to the
+// next, and served.go how it is known that pods have followed. The files in the pods are
+// kept by internal/helper/sshfiles.
 package diva
 
 import (
