@@ -27,7 +27,7 @@ KUBECTL := $(BIN)/kubectl
 # The layers and their kinds; the roles of each are generated from the markers in these packages.
 LAYERS := machines applications data
 KINDS_machines := nodepool
-KINDS_applications := appservice microservicedeploy
+KINDS_applications := appservice microservicedeploy diva
 KINDS_data := memcached
 
 # Versions of what is built from other modules. Kubernetes' own is in hack/localcluster/go.mod.

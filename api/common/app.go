@@ -61,3 +61,20 @@ type Port struct {
 	// +kubebuilder:validation:Maximum=65535
 	NodePort *int32 `json:"nodePort,omitempty"`
 }
+
+// Probes tell whether a container is started, ready and alive.
+// +kubebuilder:object:generate=true
+type Probes struct {
+	// readiness takes the pod out of the Service while it fails.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
+	Readiness *corev1.Probe `json:"readiness,omitempty"`
+	// liveness restarts the container when it fails.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
+	Liveness *corev1.Probe `json:"liveness,omitempty"`
+	// startup holds the others back until it has succeeded.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
+	Startup *corev1.Probe `json:"startup,omitempty"`
+}

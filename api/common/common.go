@@ -41,6 +41,9 @@ const (
 	// PinnedAnnotation tells for which wishes of the user a pod template was made, so that
 	// an upgrade of the operator alone changes none.
 	PinnedAnnotation = "opcrew.io/pinned"
+	// KeptForAnnotation stands on what outlives its owner, such as a claim with data, and names
+	// the kind and name of the object that may have it again.
+	KeptForAnnotation = "opcrew.io/kept-for"
 )
 
 // Reasons that conditions of every kind can have.

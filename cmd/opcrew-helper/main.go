@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/opcrew/opcrew/internal/helper/authproxy"
+	"github.com/opcrew/opcrew/internal/helper/sshfiles"
 )
 
 // version is set by the build.
@@ -45,6 +46,7 @@ type job func(context.Context) error
 func commands() []command {
 	return []command{
 		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
+		{"ssh-files", "keeps the files of ssh and sshd in step with a mounted Secret", sshFiles},
 		{"version", "prints the version", printVersion},
 	}
 }
@@ -109,6 +111,20 @@ func authProxy(args []string, out io.Writer, log *slog.Logger) (job, error) {
 		}
 		log.Info("Starting", "version", version, "routes", len(options.Routes))
 		return proxy.Run(ctx)
+	}, nil
+}
+
+func sshFiles(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	options, err := sshfiles.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		if options.Check {
+			return sshfiles.Check(options)
+		}
+		log.Info("Starting", "version", version, "from", options.From)
+		return sshfiles.New(options, clock.RealClock{}, log).Run(ctx)
 	}, nil
 }
 

@@ -22,6 +22,9 @@ func TestTheExitCodeTellsUsageFromFailure(t *testing.T) {
 		{"auth-proxy --help", exitOK, "-credentials directory", ""},
 		{"auth-proxy", exitUsage, "", "--route is needed"},
 		{"auth-proxy --address 256.0.0.1 --route 1=2 --credentials /none", exitFailed, "", "bind a port"},
+		{"ssh-files --help", exitOK, "-from directory", ""},
+		{"ssh-files --to /none", exitUsage, "", "--from is needed"},
+		{"ssh-files --check --to /none", exitFailed, "", "not served yet"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

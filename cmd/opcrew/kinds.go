@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/opcrew/opcrew/internal/kinds/appservice"
+	"github.com/opcrew/opcrew/internal/kinds/diva"
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
@@ -21,6 +22,7 @@ func kinds() []kit.Kind {
 		nodepool.Kind(),
 		appservice.Kind(),
 		microservicedeploy.Kind(),
+		diva.Kind(),
 		memcached.Kind(),
 	}
 }

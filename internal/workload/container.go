@@ -26,7 +26,7 @@ const (
 // Container is the application's own container.
 func Container(name, image string, ports []common.Port) *corev1ac.ContainerApplyConfiguration {
 	c := corev1ac.Container().WithName(name).WithImage(image).
-		WithPorts(containerPorts(ports)...).
+		WithPorts(ContainerPorts(ports)...).
 		WithLifecycle(corev1ac.Lifecycle().WithPreStop(corev1ac.LifecycleHandler().
 			WithSleep(corev1ac.SleepAction().WithSeconds(drain)))).
 		WithSecurityContext(modest())

@@ -12,12 +12,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// FailedCreate gives the words with which the API server refused the last pod of a
-// StatefulSet or ReplicaSet (a quota, an admission rule), or nothing. Only its events
-// have them. They are read live, so call it only while pods are missing.
-func FailedCreate(ctx context.Context, live client.Reader, owner client.Object) (string, error) {
+// failedCreate is the reason of events with the words with which the API server refused a
+// pod of a StatefulSet or ReplicaSet: a quota, an admission rule.
+const failedCreate = "FailedCreate"
+
+// LastEvent gives the words of the last event of an object that has a reason, or nothing.
+// Events are read live, so call it only while something is missing that they may explain.
+func LastEvent(ctx context.Context, live client.Reader, owner client.Object, reason string) (string, error) {
 	events := &corev1.EventList{}
-	selector := fields.Set{"involvedObject.uid": string(owner.GetUID()), "reason": "FailedCreate"}.AsSelector()
+	selector := fields.Set{"involvedObject.uid": string(owner.GetUID()), "reason": reason}.AsSelector()
 	if err := live.List(ctx, events, client.InNamespace(owner.GetNamespace()), client.MatchingFieldsSelector{Selector: selector}); err != nil {
 		return "", fmt.Errorf("events of %s: %w", owner.GetName(), err)
 	}

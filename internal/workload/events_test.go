@@ -59,7 +59,7 @@ func TestTheLastRefusalOfAPodIsTold(t *testing.T) {
 		"not another object's": {[]client.Object{event("predecessor", "FailedCreate", "exceeded quota", 5), elsewhere}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := FailedCreate(t.Context(), reader(test.events...), owner())
+			got, err := LastEvent(t.Context(), reader(test.events...), owner(), failedCreate)
 			if err != nil || got != test.want {
 				t.Errorf("expected %q, got %q (%v)", test.want, got, err)
 			}
@@ -73,7 +73,7 @@ func TestEventsThatCannotBeReadAreAnError(t *testing.T) {
 			return errors.New("timeout")
 		},
 	}).Build()
-	if _, err := FailedCreate(t.Context(), broken, owner()); err == nil || !strings.Contains(err.Error(), "events of web: timeout") {
+	if _, err := LastEvent(t.Context(), broken, owner(), failedCreate); err == nil || !strings.Contains(err.Error(), "events of web: timeout") {
 		t.Errorf("expected the error with the name of the object, got %v", err)
 	}
 }

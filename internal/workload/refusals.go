@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -25,6 +26,8 @@ const (
 type Refusals struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
+	// Reason of the events that tell why; FailedCreate, of whatever makes pods, if it is empty.
+	Reason string
 
 	mu      sync.Mutex
 	missing map[client.ObjectKey]*search
@@ -52,7 +55,7 @@ func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.O
 	if now.Before(s.next) {
 		return Refusal{s.words, s.next.Sub(now)}, nil
 	}
-	words, err := FailedCreate(ctx, r.Live, maker)
+	words, err := LastEvent(ctx, r.Live, maker, cmp.Or(r.Reason, failedCreate))
 	if err != nil {
 		return Refusal{}, err
 	}

@@ -20,19 +20,19 @@ import (
 // Report sets the conditions RolledOut and Available from what was read of the pods and
 // from what was done. wanted is the number of pods that the spec asks for.
 func (r Rollout) Report(set condition.Set, wanted int32, done kit.Outcome) {
-	r.reportRolledOut(set, wanted, done)
+	r.ReportAs(set, common.ConditionRolledOut, wanted, done)
 	r.reportAvailable(set)
 }
 
-func (r Rollout) reportRolledOut(set condition.Set, wanted int32, done kit.Outcome) {
-	const kind = common.ConditionRolledOut
+// ReportAs sets one condition, of a kind that calls it otherwise, as Report sets RolledOut.
+func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit.Outcome) {
 	n := r.Replicas()
 	switch {
 	case r.Deployment == nil:
 		set.False(kind, common.ReasonApplying, "The pods are being made")
 	case n != wanted:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods goes from %d to %d", n, wanted))
-	case changing(done) || !r.Observed():
+	case Changing(done, "Deployment") || !r.Observed():
 		set.False(kind, common.ReasonUpdating, "The Deployment is being changed")
 	case r.refused() != "":
 		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%s; a pod is refused: %s", r.progress(), r.refused()))
@@ -73,11 +73,11 @@ func (r Rollout) reportAvailable(set condition.Set) {
 	}
 }
 
-// changing tells whether the facts are older than the last change of the Deployment:
-// what they say of its pods is not about what the spec says now.
-func changing(done kit.Outcome) bool {
+// Changing tells whether the facts are older than the last change of a workload: what
+// they say of its pods is not about what the spec says now.
+func Changing(done kit.Outcome, kind string) bool {
 	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
-		return result.Ref.Kind == "Deployment" && (result.Action == ensure.Applied || result.Action == ensure.Waiting)
+		return result.Ref.Kind == kind && (result.Action == ensure.Applied || result.Action == ensure.Waiting || result.Action == ensure.Replaced)
 	})
 }
 

@@ -67,8 +67,13 @@ func outcome(kind string, action ensure.Action) kit.Outcome {
 
 // told is a condition after a report.
 func told(r Rollout, wanted int32, done kit.Outcome, kind string) string {
+	return toldBy(kind, func(set condition.Set) { r.Report(set, wanted, done) })
+}
+
+// toldBy is what a report says in one condition.
+func toldBy(kind string, report func(condition.Set)) string {
 	var list []metav1.Condition
-	r.Report(condition.Set{Conditions: &list, Generation: 1, Now: time.Unix(1, 0)}, wanted, done)
+	report(condition.Set{Conditions: &list, Generation: 1, Now: time.Unix(1, 0)})
 	c := meta.FindStatusCondition(list, kind)
 	if c == nil {
 		return "none"

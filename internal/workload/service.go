@@ -63,9 +63,9 @@ func ContainerPort(p common.Port) int32 {
 	return p.Port
 }
 
-// containerPorts are the ports of the container; several ports of the Service may lead to
+// ContainerPorts are the ports of the container; several ports of the Service may lead to
 // one of them.
-func containerPorts(ports []common.Port) []*corev1ac.ContainerPortApplyConfiguration {
+func ContainerPorts(ports []common.Port) []*corev1ac.ContainerPortApplyConfiguration {
 	var out []*corev1ac.ContainerPortApplyConfiguration
 	for _, p := range ports {
 		number, proto := ContainerPort(p), Protocol(p)

@@ -180,7 +180,7 @@ type MicroServiceDeploySpec struct {
 
 	// probes of the container; default a readiness probe that connects to the first port.
 	// +optional
-	Probes *Probes `json:"probes,omitempty"`
+	Probes *common.Probes `json:"probes,omitempty"`
 
 	// envs is added to the environment of the container, and goes before config.
 	// +optional
@@ -269,22 +269,6 @@ type SecretRef struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-}
-
-// Probes tell whether a container is started, ready and alive.
-type Probes struct {
-	// readiness takes the pod out of the Service while it fails.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
-	Readiness *corev1.Probe `json:"readiness,omitempty"`
-	// liveness restarts the container when it fails.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
-	Liveness *corev1.Probe `json:"liveness,omitempty"`
-	// startup holds the others back until it has succeeded.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
-	Startup *corev1.Probe `json:"startup,omitempty"`
 }
 
 // Gateway names a Gateway of Gateway API.

@@ -32,7 +32,7 @@ const debian = "bookworm"
 // Recipes are the images that are made of Debian packages, under the names
 // that upstream gives them. To add one, add it here.
 func Recipes() []Recipe {
-	return []Recipe{busybox(), memcached(), nginx()}
+	return []Recipe{busybox(), memcached(), nginx(), sshClient(), sshManager(), sshExtra()}
 }
 
 // FindRecipe returns the recipe of that name.
@@ -100,6 +100,61 @@ func nginx() Recipe {
 		Files:    map[string]string{"/etc/nginx/nginx.conf": nginxConf},
 		// SIGTERM would end it in the middle of an answer.
 		Config: Config{Entrypoint: []string{"nginx", "-g", "daemon off;"}, StopSignal: "SIGQUIT"},
+	}
+}
+
+// sshClient is a machine that a manager reaches over ssh, with the python that ansible runs
+// there. It has no host key: that is for whoever runs it to bring.
+func sshClient() Recipe {
+	return Recipe{
+		Name:     "diva-client",
+		Summary:  "sshd and python3 as Debian builds them, to be managed",
+		Suite:    "trixie",
+		Packages: []string{"openssh-server", "python3", "dash", "coreutils"},
+		Without:  []string{"adduser", "debconf", "init-system-helpers", "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
+		Tags:     []string{"diva-client:{version}"},
+		// root has a shell here: it is who the manager logs in as.
+		Files: map[string]string{
+			"/etc/ssh/sshd_config": sshdConf, "/run/sshd/.keep": "",
+			"/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nsshd:x:110:65534::/run/sshd:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+		},
+		Config: Config{Entrypoint: []string{"/usr/sbin/sshd", "-D", "-e"}},
+	}
+}
+
+const sshdConf = `Include /etc/ssh/sshd_config.d/*.conf
+UsePAM no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+Subsystem sftp internal-sftp
+`
+
+// sshManager has ansible and ssh, and waits.
+func sshManager() Recipe {
+	return Recipe{
+		Name:    "diva",
+		Summary: "ansible and ssh as Debian builds them, to manage others",
+		Suite:   "trixie",
+		// libc-bin has the one locale that ansible runs in.
+		Packages: []string{"ansible-core", "openssh-client", "dash", "coreutils", "libc-bin"},
+		Without:  []string{"adduser", "debconf", "passwd", "media-types"},
+		Tags:     []string{"diva:{version}"},
+		Files:    map[string]string{"/etc/ssh/ssh_config": "Include /etc/ssh/ssh_config.d/*.conf\n"},
+		Config:   Config{Cmd: []string{"sleep", "infinity"}, Env: []string{"HOME=/root", "LC_ALL=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}},
+	}
+}
+
+// sshExtra brings a manager a playbook: its entrypoint puts it into /extra.
+func sshExtra() Recipe {
+	return Recipe{
+		Name:     "diva-extra",
+		Summary:  "a playbook, and what copies it into /extra",
+		Suite:    debian,
+		Packages: []string{"busybox-static"},
+		Tags:     []string{"diva-extra:{version}"},
+		Applets:  "/bin/busybox",
+		Files:    map[string]string{"/playbooks/ping.yaml": "- hosts: clients\n  gather_facts: false\n  tasks: [{ping: {}}]\n"},
+		Config:   Config{Cmd: []string{"cp", "-r", "/playbooks/.", "/extra"}},
 	}
 }
 

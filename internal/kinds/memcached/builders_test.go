@@ -23,6 +23,7 @@ import (
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -59,10 +60,10 @@ type factOption func(*facts)
 
 // observed is a StatefulSet of so many replicas, all of which are ready.
 func observed(replicas int32, options ...factOption) facts {
-	f := facts{set: newSet(replicas), pods: map[string]*corev1.Pod{}}
+	f := facts{workload.Members{Set: newSet(replicas), Pods: map[string]*corev1.Pod{}}}
 	for i := range replicas {
 		pod := newPod(fmt.Sprint("web-", i))
-		f.pods[pod.Name] = pod
+		f.Pods[pod.Name] = pod
 	}
 	for _, option := range options {
 		option(&f)
@@ -95,34 +96,34 @@ func newPod(name string) *corev1.Pod {
 func lacks(names ...string) factOption {
 	return func(f *facts) {
 		for _, name := range names {
-			delete(f.pods, name)
+			delete(f.Pods, name)
 		}
 	}
 }
 
-func has(name string) factOption { return func(f *facts) { f.pods[name] = newPod(name) } }
+func has(name string) factOption { return func(f *facts) { f.Pods[name] = newPod(name) } }
 
 // counts has the StatefulSet report so many pods.
-func counts(pods int32) factOption { return func(f *facts) { f.set.Status.Replicas = pods } }
+func counts(pods int32) factOption { return func(f *facts) { f.Set.Status.Replicas = pods } }
 
 func starts(name string) factOption {
-	return func(f *facts) { f.pods[name].Status.Conditions = nil }
+	return func(f *facts) { f.Pods[name].Status.Conditions = nil }
 }
 
 func cannotPull(name string) factOption {
 	return func(f *facts) {
-		f.pods[name].Status.Conditions = nil
-		f.pods[name].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: appName, State: corev1.ContainerState{
+		f.Pods[name].Status.Conditions = nil
+		f.Pods[name].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: appName, State: corev1.ContainerState{
 			Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"},
 		}}}
 	}
 }
 
-func isRefused(words string) factOption { return func(f *facts) { f.refusal.Words = words } }
+func isRefused(words string) factOption { return func(f *facts) { f.Refusal.Words = words } }
 
-func isUpdated(n int32) factOption { return func(f *facts) { f.set.Status.UpdatedReplicas = n } }
+func isUpdated(n int32) factOption { return func(f *facts) { f.Set.Status.UpdatedReplicas = n } }
 
-func isUnseen(f *facts) { f.set.Generation++ }
+func isUnseen(f *facts) { f.Set.Generation++ }
 
 // Outcomes.
 

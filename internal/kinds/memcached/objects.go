@@ -20,6 +20,7 @@ import (
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/podtemplate"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 const (
@@ -76,12 +77,11 @@ func servers(m *cachev1alpha1.Memcached, n int32) []string {
 	return out
 }
 
-func podNames(m *cachev1alpha1.Memcached, n int32) []string {
-	out := make([]string, 0, n)
-	for i := range n {
-		out = append(out, fmt.Sprintf("%s-%d", m.Name, i))
-	}
-	return out
+func podNames(m *cachev1alpha1.Memcached, n int32) []string { return identity(m).Names(n) }
+
+// identity is what is read of the servers by.
+func identity(m *cachev1alpha1.Memcached) workload.Identity {
+	return workload.Identity{Namespace: m.Namespace, Name: m.Name, Labels: labels(m), Selector: selector(m)}
 }
 
 // disruptionBudget keeps drains from emptying more than one server at a time.

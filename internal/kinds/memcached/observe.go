@@ -5,13 +5,8 @@ package memcached
 
 import (
 	"context"
-	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -28,42 +23,20 @@ type reconciler struct {
 }
 
 // facts are all that is read about a Memcached.
-type facts struct {
-	set     *appsv1.StatefulSet // nil: there is none
-	pods    map[string]*corev1.Pod
-	refusal workload.Refusal // of a missing pod
-}
+type facts struct{ workload.Members }
 
 // Observe reads the StatefulSet and its pods.
 func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (facts, error) {
-	f := facts{pods: map[string]*corev1.Pod{}}
-	set := &appsv1.StatefulSet{}
-	err := r.Client.Get(ctx, client.ObjectKeyFromObject(m), set)
-	switch {
-	case apierrors.IsNotFound(err):
-		return f, nil
-	case err != nil:
-		return f, fmt.Errorf("read StatefulSet: %w", err)
+	members, err := workload.ObserveMembers(ctx, r.Client, m, identity(m))
+	f := facts{members}
+	if err != nil {
+		return f, err
 	}
-	if !metav1.IsControlledBy(set, m) {
-		return f, nil // somebody else's, or that of an earlier object of this name
-	}
-	f.set = set
-	pods := &corev1.PodList{}
-	if err := r.Client.List(ctx, pods, client.InNamespace(m.Namespace), client.MatchingLabels(selector(m))); err != nil {
-		return f, fmt.Errorf("list pods: %w", err)
-	}
-	for i := range pods.Items {
-		// Pods of a predecessor have the same names for as long as they are not collected.
-		if pod := &pods.Items[i]; metav1.IsControlledBy(pod, set) {
-			f.pods[pod.Name] = pod
-		}
-	}
-	if !f.missing() {
+	if !f.Missing() {
 		r.refusals.Forget(client.ObjectKeyFromObject(m))
 		return f, nil
 	}
-	f.refusal, err = r.refusals.Why(ctx, client.ObjectKeyFromObject(m), set, refused(m))
+	f.Refusal, err = r.refusals.Why(ctx, client.ObjectKeyFromObject(m), f.Set, refused(m))
 	return f, err
 }
 
@@ -71,11 +44,6 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 func refused(m *cachev1alpha1.Memcached) bool {
 	told := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedServersReady)
 	return told != nil && told.Reason == cachev1alpha1.ReasonServersMissing
-}
-
-// missing tells whether the StatefulSet has fewer pods than it is to have.
-func (f facts) missing() bool {
-	return f.set != nil && f.set.Spec.Replicas != nil && len(f.pods) < int(*f.set.Spec.Replicas)
 }
 
 // objectOfPod wakes the Memcached that a pod belongs to: its StatefulSet stands between them.

@@ -73,22 +73,22 @@ func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 	if err := w.Client.Delete(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
-	if f := w.observe(t, m); !f.missing() || f.refusal.Words != "" {
+	if f := w.observe(t, m); !f.Missing() || f.Refusal.Words != "" {
 		t.Errorf("expected a pod that is missing for no known reason, got %+v", f)
 	}
 	w.clock.Step(workload.RefusalWait - time.Millisecond)
 	w.observe(t, m)
 	w.expectAsked(t, 0, "while the pod may be on its way")
 	w.clock.Step(time.Millisecond)
-	if f := w.observe(t, m); f.refusal.Words != "exceeded quota" {
-		t.Errorf("expected the words of the refusal, got %q", f.refusal.Words)
+	if f := w.observe(t, m); f.Refusal.Words != "exceeded quota" {
+		t.Errorf("expected the words of the refusal, got %q", f.Refusal.Words)
 	}
 	w.expectAsked(t, 1, "after the wait")
 
 	if err := w.Client.Create(t.Context(), newPod("web-1")); err != nil {
 		t.Fatal(err)
 	}
-	if f := w.observe(t, m); f.missing() || f.refusal.Words != "" {
+	if f := w.observe(t, m); f.Missing() || f.Refusal.Words != "" {
 		t.Errorf("expected nothing to be missing, got %+v", f)
 	}
 	if err := w.Client.Delete(t.Context(), newPod("web-1")); err != nil {
@@ -102,8 +102,8 @@ func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 func TestAKnownRefusalIsAskedForAtOnceByAProcessThatJustBegan(t *testing.T) {
 	m := newMemcached(1)
 	m.Status.Conditions = []metav1.Condition{{Type: cachev1alpha1.MemcachedServersReady, Reason: cachev1alpha1.ReasonServersMissing}}
-	if f := newWatcher(newSet(1)).observe(t, m); f.refusal.Words != "exceeded quota" {
-		t.Errorf("expected the words of the refusal, got %q", f.refusal.Words)
+	if f := newWatcher(newSet(1)).observe(t, m); f.Refusal.Words != "exceeded quota" {
+		t.Errorf("expected the words of the refusal, got %q", f.Refusal.Words)
 	}
 }
 
@@ -115,14 +115,14 @@ func TestOnlyPodsOfTheStatefulSetCount(t *testing.T) {
 	elsewhere.Namespace = "other"
 	unlabelled.Labels = nil
 	f := newWatcher(newSet(3), newPod("web-0"), predecessors, somebodys, elsewhere, unlabelled).observe(t, newMemcached(3))
-	if len(f.pods) != 1 || f.pods["web-0"] == nil || !f.missing() {
-		t.Errorf("expected web-0 only, got %v", f.pods)
+	if len(f.Pods) != 1 || f.Pods["web-0"] == nil || !f.Missing() {
+		t.Errorf("expected web-0 only, got %v", f.Pods)
 	}
 }
 
 func TestWithoutAStatefulSetNothingIsKnownOfPods(t *testing.T) {
 	f := newWatcher(newPod("web-0")).observe(t, newMemcached(3))
-	if f.set != nil || len(f.pods) > 0 || f.missing() {
+	if f.Set != nil || len(f.Pods) > 0 || f.Missing() {
 		t.Errorf("expected nothing, got %+v", f)
 	}
 }

@@ -19,7 +19,7 @@ func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, _ time.Time) kit.
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	plan := kit.Plan{Again: f.refusal.Again}
+	plan := kit.Plan{Again: f.Refusal.Again}
 	for _, object := range []runtime.ApplyConfiguration{service(m), serverList(m), disruptionBudget(m)} {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}

@@ -5,7 +5,6 @@ package memcached
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +13,6 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -41,8 +39,8 @@ func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	s := &m.Status
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(m)})
 	size := s.Replicas
-	if f.set != nil && f.set.Spec.Replicas != nil {
-		size = *f.set.Spec.Replicas
+	if f.Set != nil && f.Set.Spec.Replicas != nil {
+		size = *f.Set.Spec.Replicas
 	}
 	// The first servers of a new object move nothing; those that come back after size 0 do.
 	if size != s.Replicas && (s.Replicas > 0 || s.LastResize != nil) {
@@ -50,12 +48,7 @@ func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	}
 	s.Replicas = size
 	s.Nodes, s.Servers = podNames(m, size), servers(m, size)
-	s.ReadyReplicas = 0
-	for _, name := range s.Nodes {
-		if pod := f.pods[name]; pod != nil && workload.Ready(pod) {
-			s.ReadyReplicas++
-		}
-	}
+	s.ReadyReplicas = f.Ready(s.Nodes)
 }
 
 // moved is the share of keys, in percent and rounded up, that consistent hashing looks
@@ -69,59 +62,35 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 	const kind = cachev1alpha1.MemcachedServersReady
 	s := m.Status
 	switch {
-	case f.set == nil:
+	case f.Set == nil:
 		set.False(kind, common.ReasonApplying, "The servers are being made")
 	case s.Replicas != m.Spec.Size:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers goes from %d to %d", s.Replicas, m.Spec.Size))
-	case f.refusal.Words != "":
-		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.pods), s.Replicas, f.refusal.Words))
-	case changing(done):
+	case f.Refusal.Words != "":
+		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
+	case workload.Changing(done, "StatefulSet"):
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
-	case s.Replicas == 0 && (f.rolling() || f.set.Status.Replicas > 0 || len(f.pods) > 0):
+	case s.Replicas == 0 && (f.Rolling() || f.Set.Status.Replicas > 0 || len(f.Pods) > 0):
 		set.False(kind, common.ReasonUpdating, "The last servers are going")
 	case s.Replicas == 0:
 		set.True(kind, cachev1alpha1.ReasonScaledToZero, "Size is 0: there are no servers")
 	case s.ReadyReplicas < s.Replicas:
 		why, reason := firstCause(m, f)
 		set.False(kind, reason, fmt.Sprintf("%d of %d servers answer; %s", s.ReadyReplicas, s.Replicas, why))
-	case f.rolling():
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d servers are changed", f.set.Status.UpdatedReplicas, s.Replicas))
+	case f.Rolling():
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d servers are changed", f.Set.Status.UpdatedReplicas, s.Replicas))
 	default:
 		set.True(kind, cachev1alpha1.ReasonAllServersReady, fmt.Sprintf("%d of %d servers answer", s.ReadyReplicas, s.Replicas))
 	}
 }
 
-// changing tells whether the facts are older than the last change of the StatefulSet:
-// what they say of its servers is not about what the spec says now.
-func changing(done kit.Outcome) bool {
-	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
-		return result.Ref.Kind == "StatefulSet" && (result.Action == ensure.Applied || result.Action == ensure.Waiting)
-	})
-}
-
-// rolling tells whether the StatefulSet has not carried out its last change yet. Its
-// revisions do not tell: taking a change back makes them the same at once.
-func (f facts) rolling() bool {
-	status := f.set.Status
-	return status.ObservedGeneration < f.set.Generation || status.UpdatedReplicas < status.Replicas
-}
-
-// firstCause names the first server that does not answer, and why; one that may need a
-// hand goes before those that are on their way.
+// firstCause names the first server that does not answer, and why, in this kind's terms.
 func firstCause(m *cachev1alpha1.Memcached, f facts) (cause, reason string) {
-	for _, name := range m.Status.Nodes {
-		why, stuck := "its pod is being made", false
-		if pod := f.pods[name]; pod != nil {
-			why, stuck = workload.WhyNotReady(pod)
-		}
-		if stuck {
-			return name + ": " + why, cachev1alpha1.ReasonServersNotReady
-		}
-		if cause == "" && why != "" {
-			cause = name + ": " + why
-		}
+	cause, reason = f.FirstCause(m.Status.Nodes)
+	if reason == common.ReasonPodsNotReady {
+		reason = cachev1alpha1.ReasonServersNotReady
 	}
-	return cause, common.ReasonUpdating
+	return cause, reason
 }
 
 func readyReason(m *cachev1alpha1.Memcached) string {

@@ -54,8 +54,8 @@ func TestServersReadyTellsWhatStandsInTheWay(t *testing.T) {
 // Regression: the revisions are the same at once when a change is taken back.
 func TestAChangeTakenBackHalfWayIsStillUnderWay(t *testing.T) {
 	f := observed(3, isUpdated(2))
-	f.set.Status.CurrentRevision, f.set.Status.UpdateRevision = "web-1", "web-1"
-	if !f.rolling() {
+	f.Set.Status.CurrentRevision, f.Set.Status.UpdateRevision = "web-1", "web-1"
+	if !f.Rolling() {
 		t.Error("expected the StatefulSet to be rolling while one of its pods is of another revision")
 	}
 }
@@ -97,7 +97,7 @@ func TestTheFirstCauseIsThatOfTheFirstServerThatMayNeedAHand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMemcached(0)
-			m.Status.Nodes = podNames(m, *test.facts.set.Spec.Replicas)
+			m.Status.Nodes = podNames(m, *test.facts.Set.Spec.Replicas)
 			cause, reason := firstCause(m, test.facts)
 			same(t, "cause and reason", []string{test.cause, test.reason}, []string{cause, reason})
 		})

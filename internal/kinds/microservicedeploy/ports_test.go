@@ -104,8 +104,8 @@ func TestWithoutAProbeOfTheUserTheFirstTCPPortIsConnectedTo(t *testing.T) {
 
 // Regression: with a proxy the names are its own, and the kubelet found none in the application.
 func TestAProbeByNameFindsTheApplicationWithAndWithoutAProxy(t *testing.T) {
-	probed := func(port intstr.IntOrString) *customv1.Probes {
-		return &customv1.Probes{
+	probed := func(port intstr.IntOrString) *common.Probes {
+		return &common.Probes{
 			Readiness: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready", Port: port}}},
 			Liveness:  &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: port}}},
 			Startup:   &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}},

@@ -17,7 +17,7 @@ import (
 func probes(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy) {
 	p := m.Spec.Probes
 	if p == nil {
-		p = &customv1.Probes{}
+		p = &common.Probes{}
 	}
 	convert := func(p *corev1.Probe) *corev1ac.ProbeApplyConfiguration {
 		return podtemplate.Convert[*corev1ac.ProbeApplyConfiguration](numbered(p, m))

@@ -145,6 +145,9 @@ func (a *Applier) update(ctx context.Context, in *intent, live client.Object, ho
 	}
 	// Should the object be gone by now, the apply must not adopt a later one of its name.
 	in.object.SetUID(live.GetUID())
+	if in.child.DecidedOn != "" {
+		in.object.SetResourceVersion(in.child.DecidedOn)
+	}
 	result, err := a.apply(ctx, in, action)
 	if err != nil {
 		a.Contests.Withdraw(live.GetUID())
@@ -174,7 +177,11 @@ func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (
 		return Result{Ref: in.Ref}, err
 	}
 	uid, version := live.GetUID(), live.GetResourceVersion()
-	err := a.client.Delete(ctx, live, client.Preconditions{UID: &uid, ResourceVersion: &version})
+	propagation := client.PropagationPolicy(metav1.DeletePropagationBackground)
+	if in.child.Orphan {
+		propagation = client.PropagationPolicy(metav1.DeletePropagationOrphan)
+	}
+	err := a.client.Delete(ctx, live, client.Preconditions{UID: &uid, ResourceVersion: &version}, propagation)
 	if client.IgnoreNotFound(err) != nil {
 		return Result{Ref: in.Ref}, fmt.Errorf("replace %s: %w", in.Ref, err)
 	}

@@ -36,8 +36,23 @@ type Child struct {
 	// ReplaceOn lists dotted paths that the API server does not let change. When one
 	// differs, the child is deleted, and made anew when it is gone.
 	ReplaceOn []string
+	// Orphan has what a replaced child owns stay for its successor, as the pods of a
+	// StatefulSet do, which are then adopted and not restarted.
+	Orphan bool
 	// Pin, if any, keeps a part from being changed by a mere upgrade of the operator.
 	Pin *Pin
+	// Data, if any, is for a child that holds what cannot be had again.
+	Data *Data
+	// DecidedOn, if set, is the resourceVersion of the live child that the declaration rests
+	// on: the API server refuses it as a conflict where there is a later one.
+	DecidedOn string
+}
+
+// Data is how a child is kept that holds what cannot be had again, such as a claim. It is
+// never deleted, and a later owner of the same kind and name has it again.
+type Data struct {
+	// Retain has it outlive its owner: it gets no owner reference.
+	Retain bool
 }
 
 // Ref names a child in messages: its kind and name.
@@ -82,7 +97,12 @@ func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent,
 	}
 	setLabel(object, common.ManagedByLabel, common.Name)
 	setLabel(object, common.OwnerLabel, string(owner.GetUID()))
-	own(object, owner, gvk)
+	if child.Data != nil {
+		setAnnotation(object, common.KeptForAnnotation, keptFor(owner, gvk))
+	}
+	if child.Data == nil || !child.Data.Retain {
+		own(object, owner, gvk)
+	}
 	for _, path := range child.Carry {
 		unstructured.RemoveNestedField(object.Object, split(path)...)
 	}
@@ -103,6 +123,11 @@ func own(object *unstructured.Unstructured, owner client.Object, gvk schema.Grou
 		"apiVersion": apiVersion, "kind": kind, "name": owner.GetName(), "uid": string(owner.GetUID()),
 		"controller": true, "blockOwnerDeletion": true,
 	}}
+}
+
+// keptFor names an owner by what a later one of the same name has in common with it.
+func keptFor(owner client.Object, gvk schema.GroupVersionKind) string {
+	return gvk.GroupKind().String() + " " + owner.GetName()
 }
 
 // sign writes the hash of all that is declared into the declaration.

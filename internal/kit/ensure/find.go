@@ -47,9 +47,9 @@ func (a *Applier) find(ctx context.Context, owner client.Object, in *intent) (fo
 	switch {
 	case a.Writes.Behind(in.GroupVersionKind, object):
 		return found{waiting: true}, nil
-	case object.GetDeletionTimestamp() != nil && ours(owner, object):
+	case object.GetDeletionTimestamp() != nil && in.ours(owner, object):
 		return found{waiting: true, leaving: leaving(in.Ref, object)}, nil
-	case !ours(owner, object):
+	case !in.ours(owner, object):
 		return found{stranger: stranger(in.Ref, object), again: strangerWait}, nil
 	}
 	return found{object: object}, nil
@@ -81,7 +81,7 @@ func (a *Applier) findLive(ctx context.Context, owner client.Object, in *intent)
 	if err != nil {
 		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
 	}
-	if !ours(owner, object) {
+	if !in.ours(owner, object) {
 		return found{stranger: stranger(in.Ref, object), again: strangerWait}, nil
 	}
 	if object.GetDeletionTimestamp() != nil {
@@ -105,6 +105,17 @@ func (a *Applier) findStripped(ctx context.Context, in *intent) (found, error) {
 		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
 	}
 	return found{object: object}, nil
+}
+
+// ours tells whether an object is the child: made for owner, or data that an earlier owner
+// of its kind and name has left.
+func (in *intent) ours(owner, object client.Object) bool {
+	if ours(owner, object) {
+		return true
+	}
+	left := object.GetAnnotations()[common.KeptForAnnotation]
+	return in.child.Data != nil && left != "" && left == in.object.GetAnnotations()[common.KeptForAnnotation] &&
+		object.GetLabels()[common.ManagedByLabel] == common.Name && metav1.GetControllerOf(object) == nil
 }
 
 // ours tells whether object was made for owner: by its controller reference, or by

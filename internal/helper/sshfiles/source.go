@@ -1,0 +1,54 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sshfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// data is the symlink by which a kubelet swaps all files of a mount at once.
+const data = "..data"
+
+// read gives the files of a mounted Secret, all of one version of it.
+func read(dir string) (map[string][]byte, error) {
+	real, err := filepath.EvalSymlinks(filepath.Join(dir, data))
+	if errors.Is(err, fs.ErrNotExist) {
+		real, err = dir, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", dir, err)
+	}
+	entries, err := os.ReadDir(real)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", dir, err)
+	}
+	files := map[string][]byte{}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") || entry.IsDir() {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(real, entry.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", dir, err)
+		}
+		files[entry.Name()] = content
+	}
+	return files, nil
+}
+
+// missing are the required files that are not there.
+func missing(files map[string][]byte, required []string) []string {
+	var out []string
+	for _, name := range required {
+		if len(files[name]) == 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}

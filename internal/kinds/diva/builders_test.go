@@ -1,0 +1,292 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/pem"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/crypto/ssh"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/helper/sshfiles"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+const helperImage = "opcrew/opcrew-helper:v1"
+
+// Objects.
+
+type divaOption func(*opsv1.Diva)
+
+func newDiva(replicas int32, options ...divaOption) *opsv1.Diva {
+	d := &opsv1.Diva{}
+	d.Namespace, d.Name, d.UID, d.Generation = "shop", "ops", "uid-of-ops", 1
+	storage := opsv1.Storage{Size: "2Gi", ClassName: "longhorn"}
+	d.Spec.Client = opsv1.Client{Replicas: replicas, Part: opsv1.Part{Image: "client:1", Storage: storage}}
+	d.Spec.Manager = opsv1.Manager{Part: opsv1.Part{Image: "diva:1", Storage: storage}}
+	d.Spec.Extra = opsv1.Extra{Image: "extra:1", Storage: storage}
+	for _, option := range options {
+		option(d)
+	}
+	return d
+}
+
+func withRequest(value string) divaOption {
+	return func(d *opsv1.Diva) { metav1.SetMetaDataAnnotation(&d.ObjectMeta, opsv1.RotateAnnotation, value) }
+}
+
+func withAge(age opsv1.Age) divaOption {
+	return func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{RotateAfter: age} }
+}
+
+// withStatus gives the status of an earlier look.
+func withStatus(phase opsv1.SSHPhase, r *ring) divaOption {
+	return func(d *opsv1.Diva) {
+		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: fingerprint(r.current.public), PublicKey: r.current.public, HostKey: r.host.public}
+	}
+}
+
+func withPrevious(fingerprint string) divaOption {
+	return func(d *opsv1.Diva) { d.Status.SSH.PreviousFingerprint = fingerprint }
+}
+
+// manifest is an object as its user wrote it.
+func manifest(t *testing.T, file string) *opsv1.Diva {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &opsv1.Diva{}
+	if err := yaml.UnmarshalStrict(raw, d); err != nil {
+		t.Fatal(err)
+	}
+	d.Namespace = "my-diva"
+	return d
+}
+
+// Keys. Each name has one, always the same, so that golden files stay as they are.
+
+var keys = map[string]*pair{}
+
+func key(t testing.TB, name string) *pair {
+	t.Helper()
+	if keys[name] == nil {
+		seed := sha256.Sum256([]byte(name))
+		p, why := parsePair(encoded(t, ed25519.NewKeyFromSeed(seed[:])))
+		if why != "" {
+			t.Fatal(why)
+		}
+		keys[name] = p
+	}
+	return keys[name]
+}
+
+func encoded(t testing.TB, private crypto.PrivateKey) string {
+	t.Helper()
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(block))
+}
+
+// settled has one pair in use, made an hour ago.
+func settled(t testing.TB) *ring {
+	return &ring{current: key(t, "old"), host: key(t, "host"), identity: true, made: noon.Add(-time.Hour)}
+}
+
+// Facts.
+
+type factOption func(*facts)
+
+// observed is a Diva all of whose pods run, are ready, and serve what the ring says.
+func observed(t testing.TB, d *opsv1.Diva, r *ring, options ...factOption) facts {
+	t.Helper()
+	f := facts{ring: r, now: noon, helperImage: helperImage, claims: map[string]*corev1.PersistentVolumeClaim{}, serving: map[string]string{}, rigid: map[string]string{}}
+	f.fresh.pair, f.fresh.host = key(t, "fresh"), key(t, "fresh-host")
+	f.secret = &corev1.Secret{}
+	f.secret.ResourceVersion = "7"
+	f.clients = newMembers(d)
+	f.manager = newRollout(d)
+	f.inventory = hosts(d)
+	for _, e := range expectedClaims(d) {
+		f.claims[e.name] = newClaim(e)
+	}
+	if r != nil {
+		serves(d, r, "client", "manager")(&f)
+	}
+	for _, option := range options {
+		option(&f)
+	}
+	return f
+}
+
+// serves has all pods of some roles serve what a ring says.
+func serves(d *opsv1.Diva, r *ring, roles ...string) factOption {
+	return func(f *facts) {
+		files := map[string]string{"client": sshfiles.Digest(r.clientFiles(extra(d))), "manager": sshfiles.Digest(r.managerFiles(d))}
+		for _, name := range roles {
+			for _, pod := range append(f.boundClients(), f.boundManagers()...) {
+				if role(pod) == name {
+					f.serving[string(pod.UID)] = files[name]
+				}
+			}
+		}
+	}
+}
+
+func nothingRuns(f *facts) { f.clients, f.manager = workload.Members{}, workload.Rollout{} }
+
+func noSecret(f *facts) { f.secret, f.ring = nil, nil }
+
+func gives(g given) factOption { return func(f *facts) { f.given = g } }
+
+func newMembers(d *opsv1.Diva) workload.Members {
+	n := d.Spec.Client.Replicas
+	set := &appsv1.StatefulSet{}
+	set.Namespace, set.Name, set.UID, set.Generation = d.Namespace, clients(d).Name, "uid-of-set", 3
+	set.Spec.Replicas = &n
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{*newClaim(expected{claimTemplate, d.Spec.Client.Storage})}
+	set.Status = appsv1.StatefulSetStatus{ObservedGeneration: 3, Replicas: n, UpdatedReplicas: n}
+	m := workload.Members{Set: set, Pods: map[string]*corev1.Pod{}}
+	for _, name := range clients(d).Names(n) {
+		m.Pods[name] = newPod(name, "client")
+	}
+	return m
+}
+
+func newRollout(d *opsv1.Diva) workload.Rollout {
+	n := managerReplicas(d)
+	deployment, set := &appsv1.Deployment{}, appsv1.ReplicaSet{}
+	deployment.Generation, deployment.Spec.Replicas = 3, &n
+	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: 3, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
+	r := workload.Rollout{Deployment: deployment, Sets: []appsv1.ReplicaSet{set}}
+	for i := range n {
+		r.Pods = append(r.Pods, *newPod(fmt.Sprint("ops-manager-", i), "manager"))
+	}
+	return r
+}
+
+// newPod is one that is ready.
+func newPod(name, role string) *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name, pod.UID = "shop", name, types.UID("uid-of-"+name)
+	pod.Labels = map[string]string{"app.kubernetes.io/component": role}
+	pod.Spec.NodeName = "node1"
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	return pod
+}
+
+// newClaim is bound to a volume as large as asked for.
+func newClaim(e expected) *corev1.PersistentVolumeClaim {
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Name, claim.UID = e.name, types.UID("uid-of-"+e.name)
+	claim.Spec.StorageClassName = &e.storage.ClassName
+	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{accessMode(e.storage)}
+	claim.Spec.Resources.Requests = corev1.ResourceList{"storage": size(e.storage)}
+	claim.Status.Phase = corev1.ClaimBound
+	claim.Status.Capacity = claim.Spec.Resources.Requests.DeepCopy()
+	return claim
+}
+
+// asks has a claim ask for, and have, so much.
+func asks(name, amount string) factOption {
+	return func(f *facts) {
+		f.claims[name].Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse(amount)}
+		f.claims[name].Status.Capacity = corev1.ResourceList{"storage": resource.MustParse(amount)}
+	}
+}
+
+// Outcomes.
+
+func outcome(kind string, action ensure.Action) kit.Outcome {
+	result := ensure.Result{Action: action}
+	result.Ref.Kind = kind
+	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
+}
+
+// done is that of a look at which all was written that was decided.
+var done = outcome("Secret", ensure.Unchanged)
+
+// reported is an object after a look at it.
+func reported(d *opsv1.Diva, f facts, done kit.Outcome) *opsv1.Diva {
+	(&reconciler{}).Report(d, f, done, noon)
+	return d
+}
+
+func conditionOf(d *opsv1.Diva, kind string) string {
+	c := meta.FindStatusCondition(d.Status.Conditions, kind)
+	if c == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+}
+
+// golden compares an object with a file under testdata, as YAML.
+func golden(t *testing.T, name string, object any) {
+	t.Helper()
+	got, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (write it with: go test -run '%s' -update)", err, t.Name())
+	}
+	if diff := cmp.Diff(string(bytes.TrimSpace(want)), string(bytes.TrimSpace(got))); diff != "" {
+		t.Errorf("expected what is in %s (-expected +found):\n%s", file, diff)
+	}
+}
+
+// same fails the test where two values differ, in the words given.
+func same(t testing.TB, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: not as expected (-expected +found):\n%s", what, diff)
+	}
+}
+
+// says fails the test unless a text has all the words.
+func says(t testing.TB, text string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			t.Errorf("expected %q to say %q", text, word)
+		}
+	}
+}

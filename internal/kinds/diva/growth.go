@@ -1,0 +1,109 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// growingClasses are those of claims that ask for less than they are to have.
+func (f facts) growingClasses(d *opsv1.Diva) []string {
+	var out []string
+	add := func(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) {
+		if claim == nil {
+			return
+		}
+		if has := asked(claim); has.Cmp(size(s)) < 0 {
+			out = append(out, classOf(claim))
+		}
+	}
+	add(d.Spec.Manager.Storage, f.claims[managers(d).Name])
+	add(d.Spec.Extra.Storage, f.claims[extraClaim(d)])
+	for _, claim := range f.clientClaims(d) {
+		add(d.Spec.Client.Storage, claim)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// clientClaims are those of the clients by name, also of clients that went.
+func (f facts) clientClaims(d *opsv1.Diva) []*corev1.PersistentVolumeClaim {
+	var out []*corev1.PersistentVolumeClaim
+	for _, name := range slices.Sorted(maps.Keys(f.claims)) {
+		if strings.HasPrefix(name, claimTemplate+"-"+clients(d).Name+"-") {
+			out = append(out, f.claims[name])
+		}
+	}
+	return out
+}
+
+// templateSize is how large new claims of clients are to be. It follows only when all that
+// there are have been told to grow: a StatefulSet that is made anew has then nothing left
+// to do at its pods, and one whose claims cannot grow is not.
+func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {
+	wanted := size(d.Spec.Client.Storage)
+	has, ok := templateOf(f.clients.Set)
+	if !ok {
+		return wanted
+	}
+	behind := slices.ContainsFunc(f.clientClaims(d), func(claim *corev1.PersistentVolumeClaim) bool {
+		is := asked(claim)
+		return is.Cmp(wanted) < 0
+	})
+	if has.Cmp(wanted) > 0 || behind {
+		return has
+	}
+	return wanted
+}
+
+func templateOf(set *appsv1.StatefulSet) (resource.Quantity, bool) {
+	if set == nil || len(set.Spec.VolumeClaimTemplates) == 0 {
+		return resource.Quantity{}, false
+	}
+	return asked(&set.Spec.VolumeClaimTemplates[0]), true
+}
+
+// growth are the patches by which claims of clients grow, also of those that are not there
+// at the moment: they would come back with too little.
+func (f facts) growth(d *opsv1.Diva) []kit.Patch {
+	var out []kit.Patch
+	wanted := size(d.Spec.Client.Storage)
+	for _, claim := range f.clientClaims(d) {
+		has := asked(claim)
+		if claim.DeletionTimestamp == nil && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
+			out = append(out, grow(claim, has, wanted))
+		}
+	}
+	return out
+}
+
+// grow patches exactly the claim that was looked at, and only from the size that was seen.
+func grow(claim *corev1.PersistentVolumeClaim, from, to resource.Quantity) kit.Patch {
+	const path = "/spec/resources/requests/storage"
+	data, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": claim.UID},
+		{"op": "test", "path": path, "value": from.String()},
+		{"op": "replace", "path": path, "value": to.String()},
+	})
+	if err != nil { // text and nothing else
+		panic(fmt.Errorf("encode a patch: %w", err))
+	}
+	return kit.Patch{
+		Object: claim, Type: types.JSONPatchType, Data: data, Intent: to.String(),
+		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "resources", "requests", "storage")),
+	}
+}

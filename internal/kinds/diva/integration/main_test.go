@@ -1,0 +1,23 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package integration tests Diva as a user meets it: the real manager, under the
+// ServiceAccount and the roles that are deployed, on a real API server with the real
+// controllers and simulated nodes, volumes and helpers. What calls it makes is read from the
+// server's audit log. Pure functions are tested beside their code.
+package integration
+
+import (
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/opcrew/opcrew/internal/kinds/diva"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+var env operator.Suite
+
+func TestMain(m *testing.M) {
+	operator.Main(m, &env, diva.KindReading(func(kubernetes.Interface) diva.LogReader { return helpers.log }))
+}

@@ -1,0 +1,113 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+// resize plays the resizer of a storage: every claim has what it asks for.
+func (s *shop) resize() {
+	s.Helper()
+	list := &corev1.PersistentVolumeClaimList{}
+	s.list(list)
+	for i := range list.Items {
+		claim := &list.Items[i]
+		claim.Status.Capacity = corev1.ResourceList{"storage": *claim.Spec.Resources.Requests.Storage()}
+		if err := env.Client.Status().Update(s.Context(), claim); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+func (s *shop) set() *appsv1.StatefulSet {
+	s.Helper()
+	set := &appsv1.StatefulSet{}
+	s.read("ops-client", set)
+	return set
+}
+
+func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
+	s := newShop(t)
+	s.create(2)
+	s.awaitReady(2)
+	pods, set := s.uids("client"), s.set()
+	s.edit(withClientSize("3Gi"), func(d *opsv1.Diva) { d.Spec.Extra.Storage.Size = "4Gi" })
+	s.await(opsv1.DivaReady, "False Growing", "of 4Gi")
+	operator.Until(t, "the StatefulSet is made anew", func() error {
+		found := &appsv1.StatefulSetList{}
+		s.list(found)
+		if len(found.Items) != 1 || found.Items[0].UID == set.UID {
+			return fmt.Errorf("it is the old one")
+		}
+		return nil
+	})
+	s.resize()
+	s.awaitReady(2)
+	if diff := cmp.Diff(pods, s.uids("client")); diff != "" {
+		t.Errorf("expected the clients to go on (-before +after):\n%s", diff)
+	}
+	s.edit(withClients(3))
+	s.awaitReady(3)
+	want := map[string]string{"ops-manager": "2Gi", "ops-extra": "4Gi", "wi-ops-client-0": "3Gi", "wi-ops-client-1": "3Gi", "wi-ops-client-2": "3Gi"}
+	if diff := cmp.Diff(want, s.claims()); diff != "" {
+		t.Errorf("not what the claims ask for (-expected +found):\n%s", diff)
+	}
+	env.Settled(t, env.Audit.Mark(t))
+	env.Rests(t)
+}
+
+func TestStorageThatCannotGrowIsToldAndTheRestGoesOn(t *testing.T) {
+	s := newShop(t)
+	class := &storagev1.StorageClass{}
+	class.Name, class.Provisioner = "rigid-"+s.ns, "testenv.opcrew.io/volumes"
+	if err := env.Client.Create(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	s.create(2, func(d *opsv1.Diva) { d.Spec.Client.Storage.ClassName = class.Name })
+	s.awaitReady(2)
+	set := s.set()
+	s.edit(withClientSize("3Gi"), withClients(3))
+	s.await(opsv1.DivaReady, "False CannotGrow", "wi-ops-client-0 stays at 2Gi and not 3Gi", "allowVolumeExpansion")
+	operator.Until(t, "the third client comes all the same", func() error {
+		if got := s.get().Status.Clients; got != "3/3" {
+			return fmt.Errorf("there are %s", got)
+		}
+		return nil
+	})
+	env.Settled(t, env.Audit.Mark(t))
+	env.Rests(t)
+	if s.set().UID != set.UID {
+		t.Error("expected the StatefulSet to stay: claims that cannot grow are no reason to make it anew")
+	}
+}
+
+func TestAClassThatIsNotThereIsNamedInTheWordsOfWhoLooksForIt(t *testing.T) {
+	s := newShop(t)
+	s.create(1, func(d *opsv1.Diva) { d.Spec.Manager.Storage.ClassName = "ghost" })
+	s.await(opsv1.DivaReady, "False ClaimsPending", "ops-manager", `"ghost" not found`)
+}
+
+func TestAClaimThatIsLeftOfAnotherClassIsToldAndUsed(t *testing.T) {
+	s := newShop(t)
+	s.create(1)
+	s.awaitReady(1)
+	s.clear()
+	s.create(1, func(d *opsv1.Diva) {
+		d.Spec.Manager.Storage = opsv1.Storage{Size: "1Gi", ClassName: "standard"}
+	})
+	s.await(opsv1.DivaReady, "False ClaimDiffers", "ops-manager", `"longhorn", not "standard"`)
+	if got := s.claims()["ops-manager"]; got != "2Gi" {
+		t.Errorf("expected the claim to have what it had, got %s", got)
+	}
+}

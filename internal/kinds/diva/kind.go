@@ -1,0 +1,141 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package diva is the kind Diva: a legacy operations system of one manager that reaches a
+// set of clients over ssh, with its key pair, its storage and its list of clients.
+//
+// The pair is changed without a refused login: keys.go reads keys, ring.go is what the
+// Secret holds, ringfiles.go what pods get of it, rotate.go the steps from one ring to the
+// next, and served.go how it is known that pods have followed. The files in the pods are
+// kept by internal/helper/sshfiles.
+package diva
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// +kubebuilder:rbac:groups=ops.xx.com,resources=divas,verbs=get;list;watch
+// +kubebuilder:rbac:groups=ops.xx.com,resources=divas/status,verbs=patch
+// +kubebuilder:rbac:groups=ops.xx.com,resources=divas/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;persistentvolumeclaims,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=divas.ops.xx.com,verbs=get
+
+// workers is how many objects are looked at at a time.
+const workers = 8
+
+// Kind is Diva's entry in the list of kinds.
+func Kind() kit.Kind { return KindReading(logReader) }
+
+// LogReader gives the end of the log of the container ssh-files of a pod.
+type LogReader func(ctx context.Context, pod *corev1.Pod) (string, error)
+
+// KindReading is Kind with another way to read logs, for tests whose pods have none.
+func KindReading(logs func(kubernetes.Interface) LogReader) kit.Kind {
+	return kit.Kind{
+		Name:        "diva",
+		Layer:       kit.Applications,
+		CRDs:        []string{"divas.ops.xx.com"},
+		AddToScheme: opsv1.AddToScheme,
+		Cache:       cached,
+		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
+			clientset, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+			if err != nil {
+				return err
+			}
+			return setup(mgr, newReconciler(tools, logs(clientset)))
+		},
+	}
+}
+
+func newReconciler(tools *kit.Tools, logs LogReader) *reconciler {
+	return &reconciler{
+		Tools:    tools,
+		served:   &served{log: logs},
+		refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock},
+		unbound:  workload.Refusals{Live: tools.Live, Clock: tools.Clock, Reason: "ProvisioningFailed"},
+	}
+}
+
+func cached() map[client.Object]cache.ByObject {
+	pods := kit.Ours()
+	pods.Transform = kit.TrimPod
+	sets := kit.Ours()
+	sets.Transform = kit.TrimReplicaSet
+	return map[client.Object]cache.ByObject{
+		&opsv1.Diva{}:                   {},
+		&corev1.Service{}:               kit.Ours(),
+		&corev1.ConfigMap{}:             kit.Ours(),
+		&corev1.Secret{}:                kit.Ours(),
+		&corev1.PersistentVolumeClaim{}: kit.Ours(),
+		&appsv1.StatefulSet{}:           kit.Ours(),
+		&appsv1.Deployment{}:            kit.Ours(),
+		&appsv1.ReplicaSet{}:            sets,
+		&policyv1.PodDisruptionBudget{}: kit.Ours(),
+		&networkingv1.NetworkPolicy{}:   kit.Ours(),
+		&corev1.Pod{}:                   pods,
+	}
+}
+
+func setup(mgr ctrl.Manager, r *reconciler) error {
+	loop := &kit.Loop[*opsv1.Diva, facts]{
+		Tools: r.Tools,
+		New:   func() *opsv1.Diva { return &opsv1.Diva{} },
+		Kind:  r,
+		Forget: func(key client.ObjectKey) {
+			r.refusals.Forget(key)
+			r.unbound.Forget(key)
+			r.served.forget(key)
+		},
+	}
+	byLabels := handler.EnqueueRequestsFromMapFunc(objectByLabels)
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("diva").
+		For(&opsv1.Diva{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Secret{}).
+		Owns(&appsv1.StatefulSet{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&policyv1.PodDisruptionBudget{}).
+		Owns(&networkingv1.NetworkPolicy{}).
+		Watches(&appsv1.ReplicaSet{}, byLabels).
+		Watches(&corev1.Pod{}, byLabels).
+		Watches(&corev1.PersistentVolumeClaim{}, byLabels).
+		WithOptions(kit.ControllerOptions(workers)).
+		Complete(loop)
+}
+
+// objectByLabels wakes the Diva that a pod, ReplicaSet or claim belongs to: others stand
+// between them, or nobody owns it.
+func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
+	labels := object.GetLabels()
+	if labels[nameLabel] != appName {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[instanceLabel]}}}
+}

@@ -1,0 +1,57 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+)
+
+func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts) error {
+	list := &corev1.PersistentVolumeClaimList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(d.Namespace), client.MatchingLabels(ours(d))); err != nil {
+		return fmt.Errorf("list claims: %w", err)
+	}
+	f.claims = map[string]*corev1.PersistentVolumeClaim{}
+	for i := range list.Items {
+		f.claims[list.Items[i].Name] = &list.Items[i]
+	}
+	err := r.observeClasses(ctx, d, f)
+	pending := f.pendingClaim(d)
+	if err != nil || pending == nil {
+		r.unbound.Forget(client.ObjectKeyFromObject(d))
+		return err
+	}
+	f.unbound, err = r.unbound.Why(ctx, client.ObjectKeyFromObject(d), pending, told(d, opsv1.DivaStorageReady, opsv1.ReasonClaimsPending))
+	return err
+}
+
+// observeClasses asks whether claims that are too small can grow. Nobody but the API server
+// needs to know else, so classes are not in the cache.
+func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) error {
+	f.rigid = map[string]string{}
+	for _, name := range f.growingClasses(d) {
+		if name == "" {
+			f.rigid[name] = "it has no StorageClass by which its volume could grow"
+			continue
+		}
+		class := &storagev1.StorageClass{}
+		switch err := r.Live.Get(ctx, client.ObjectKey{Name: name}, class); {
+		case apierrors.IsNotFound(err):
+			f.rigid[name] = fmt.Sprintf("there is no StorageClass %s by which its volume could grow", name)
+		case err != nil:
+			return fmt.Errorf("read StorageClass %s: %w", name, err)
+		case class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion:
+			f.rigid[name] = fmt.Sprintf("StorageClass %s does not let volumes grow; set its allowVolumeExpansion, if its driver can do that", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+const (
+	// secretInterval passes between two looks at a Secret of the user, which is not watched.
+	secretInterval = time.Hour
+	// waitInterval passes between two looks while a Secret of the user is missing or wrong.
+	waitInterval = 10 * time.Second
+	// askInterval passes between two looks at what pods serve while the pair is being
+	// changed; a kubelet takes up to a minute to bring a Secret.
+	askInterval = 5 * time.Second
+	// classInterval passes between two looks at a StorageClass that lets no volume grow.
+	classInterval = time.Minute
+	// longestWait keeps a far date from being waited for in one go.
+	longestWait = 24 * time.Hour
+)
+
+// Plan declares the children. Deletion needs no plan: those that have an owner are
+// collected with it, and claims with data that is retained have none.
+func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
+	if d.DeletionTimestamp != nil {
+		return kit.Plan{}
+	}
+	decided, plan := decide(d, f), kit.Plan{}
+	if decided.ring != nil {
+		plan.Children = append(plan.Children, secret(d, f, decided.ring))
+	}
+	// The inventory comes before the clients: see replicas.
+	for _, object := range []runtime.ApplyConfiguration{
+		inventory(d), headless(d), managers(d).Service(ports(d)), wall(d), clients(d).DisruptionBudget(),
+	} {
+		plan.Children = append(plan.Children, ensure.Child{Object: object})
+	}
+	plan.Children = append(plan.Children,
+		f.claim(d, managers(d).Name, d.Spec.Manager.Storage),
+		f.claim(d, extraClaim(d), d.Spec.Extra.Storage))
+	if decided.ring != nil {
+		plan.Children = append(plan.Children, pods(d, f, decided)...)
+	}
+	plan.Patches = f.growth(d)
+	plan.Again = again(d, f, decided)
+	return plan
+}
+
+// secret declares the keys. A step rests on the version that it was decided on: two
+// operators that decide at once must not take each other's key away.
+func secret(d *opsv1.Diva, f facts, r *ring) ensure.Child {
+	child := ensure.Child{Object: r.secret(d, extra(d))}
+	if f.secret != nil {
+		child.DecidedOn = f.secret.ResourceVersion
+	}
+	return child
+}
+
+// pods declares what runs pods. Those that must not be changed stay as they are.
+func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
+	set := ensure.Child{
+		Object: statefulSet(d, decided.replicas, decided.claimSize, f.helperImage),
+		Pin:    &ensure.Pin{Path: "spec.template", Key: clientWishes(d)},
+		// Claim templates cannot be changed: a StatefulSet is made anew around its pods.
+		ReplaceOn: []string{"spec.volumeClaimTemplates"}, Orphan: true,
+	}
+	manager := ensure.Child{Object: deployment(d, f.helperImage), Pin: &ensure.Pin{Path: "spec.template", Key: managerWishes(d)}}
+	var out []ensure.Child
+	for _, each := range []struct {
+		child ensure.Child
+		held  *obstacle
+		live  client.Object
+	}{{set, decided.clients, nilable(f.clients.Set)}, {manager, decided.manager, nilable(f.manager.Deployment)}} {
+		switch {
+		case each.held == nil:
+			out = append(out, each.child)
+		case each.live != nil:
+			out = append(out, hold(each.child, each.live))
+		}
+	}
+	return out
+}
+
+// nilable is an object as an interface that is nil where there is none.
+func nilable[T any, O interface {
+	*T
+	client.Object
+}](object O) client.Object {
+	if object == nil {
+		return nil
+	}
+	return object
+}
+
+// hold leaves the pods of a workload as they are. They stay pinned too: what is held back
+// and then taken back replaces no pod.
+func hold(child ensure.Child, live client.Object) ensure.Child {
+	child.Pin, child.Carry = nil, append(child.Carry, "spec.template")
+	pinned, ok := live.GetAnnotations()[common.PinnedAnnotation]
+	if !ok {
+		return child
+	}
+	annotations := map[string]string{common.PinnedAnnotation: pinned}
+	switch ac := child.Object.(type) {
+	case *appsv1ac.StatefulSetApplyConfiguration:
+		ac.WithAnnotations(annotations)
+	case *appsv1ac.DeploymentApplyConfiguration:
+		ac.WithAnnotations(annotations)
+	}
+	return child
+}
+
+// clientWishes are what clients are restarted for when it changes.
+func clientWishes(d *opsv1.Diva) any {
+	part := d.Spec.Client.Part
+	part.Storage = opsv1.Storage{}
+	return []any{part, sshPort(d)}
+}
+
+// managerWishes are what the manager is restarted for when it changes.
+func managerWishes(d *opsv1.Diva) any {
+	m, e := d.Spec.Manager, d.Spec.Extra
+	m.Ports = slices.Clone(ports(d))
+	for i := range m.Ports {
+		m.Ports[i].AppProtocol, m.Ports[i].NodePort = "", nil
+	}
+	m.Storage, e.Storage = opsv1.Storage{}, opsv1.Storage{}
+	together := managerReplicas(d) > 1 && !shared(d)
+	m.Replicas, e.Replicas = nil, nil //nolint:staticcheck // it is users who shall not use it
+	return []any{m, e, together, sshPort(d), sshUser(d)}
+}
+
+func again(d *opsv1.Diva, f facts, decided decision) time.Duration {
+	wait := shortest(f.clients.Refusal.Again, f.unbound.Again)
+	switch r := decided.ring; {
+	case decided.key != nil && d.Spec.SSH != nil && d.Spec.SSH.SecretRef != nil:
+		wait = shortest(wait, waitInterval)
+	case d.Spec.SSH != nil && d.Spec.SSH.SecretRef != nil:
+		wait = shortest(wait, secretInterval)
+	case r != nil:
+		wait = shortest(wait, min(longestWait, r.expires(d, f.given, f.now)))
+	}
+	if len(f.rigid) > 0 {
+		wait = shortest(wait, classInterval)
+	}
+	if decided.ring != nil && (decided.ring.phase() != opsv1.SSHInUse || f.retiring(d, decided.ring)) {
+		wait = shortest(wait, askInterval)
+	}
+	return wait
+}
+
+// shortest is the shorter of two waits, of which 0 is none.
+func shortest(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}

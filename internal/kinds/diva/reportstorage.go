@@ -1,0 +1,121 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// expected is a claim that there is to be.
+type expected struct {
+	name    string
+	storage opsv1.Storage
+}
+
+// expectedClaims lists the claims that there are to be, those of the clients in their order.
+func expectedClaims(d *opsv1.Diva) []expected {
+	out := []expected{{managers(d).Name, d.Spec.Manager.Storage}, {extraClaim(d), d.Spec.Extra.Storage}}
+	for i := range d.Spec.Client.Replicas {
+		out = append(out, expected{clientClaim(d, i), d.Spec.Client.Storage})
+	}
+	return out
+}
+
+// pendingClaim is the first that has no volume.
+func (f facts) pendingClaim(d *opsv1.Diva) *corev1.PersistentVolumeClaim {
+	for _, e := range expectedClaims(d) {
+		if claim := f.claims[e.name]; claim != nil && claim.Status.Phase != corev1.ClaimBound && claim.Status.Phase != corev1.ClaimLost {
+			return claim
+		}
+	}
+	return nil
+}
+
+// reportStorage tells the first thing that is in the way: what may need a hand goes first.
+func reportStorage(set condition.Set, d *opsv1.Diva, f facts) {
+	const kind = opsv1.DivaStorageReady
+	all := expectedClaims(d)
+	for _, look := range []struct {
+		reason string
+		why    func(expected, *corev1.PersistentVolumeClaim) string
+	}{{opsv1.ReasonClaimLost, lost}, {opsv1.ReasonClaimDiffers, differs}, {opsv1.ReasonCannotGrow, f.stuck}} {
+		for _, e := range all {
+			if claim := f.claims[e.name]; claim != nil && look.why(e, claim) != "" {
+				set.False(kind, look.reason, look.why(e, claim))
+				return
+			}
+		}
+	}
+	f.reportVolumes(set, d, all)
+}
+
+// reportVolumes tells how far the volumes are.
+func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
+	const kind = opsv1.DivaStorageReady
+	bound, growing := 0, ""
+	for _, e := range all {
+		switch claim := f.claims[e.name]; {
+		case claim == nil || claim.Status.Phase != corev1.ClaimBound:
+			continue
+		case growing == "":
+			growing = grows(e, claim)
+		}
+		bound++
+	}
+	switch {
+	case bound < len(all) && f.unbound.Words != "":
+		set.False(kind, opsv1.ReasonClaimsPending, fmt.Sprintf("%d of %d claims have a volume; %s: %s", bound, len(all), f.pendingClaim(d).Name, f.unbound.Words))
+	case bound < len(all):
+		applying(set, kind, fmt.Sprintf("%d of %d claims have a volume", bound, len(all)))
+	case growing != "":
+		set.False(kind, opsv1.ReasonGrowing, growing)
+	default:
+		set.True(kind, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all)))
+	}
+}
+
+func lost(_ expected, claim *corev1.PersistentVolumeClaim) string {
+	if claim.Status.Phase != corev1.ClaimLost {
+		return ""
+	}
+	return fmt.Sprintf("claim %s has lost its volume %s", claim.Name, claim.Spec.VolumeName)
+}
+
+// differs tells of a claim that is left from an earlier Diva and of another class.
+func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
+	class := classOf(claim)
+	if class == e.storage.ClassName {
+		return ""
+	}
+	return fmt.Sprintf("claim %s was there before and is of class %q, not %q; write that class, or delete the claim and its data", claim.Name, class, e.storage.ClassName)
+}
+
+// stuck tells of a claim that cannot have what is asked for.
+func (f facts) stuck(e expected, claim *corev1.PersistentVolumeClaim) string {
+	has, wanted := asked(claim), size(e.storage)
+	if why := f.rigid[classOf(claim)]; why != "" && has.Cmp(wanted) < 0 {
+		return fmt.Sprintf("claim %s stays at %s and not %s: %s", claim.Name, has.String(), wanted.String(), why)
+	}
+	return ""
+}
+
+// grows tells how far a volume is from what is asked for.
+func grows(e expected, claim *corev1.PersistentVolumeClaim) string {
+	wanted, has := size(e.storage), claim.Status.Capacity[corev1.ResourceStorage]
+	if has.Cmp(wanted) >= 0 {
+		return ""
+	}
+	why := ""
+	for _, c := range claim.Status.Conditions {
+		if c.Status == corev1.ConditionTrue && c.Message != "" {
+			why = ": " + c.Message
+		}
+	}
+	return fmt.Sprintf("claim %s has %s of %s%s", claim.Name, has.String(), wanted.String(), why)
+}

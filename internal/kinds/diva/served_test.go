@@ -1,0 +1,61 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// logs are those of pods, by name, with a count of how often they were read.
+type logs struct {
+	lines map[string]string
+	reads atomic.Int32
+}
+
+func (l *logs) read(ctx context.Context, pod *corev1.Pod) (string, error) {
+	l.reads.Add(1)
+	digest, ok := l.lines[pod.Name]
+	if !ok {
+		<-ctx.Done() // a node that hangs
+		return "", errors.New("timeout")
+	}
+	return fmt.Sprintf("{\"msg\":\"Serving\",\"digest\":%q}\n", digest), nil
+}
+
+func TestPodsAreAskedUntilTheyServeWhatIsWantedAndNoLonger(t *testing.T) {
+	l := &logs{lines: map[string]string{"a": "new", "b": "old"}}
+	s, of, wanted := &served{log: l.read}, client.ObjectKey{Name: "ops"}, map[string]string{"client": "new"}
+	pods := []*corev1.Pod{newPod("a", "client"), newPod("b", "client")}
+	same(t, "what is served", map[string]string{"uid-of-a": "new", "uid-of-b": "old"}, s.ask(t.Context(), of, pods, wanted))
+	same(t, "reads", int32(2), l.reads.Load())
+	l.lines["b"] = "new"
+	same(t, "what is served then", map[string]string{"uid-of-a": "new", "uid-of-b": "new"}, s.ask(t.Context(), of, pods, wanted))
+	same(t, "reads: only the one that lagged", int32(3), l.reads.Load())
+	s.ask(t.Context(), of, pods, wanted)
+	same(t, "reads when all have followed", int32(3), l.reads.Load())
+	s.ask(t.Context(), of, pods, map[string]string{"client": "newer"})
+	same(t, "reads when another is wanted", int32(5), l.reads.Load())
+	s.forget(of)
+	s.ask(t.Context(), of, pods, wanted)
+	same(t, "reads when all is forgotten", int32(7), l.reads.Load())
+}
+
+func TestAPodThatCannotBeAskedServesNothingAndHoldsUpNobody(t *testing.T) {
+	l := &logs{lines: map[string]string{"b": "new"}}
+	s := &served{log: l.read}
+	begin := time.Now()
+	got := s.ask(t.Context(), client.ObjectKey{Name: "ops"}, []*corev1.Pod{newPod("a", "client"), newPod("b", "client")}, map[string]string{"client": "new"})
+	same(t, "what is served", map[string]string{"uid-of-b": "new"}, got)
+	if took := time.Since(begin); took > 2*askTimeout {
+		t.Errorf("expected to wait %s at most, took %s", askTimeout, took)
+	}
+}

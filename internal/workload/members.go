@@ -1,0 +1,158 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// Members is what was read of an application's StatefulSet. The zero Members is of one
+// that has none.
+type Members struct {
+	Set *appsv1.StatefulSet
+	// Pods are its pods by name, and those that nobody has while it is made anew.
+	Pods map[string]*corev1.Pod
+	// Refusal is that of a missing pod, for whoever looks for one to fill in.
+	Refusal Refusal
+	// Behind: the StatefulSet that was read is older than our own last write of it.
+	Behind bool
+}
+
+// ObserveMembers reads the StatefulSet of an owner, with its pods.
+func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Object, id Identity) (Members, error) {
+	m, set := Members{Pods: map[string]*corev1.Pod{}}, &appsv1.StatefulSet{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, set)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return m, fmt.Errorf("read StatefulSet: %w", err)
+	case err == nil && metav1.IsControlledBy(set, owner):
+		m.Set = set // else somebody else's, or that of an earlier object of this name
+	}
+	pods := &corev1.PodList{}
+	if err := reader.List(ctx, pods, client.InNamespace(id.Namespace), client.MatchingLabels(id.Selector)); err != nil {
+		return m, fmt.Errorf("list pods: %w", err)
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; m.has(pod) {
+			m.Pods[pod.Name] = pod
+		}
+	}
+	return m, nil
+}
+
+// has tells whether a pod is one of these: one that the StatefulSet controls, or that it,
+// or the one before it, has made and that nobody controls at the moment. Pods of a
+// predecessor have the same names for as long as they are not collected.
+func (m Members) has(pod *corev1.Pod) bool {
+	controller := metav1.GetControllerOf(pod)
+	if controller == nil {
+		return pod.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name
+	}
+	return m.Set != nil && controller.UID == m.Set.UID
+}
+
+// Recall compares what was read with what the operator itself remembers to have written.
+func (m *Members) Recall(writes *ensure.Writes) {
+	m.Behind = m.Set != nil && writes.Behind(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), m.Set)
+}
+
+// Replicas is how many pods there are to be.
+func (m Members) Replicas() int32 {
+	if m.Set == nil || m.Set.Spec.Replicas == nil {
+		return 0
+	}
+	return *m.Set.Spec.Replicas
+}
+
+// Names are those of the first n pods, in the order of their ordinals.
+func (id Identity) Names(n int32) []string {
+	out := make([]string, 0, n)
+	for i := range n {
+		out = append(out, fmt.Sprintf("%s-%d", id.Name, i))
+	}
+	return out
+}
+
+// Ready is how many of the pods of these names serve.
+func (m Members) Ready(names []string) int32 {
+	var n int32
+	for _, name := range names {
+		if pod := m.Pods[name]; pod != nil && Ready(pod) {
+			n++
+		}
+	}
+	return n
+}
+
+// Missing tells whether there are fewer pods than there are to be.
+func (m Members) Missing() bool { return m.Set != nil && int32(len(m.Pods)) < m.Replicas() }
+
+// Rolling tells whether the StatefulSet has not carried out its last change yet. Its
+// revisions do not tell: taking a change back makes them the same at once.
+func (m Members) Rolling() bool {
+	status := m.Set.Status
+	return status.ObservedGeneration < m.Set.Generation || status.UpdatedReplicas < status.Replicas
+}
+
+// Report sets a condition that tells whether all pods run what is wanted and are ready.
+// noun is what users call them, such as clients; wanted is how many the spec asks for.
+func (m Members) Report(set condition.Set, kind, noun string, names []string, done kit.Outcome) {
+	n, wanted := m.Replicas(), int32(len(names))
+	ready := m.Ready(names)
+	switch {
+	case m.Set == nil:
+		set.False(kind, common.ReasonApplying, "The "+noun+" are being made")
+	case n != wanted:
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s goes from %d to %d", noun, n, wanted))
+	case m.Refusal.Words != "":
+		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%d of %d %s cannot be made: %s", int(n)-len(m.Pods), n, noun, m.Refusal.Words))
+	case m.Behind || Changing(done, "StatefulSet"):
+		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+	case ready < n:
+		why, reason := m.FirstCause(names)
+		set.False(kind, reason, fmt.Sprintf("%d of %d %s are ready; %s", ready, n, noun, why))
+	case m.Rolling():
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d %s are changed", m.Set.Status.UpdatedReplicas, n, noun))
+	default:
+		set.True(kind, common.ReasonAllPodsReady, fmt.Sprintf("%d of %d %s are ready", ready, n, noun))
+	}
+}
+
+// FirstCause names the first pod that is not ready, and why; one that may need a hand goes
+// before those that are on their way.
+func (m Members) FirstCause(names []string) (cause, reason string) {
+	for _, name := range names {
+		why, stuck := "its pod is being made", false
+		if pod := m.Pods[name]; pod != nil {
+			why, stuck = WhyNotReady(pod)
+		}
+		if stuck {
+			return name + ": " + why, common.ReasonPodsNotReady
+		}
+		if cause == "" && why != "" {
+			cause = name + ": " + why
+		}
+	}
+	return cause, common.ReasonUpdating
+}
+
+// Bound are the pods that a kubelet runs, or may have begun to.
+func Bound(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool {
+		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+		return pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil || ended
+	})
+}

@@ -1,0 +1,238 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// articleDiva is the name of the article's object.
+const articleDiva = "diva-test"
+
+// divaTest is a namespace with the article's Diva in it, of real images: sshd, ansible, and
+// a playbook.
+type divaTest struct {
+	*cluster
+	ns string
+}
+
+func newDivaTest(t *testing.T) *divaTest {
+	t.Helper()
+	if err := opsv1.AddToScheme(clientgoscheme.Scheme); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t)
+	d := &divaTest{cluster: c}
+	d.wantLonghorn(t)
+	ns := &corev1.Namespace{}
+	ns.GenerateName = "diva-"
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.kubectl(t, "delete", "namespace", ns.Name, "--wait=false") })
+	d.ns = ns.Name
+	d.apply(t)
+	return d
+}
+
+// wantLonghorn has the article's StorageClass make volumes as the cluster's own does.
+func (d *divaTest) wantLonghorn(t *testing.T) {
+	t.Helper()
+	classes := &storagev1.StorageClassList{}
+	if err := d.List(t.Context(), classes); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(classes.Items, func(c storagev1.StorageClass) bool {
+		return c.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
+	})
+	if i < 0 {
+		t.Fatal("the local cluster has no default StorageClass")
+	}
+	class := &storagev1.StorageClass{
+		Provisioner: classes.Items[i].Provisioner, Parameters: classes.Items[i].Parameters,
+		ReclaimPolicy: classes.Items[i].ReclaimPolicy, VolumeBindingMode: classes.Items[i].VolumeBindingMode,
+	}
+	class.Name = "longhorn"
+	if err := d.Create(t.Context(), class); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+}
+
+// debian builds an image of Debian packages, puts it on the nodes and gives its tag.
+func (c *cluster) debian(t *testing.T, name string) string {
+	t.Helper()
+	out := strings.Fields(c.run(t, "localcluster", "image", "build-debian", name))
+	c.run(t, "localcluster", "image", "load", out[len(out)-1])
+	return strings.TrimSuffix(out[0], ",")
+}
+
+// apply applies the article's manifest, with images that there are.
+func (d *divaTest) apply(t *testing.T) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(d.root, "internal", "kinds", "diva", "testdata", "article.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer(
+		"diva-client:v0.0.1", d.debian(t, "diva-client"),
+		"diva:v1.1", d.debian(t, "diva"),
+		"diva-extra:0.0.1", d.debian(t, "diva-extra"),
+	).Replace(string(raw))
+	file := filepath.Join(t.TempDir(), "diva.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.kubectl(t, "apply", "-n", d.ns, "-f", file)
+}
+
+// awaitReady waits until the manager and so many clients are ready.
+func (d *divaTest) awaitReady(t *testing.T, clients int) *opsv1.Diva {
+	t.Helper()
+	diva := &opsv1.Diva{}
+	eventually.True(t, 5*time.Minute, fmt.Sprintf("the manager and %d clients are ready", clients), func() error {
+		if err := d.Get(t.Context(), client.ObjectKey{Namespace: d.ns, Name: articleDiva}, diva); err != nil {
+			return err
+		}
+		ready := meta.FindStatusCondition(diva.Status.Conditions, opsv1.DivaReady)
+		if ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != diva.Generation || diva.Status.Clients != fmt.Sprintf("%d/%d", clients, clients) {
+			return fmt.Errorf("the status is %+v", diva.Status)
+		}
+		return nil
+	})
+	return diva
+}
+
+// inManager runs a command in the manager.
+func (d *divaTest) inManager(t *testing.T, command ...string) (string, error) {
+	t.Helper()
+	args := append([]string{"exec", "-n", d.ns, "deploy/" + articleDiva + "-manager", "-c", articleDiva, "--"}, command...)
+	out, err := d.program("kubectl", args...).CombinedOutput()
+	return string(out), err
+}
+
+// reaches expects that ansible reaches every client by its name, host key checking on. A
+// kubelet brings the inventory within a minute or two.
+func (d *divaTest) reaches(t *testing.T, clients int) {
+	t.Helper()
+	eventually.True(t, 3*time.Minute, fmt.Sprintf("ansible reaches exactly %d clients", clients), func() error {
+		out, err := d.inManager(t, "ansible", "all", "-m", "ping")
+		if n := strings.Count(out, "SUCCESS"); err != nil || n != clients {
+			return fmt.Errorf("it reaches %d: %w\n%s", n, err, out)
+		}
+		return nil
+	})
+}
+
+func (d *divaTest) scale(t *testing.T, n int) {
+	t.Helper()
+	d.kubectl(t, "scale", "-n", d.ns, "dv/"+articleDiva, fmt.Sprint("--replicas=", n))
+}
+
+func TestDivaSmokeTheArticlesManifestComesUpAndAnsibleReachesItsClients(t *testing.T) {
+	d := newDivaTest(t)
+	d.awaitReady(t, 2)
+	d.reaches(t, 2)
+	if out, err := d.inManager(t, "ansible-playbook", "/extra/ping.yaml"); err != nil {
+		t.Errorf("the playbook of the extra image does not run: %v\n%s", err, out)
+	}
+	table := d.kubectl(t, "get", "-n", d.ns, "dv")
+	if fields := strings.Fields(strings.Split(table, "\n")[0]); !slices.Equal(fields, []string{"NAME", "MANAGER", "CLIENTS", "AGE", "MESSAGE"}) {
+		t.Errorf("expected the article's columns, got %q", fields)
+	}
+	if !strings.Contains(table, "1/1") || !strings.Contains(table, "2/2") || !strings.Contains(table, "spec.publicKey") {
+		t.Errorf("expected 1/1, 2/2 and a word about the public key, got:\n%s", table)
+	}
+	d.kubectl(t, "exec", "-n", d.ns, articleDiva+"-client-1", "-c", articleDiva, "--", "sh", "-c", "kill 1")
+	eventually.True(t, 3*time.Second, "the table tells of a client that died", func() error {
+		if table := d.kubectl(t, "get", "-n", d.ns, "dv"); !strings.Contains(table, "1/2") {
+			return fmt.Errorf("it is:\n%s", table)
+		}
+		return nil
+	})
+	d.awaitReady(t, 2)
+	d.reaches(t, 2)
+}
+
+func TestDivaClientsAreReachedWhateverHappensToThem(t *testing.T) {
+	d := newDivaTest(t)
+	d.awaitReady(t, 2)
+	for _, n := range []int{5, 3} {
+		d.scale(t, n)
+		d.awaitReady(t, n)
+		d.reaches(t, n)
+	}
+	d.kubectl(t, "delete", "pod", "-n", d.ns, articleDiva+"-client-0")
+	d.awaitReady(t, 3)
+	d.reaches(t, 3)
+	d.kill(t, d.leader(t, "applications"))
+	d.waitOperator(t, "applications")
+	d.reaches(t, 3)
+	pod := &corev1.Pod{}
+	if err := d.Get(t.Context(), client.ObjectKey{Namespace: d.ns, Name: articleDiva + "-client-1"}, pod); err != nil {
+		t.Fatal(err)
+	}
+	d.crash(t, pod.Spec.NodeName)
+	d.start(t, pod.Spec.NodeName)
+	d.awaitReady(t, 3)
+	d.reaches(t, 3)
+}
+
+// login is a loop in the manager that logs in to every client again and again, and counts.
+const login = `rm -f /tmp/stop; n=0; f=0
+while [ ! -e /tmp/stop ]; do
+  for c in 0 1; do
+    n=$((n+1)); ssh -o BatchMode=yes -o ConnectTimeout=10 diva-test-client-$c.diva-test-client true || f=$((f+1))
+  done
+done
+echo "logins: $n, refused: $f"`
+
+func TestDivaARotationRefusesNoLogin(t *testing.T) {
+	d := newDivaTest(t)
+	before := d.awaitReady(t, 2).Status.SSH.Fingerprint
+	d.reaches(t, 2)
+	said := make(chan string)
+	go func() {
+		out, err := d.inManager(t, "sh", "-c", login)
+		said <- fmt.Sprint(out, err)
+	}()
+	d.kubectl(t, "annotate", "-n", d.ns, "dv/"+articleDiva, opsv1.RotateAnnotation+"="+time.Now().Format(time.RFC3339))
+	diva := &opsv1.Diva{}
+	eventually.True(t, 10*time.Minute, "another key is in use, and no other", func() error {
+		if err := d.Get(t.Context(), client.ObjectKey{Namespace: d.ns, Name: articleDiva}, diva); err != nil {
+			return err
+		}
+		if s := diva.Status.SSH; s.Phase != opsv1.SSHInUse || s.Fingerprint == before {
+			return fmt.Errorf("the keys are %+v", s)
+		}
+		return nil
+	})
+	if out, err := d.inManager(t, "touch", "/tmp/stop"); err != nil {
+		t.Fatal(out)
+	}
+	out := <-said
+	t.Log(out)
+	if !strings.Contains(out, "refused: 0") || strings.Contains(out, "logins: 0,") {
+		t.Errorf("expected logins and none refused, got %s", out)
+	}
+	d.reaches(t, 2)
+}

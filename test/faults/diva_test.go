@@ -1,0 +1,362 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/helper/sshfiles"
+	"github.com/opcrew/opcrew/internal/kinds/diva"
+	"github.com/opcrew/opcrew/test/faults"
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+func TestDiva(t *testing.T) {
+	faults.Attack(t, faults.Subject{
+		Kind:       diva.KindReading(quickHelpers),
+		Namespaced: true,
+		Nodes:      3,
+		Primary:    &opsv1.Diva{},
+		Others: []client.Object{
+			&appsv1.StatefulSet{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.Secret{},
+			&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{}, &networkingv1.NetworkPolicy{}, &corev1.Pod{},
+		},
+		// A StatefulSet makes claims and pods as its timing has it.
+		Uncounted: []string{"Pod", "ReplicaSet", "PersistentVolumeClaim"},
+		Truth:     divaServes,
+		Invariants: []faults.Invariant{
+			{Name: "a Diva has one StatefulSet", Check: oneStatefulSet},
+			{Name: "no login is refused from one version of the keys to the next", Check: loginsGoOn},
+			{Name: "no client goes that the inventory has", Check: inventoryIsAhead},
+			{Name: "no claim shrinks", Check: noClaimShrinks},
+		},
+		Mask:      maskDiva,
+		Workloads: []faults.Workload{scalingDiva, rotatingDiva, growingDiva},
+	})
+}
+
+// quickHelpers play helpers that serve what the Secret holds at any time.
+func quickHelpers(clientset kubernetes.Interface) diva.LogReader {
+	keys := map[string]map[string]string{
+		"client":  {"authorizedKeys": "authorized_keys", "hostKey": "ssh_host_ed25519_key", "hostPublicKey": "ssh_host_ed25519_key.pub"},
+		"manager": {"identity": "identity", "identityNext": "identity-next", "knownHosts": "known_hosts"},
+	}
+	return func(ctx context.Context, pod *corev1.Pod) (string, error) {
+		secret, err := clientset.CoreV1().Secrets(pod.Namespace).Get(ctx, "ops-ssh", metav1.GetOptions{})
+		if err != nil {
+			return "", err
+		}
+		files := map[string][]byte{}
+		for key, file := range keys[pod.Labels["app.kubernetes.io/component"]] {
+			if content, ok := secret.Data[key]; ok {
+				files[file] = content
+			}
+		}
+		return fmt.Sprintf(`{"msg":"Serving","digest":%q}`, sshfiles.Digest(files)), nil
+	}
+}
+
+const system = `
+apiVersion: ops.xx.com/v1
+kind: Diva
+metadata: {name: ops}
+spec:
+  deletionPolicy: Delete
+  client: {replicas: 2, image: "client:1", storage: {size: 1Gi, className: standard}}
+  manager: {image: "diva:1", storage: {size: 1Gi, className: standard}}
+  extra: {image: "extra:1", storage: {size: 1Gi, className: standard}}
+`
+
+var createSystem = faults.Step{
+	Name:  "create a system of two clients",
+	Do:    func(u *faults.User) { u.Apply(system) },
+	Until: divaReady,
+}
+
+// editSystem is a step in which a user changes the object, and waits until it is carried out.
+func editSystem(name, patch string) faults.Step {
+	return faults.Step{
+		Name:  name,
+		Do:    func(u *faults.User) { u.Patch("ops", &opsv1.Diva{}, patch) },
+		Until: divaReady,
+	}
+}
+
+var scalingDiva = faults.Workload{
+	Name: "scaling",
+	Steps: []faults.Step{
+		createSystem,
+		editSystem("grow to three clients", `{"spec":{"client":{"replicas":3}}}`),
+		editSystem("shrink to one", `{"spec":{"client":{"replicas":1}}}`),
+		{
+			Name: "give it an image that cannot be pulled",
+			Do: func(u *faults.User) {
+				u.Patch("ops", &opsv1.Diva{}, `{"spec":{"client":{"image":"`+testenv.MissingImage+`"}}}`)
+			},
+			Until: divaSays("PodsNotReady"),
+		},
+		editSystem("correct it", `{"spec":{"client":{"image":"client:2"}}}`),
+	},
+}
+
+var rotatingDiva = faults.Workload{
+	Name: "rotating",
+	Steps: []faults.Step{
+		createSystem,
+		editSystem("rotate the keys", `{"metadata":{"annotations":{"opcrew.io/rotate-ssh-key":"1"}}}`),
+		{
+			Name:  "somebody deletes the Secret",
+			Do:    func(u *faults.User) { u.Delete("ops-ssh", &corev1.Secret{}) },
+			Until: divaReady,
+		},
+	},
+}
+
+// growingDiva has the StatefulSet be made anew. Nobody resizes volumes here, so the object
+// goes on to wait for them.
+var growingDiva = faults.Workload{
+	Name: "growing",
+	World: func(w *faults.World) {
+		w.Apply(`
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: elastic}
+provisioner: ` + testenv.VolumeProvisioner + `
+allowVolumeExpansion: true
+`)
+	},
+	Steps: []faults.Step{
+		{
+			Name:  "create a system of two clients whose volumes can grow",
+			Do:    func(u *faults.User) { u.Apply(strings.ReplaceAll(system, "standard", "elastic")) },
+			Until: divaReady,
+		},
+		{
+			Name: "give its clients more",
+			Do: func(u *faults.User) {
+				u.Patch("ops", &opsv1.Diva{}, `{"spec":{"client":{"storage":{"size":"2Gi"}}}}`)
+			},
+			Until: divaHasGrown,
+		},
+	},
+}
+
+func divaReady(v faults.View) error {
+	d, err := divaToldFor(v, "True", "")
+	if err != nil {
+		return err
+	}
+	if d.Status.SSH.Phase != opsv1.SSHInUse || d.Annotations[opsv1.RotateAnnotation] != requestOf(v) {
+		return fmt.Errorf("the keys are %+v", d.Status.SSH)
+	}
+	return divaServes(v, d)
+}
+
+// requestOf is the annotation that the keys in use were made for. A Secret that was made
+// anew was made for that of its time.
+func requestOf(v faults.View) string {
+	secret := &corev1.Secret{}
+	if v.Get("ops-ssh", secret) != nil {
+		return "none"
+	}
+	return secret.Annotations[opsv1.RotateAnnotation]
+}
+
+func divaSays(reason string) func(faults.View) error {
+	return func(v faults.View) error {
+		_, err := divaToldFor(v, "False", reason)
+		return err
+	}
+}
+
+// divaToldFor is the object once Ready has a status, and a reason if one is given, for its
+// present spec.
+func divaToldFor(v faults.View, status metav1.ConditionStatus, reason string) (*opsv1.Diva, error) {
+	d := &opsv1.Diva{}
+	if err := v.Get("ops", d); err != nil {
+		return nil, err
+	}
+	for _, c := range d.Status.Conditions {
+		if c.Type == "Ready" && c.Status == status && (reason == "" || c.Reason == reason) && d.Status.ObservedGeneration == d.Generation {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("the status is %+v", d.Status)
+}
+
+func divaHasGrown(v faults.View) error {
+	set, claims := &appsv1.StatefulSet{}, &corev1.PersistentVolumeClaimList{}
+	if err := errors.Join(v.Get("ops-client", set), v.List(claims)); err != nil {
+		return err
+	}
+	if got := set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String(); got != "2Gi" || set.DeletionTimestamp != nil {
+		return fmt.Errorf("the StatefulSet makes claims of %s", got)
+	}
+	for _, claim := range claims.Items {
+		if strings.HasPrefix(claim.Name, "wi-") && claim.Spec.Resources.Requests.Storage().String() != "2Gi" {
+			return fmt.Errorf("claim %s asks for %s", claim.Name, claim.Spec.Resources.Requests.Storage())
+		}
+	}
+	_, err := divaToldFor(v, "False", "Growing")
+	return err
+}
+
+// divaServes is what Ready promises: the manager and all clients are ready, the manager
+// knows of exactly those, and they let it in.
+func divaServes(v faults.View, object client.Object) error {
+	d := object.(*opsv1.Diva)
+	set, list, secret := &appsv1.StatefulSet{}, &corev1.ConfigMap{}, &corev1.Secret{}
+	if err := errors.Join(v.Get("ops-client", set), v.Get("ops-inventory", list), v.Get("ops-ssh", secret)); err != nil {
+		return err
+	}
+	if got := readyPods(v, "diva-client"); got != int(d.Spec.Client.Replicas) || *set.Spec.Replicas != d.Spec.Client.Replicas {
+		return fmt.Errorf("%d of %d clients are ready", got, d.Spec.Client.Replicas)
+	}
+	if got := readyPods(v, "diva-manager"); got != 1 {
+		return fmt.Errorf("%d managers are ready", got)
+	}
+	if got := strings.Count(list.Data["hosts"], "ansible_host="); got != int(d.Spec.Client.Replicas) {
+		return fmt.Errorf("the inventory has %d clients", got)
+	}
+	return letsIn(secret, secret)
+}
+
+func readyPods(v faults.View, label string) int {
+	pods, n := &corev1.PodList{}, 0
+	if v.List(pods) != nil {
+		return 0
+	}
+	for _, pod := range pods.Items {
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil && pod.Labels[label] == "ops" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// letsIn tells whether clients of one version of the Secret let in a manager of another,
+// with one of its keys at least.
+func letsIn(clients, manager *corev1.Secret) error {
+	for _, name := range []string{"identity", "identityNext"} {
+		if len(manager.Data[name]) == 0 {
+			return nil // it goes on with what it has
+		}
+		signer, err := ssh.ParsePrivateKey(manager.Data[name])
+		if err != nil {
+			return fmt.Errorf("the manager has no key: %w", err)
+		}
+		if strings.Contains(string(clients.Data["authorizedKeys"]), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))) {
+			return nil
+		}
+	}
+	return errors.New("clients refuse the manager's keys")
+}
+
+// loginsGoOn compares two versions of the Secret that follow each other: pods have the one
+// or the other.
+func loginsGoOn(before, after faults.View, e faults.Event) error {
+	was, is := &corev1.Secret{}, &corev1.Secret{}
+	if e.Key.Kind != "Secret" || !changed(before, after, "ops-ssh", was, is) {
+		return nil
+	}
+	return errors.Join(letsIn(was, is), letsIn(is, was))
+}
+
+// changed reads two versions of one object, and tells whether there are two.
+func changed(before, after faults.View, name string, was, is client.Object) bool {
+	return there(before, name, was) && there(after, name, is) && was.GetUID() == is.GetUID()
+}
+
+func there(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
+
+// inventoryIsAhead holds if a StatefulSet is never told to have fewer clients than the
+// inventory has.
+func inventoryIsAhead(before, after faults.View, e faults.Event) error {
+	was, is, list := &appsv1.StatefulSet{}, &appsv1.StatefulSet{}, &corev1.ConfigMap{}
+	if e.Key.Kind != "StatefulSet" || !changed(before, after, "ops-client", was, is) || !there(after, "ops-inventory", list) {
+		return nil
+	}
+	if has := strings.Count(list.Data["hosts"], "ansible_host="); *is.Spec.Replicas < *was.Spec.Replicas && has > int(*is.Spec.Replicas) {
+		return fmt.Errorf("from %d clients to %d, and the inventory has %d", *was.Spec.Replicas, *is.Spec.Replicas, has)
+	}
+	return nil
+}
+
+func noClaimShrinks(before, after faults.View, e faults.Event) error {
+	was, is := &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolumeClaim{}
+	if e.Key.Kind != "PersistentVolumeClaim" || !changed(before, after, e.Key.Name, was, is) {
+		return nil
+	}
+	if is.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) < 0 {
+		return fmt.Errorf("claim %s goes from %s to %s", is.Name, was.Spec.Resources.Requests.Storage(), is.Spec.Resources.Requests.Storage())
+	}
+	return nil
+}
+
+// maskDiva leaves out what is made at random, what others put into objects, and what
+// depends on the past.
+func maskDiva(object *unstructured.Unstructured) {
+	switch object.GetKind() {
+	case "Secret":
+		maskKeys(object)
+	case "Diva":
+		unstructured.RemoveNestedField(object.Object, "status", "ssh")
+		maskMessage(object, "SSHReady")
+	case "PersistentVolumeClaim":
+		if object.GetName() == "wi-ops-client-2" {
+			object.Object = nil // of a client that there is not if nobody saw that it was asked for
+			return
+		}
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
+		unstructured.RemoveNestedField(object.Object, "metadata", "ownerReferences")
+		unstructured.RemoveNestedField(object.Object, "spec", "volumeName")
+		unstructured.RemoveNestedField(object.Object, "status")
+	case "StatefulSet":
+		unstructured.RemoveNestedField(object.Object, "status", "collisionCount")
+	default:
+		maskApp(object)
+	}
+}
+
+// maskKeys keeps which keys there are, and not what is in them. A Secret that is deleted just
+// when the operator has read it is put back as it was: then nothing was lost, and there are no
+// clients from before.
+func maskKeys(object *unstructured.Unstructured) {
+	unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
+	data, _, _ := unstructured.NestedMap(object.Object, "data")
+	delete(data, "formerHostKey")
+	for key := range data {
+		data[key] = "masked"
+	}
+	_ = unstructured.SetNestedMap(object.Object, data, "data")
+}
+
+func maskMessage(object *unstructured.Unstructured, kind string) {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, c := range conditions {
+		if content, ok := c.(map[string]any); ok && content["type"] == kind {
+			content["message"] = "masked"
+		}
+	}
+	_ = unstructured.SetNestedSlice(object.Object, conditions, "status", "conditions")
+}
