@@ -4,8 +4,9 @@
 package workload
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -13,20 +14,27 @@ import (
 
 const templatePath = "spec.template"
 
-// Pinned is a Deployment whose pods are replaced for their owner's wishes alone, and not
-// for those of a new version of the operator.
-func Pinned(declared *appsv1ac.DeploymentApplyConfiguration, wishes any) ensure.Child {
+// Pinned is a Deployment or StatefulSet whose pods are replaced for their owner's wishes
+// alone, and not for those of a new version of the operator.
+func Pinned(declared runtime.ApplyConfiguration, wishes any) ensure.Child {
 	return ensure.Child{Object: declared, Pin: &ensure.Pin{Path: templatePath, Key: wishes}}
 }
 
-// Held is a Deployment whose pods stay as they are, whatever is declared of them. They stay
+// Held is such a child whose pods stay as they are, whatever is declared of them. They stay
 // pinned to the wishes that they were made for: what is held back and then taken back,
 // perhaps after an upgrade, replaces none.
-func Held(declared *appsv1ac.DeploymentApplyConfiguration, live *appsv1.Deployment) ensure.Child {
-	if live != nil {
-		if pinned, ok := live.Annotations[common.PinnedAnnotation]; ok {
-			declared.WithAnnotations(map[string]string{common.PinnedAnnotation: pinned})
-		}
+func Held(child ensure.Child, live client.Object) ensure.Child {
+	child.Pin, child.Carry = nil, append(child.Carry, templatePath)
+	pinned, ok := live.GetAnnotations()[common.PinnedAnnotation]
+	if !ok {
+		return child
 	}
-	return ensure.Child{Object: declared, Carry: []string{templatePath}}
+	annotations := map[string]string{common.PinnedAnnotation: pinned}
+	switch ac := child.Object.(type) {
+	case *appsv1ac.DeploymentApplyConfiguration:
+		ac.WithAnnotations(annotations)
+	case *appsv1ac.StatefulSetApplyConfiguration:
+		ac.WithAnnotations(annotations)
+	}
+	return child
 }

@@ -4,9 +4,11 @@
 package workload
 
 import (
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -15,17 +17,20 @@ import (
 func TestPodsThatAreHeldStayPinnedToTheWishesThatTheyWereMadeFor(t *testing.T) {
 	live := &appsv1.Deployment{}
 	live.Annotations = map[string]string{common.PinnedAnnotation: "wishes.template"}
-	declared := appsv1ac.Deployment("web", "shop")
-	child := Held(declared, live)
-	if child.Pin != nil || len(child.Carry) != 1 || child.Carry[0] != "spec.template" {
-		t.Errorf("expected the live template to be kept, got %+v", child)
+	deployment, set := appsv1ac.Deployment("web", "shop"), appsv1ac.StatefulSet("web", "shop")
+	for _, declared := range []runtime.ApplyConfiguration{deployment, set} {
+		child := Held(Pinned(declared, "other wishes"), live)
+		if child.Pin != nil || !slices.Equal(child.Carry, []string{"spec.template"}) {
+			t.Errorf("expected the live template to be kept, got %+v", child)
+		}
 	}
-	if declared.Annotations[common.PinnedAnnotation] != "wishes.template" {
-		t.Errorf("expected them to stay pinned, got %v", declared.Annotations)
+	for _, annotations := range []map[string]string{deployment.Annotations, set.Annotations} {
+		if annotations[common.PinnedAnnotation] != "wishes.template" {
+			t.Errorf("expected them to stay pinned, got %v", annotations)
+		}
 	}
 	unpinned := appsv1ac.Deployment("web", "shop")
-	Held(unpinned, nil)
-	if len(unpinned.Annotations) > 0 {
+	if Held(Pinned(unpinned, "wishes"), &appsv1.Deployment{}); unpinned.ObjectMetaApplyConfiguration != nil && len(unpinned.Annotations) > 0 {
 		t.Errorf("expected no pin where there is none, got %v", unpinned.Annotations)
 	}
 }

@@ -43,13 +43,14 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, _ time.Time) kit.Plan {
 // are, and none is made where there are none.
 func deployment(a *appv1.AppService, f facts) (ensure.Child, bool) {
 	object := identity(a).Deployment(a.Spec.Replicas(), template(a))
+	child := workload.Pinned(object, wishes(a))
 	if workload.InvalidImage(a.Spec.Image) == "" {
-		return workload.Pinned(object, wishes(a)), true
+		return child, true
 	}
 	if f.rollout.Deployment == nil {
 		return ensure.Child{}, false
 	}
-	return workload.Held(object, f.rollout.Deployment), true
+	return workload.Held(child, f.rollout.Deployment), true
 }
 
 // wishes are what pods are replaced for when it changes, and nothing that they do not know of.

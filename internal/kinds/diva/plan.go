@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 const (
@@ -70,13 +69,10 @@ func secret(d *opsv1.Diva, f facts, r *ring) ensure.Child {
 
 // pods declares what runs pods. Those that must not be changed stay as they are.
 func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
-	set := ensure.Child{
-		Object: statefulSet(d, decided.replicas, decided.claimSize, f.helperImage),
-		Pin:    &ensure.Pin{Path: "spec.template", Key: clientWishes(d)},
-		// Claim templates cannot be changed: a StatefulSet is made anew around its pods.
-		ReplaceOn: []string{"spec.volumeClaimTemplates"}, Orphan: true,
-	}
-	manager := ensure.Child{Object: deployment(d, f.helperImage), Pin: &ensure.Pin{Path: "spec.template", Key: managerWishes(d)}}
+	set := workload.Pinned(statefulSet(d, decided.replicas, decided.claimSize, f.helperImage), clientWishes(d))
+	// Claim templates cannot be changed: a StatefulSet is made anew around its pods.
+	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
+	manager := workload.Pinned(deployment(d, f.helperImage), managerWishes(d))
 	var out []ensure.Child
 	for _, each := range []struct {
 		child ensure.Child
@@ -87,7 +83,7 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 		case each.held == nil:
 			out = append(out, each.child)
 		case each.live != nil:
-			out = append(out, hold(each.child, each.live))
+			out = append(out, workload.Held(each.child, each.live))
 		}
 	}
 	return out
@@ -102,24 +98,6 @@ func nilable[T any, O interface {
 		return nil
 	}
 	return object
-}
-
-// hold leaves the pods of a workload as they are. They stay pinned too: what is held back
-// and then taken back replaces no pod.
-func hold(child ensure.Child, live client.Object) ensure.Child {
-	child.Pin, child.Carry = nil, append(child.Carry, "spec.template")
-	pinned, ok := live.GetAnnotations()[common.PinnedAnnotation]
-	if !ok {
-		return child
-	}
-	annotations := map[string]string{common.PinnedAnnotation: pinned}
-	switch ac := child.Object.(type) {
-	case *appsv1ac.StatefulSetApplyConfiguration:
-		ac.WithAnnotations(annotations)
-	case *appsv1ac.DeploymentApplyConfiguration:
-		ac.WithAnnotations(annotations)
-	}
-	return child
 }
 
 // clientWishes are what clients are restarted for when it changes.

@@ -11,6 +11,7 @@ import (
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // Plan declares the children. Deletion needs no plan: all of them are collected with
@@ -23,10 +24,7 @@ func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, _ time.Time) kit.
 	for _, object := range []runtime.ApplyConfiguration{service(m), serverList(m), disruptionBudget(m)} {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}
-	plan.Children = append(plan.Children, ensure.Child{
-		Object: statefulSet(m),
-		Pin:    &ensure.Pin{Path: "spec.template", Key: wishes(m)},
-	})
+	plan.Children = append(plan.Children, workload.Pinned(statefulSet(m), wishes(m)))
 	return plan
 }
 

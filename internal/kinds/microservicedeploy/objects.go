@@ -32,8 +32,8 @@ func deployment(m *customv1.MicroServiceDeploy, f facts, d decision) ensure.Chil
 		ac.WithAnnotations(map[string]string{awakeAnnotation: fmt.Sprint(d.scale.awake)})
 	}
 	child := workload.Pinned(ac, wishes(m, f))
-	if d.held != nil {
-		child = workload.Held(ac, f.rollout.Deployment)
+	if d.held != nil && f.rollout.Deployment != nil {
+		child = workload.Held(child, f.rollout.Deployment)
 	}
 	if d.scale.live {
 		child.Carry = append(child.Carry, "spec.replicas")
