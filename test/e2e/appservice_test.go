@@ -6,7 +6,9 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +44,7 @@ func newAppTest(t *testing.T) *appTest {
 	}
 	c := connect(t)
 	c.wantImage(t, nginxImage)
-	c.kubectl(t, "delete", "-f", filepath.Join(c.root, "config", "samples", "appservice.yaml"), "--ignore-not-found") // it has the nodePort
+	c.freePort(t)
 	c.removePools(t)
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "appservice-"
@@ -51,6 +53,27 @@ func newAppTest(t *testing.T) *appTest {
 	}
 	t.Cleanup(func() { c.kubectl(t, "delete", "namespace", ns.Name, "--wait=false") })
 	return &appTest{c, ns.Name}
+}
+
+// freePort takes away the sample, which has the article's nodePort, and waits until no node
+// leads there any more: what still answers for it would be taken for the test's own.
+func (c *cluster) freePort(t *testing.T) {
+	t.Helper()
+	c.kubectl(t, "delete", "-f", filepath.Join(c.root, "config", "samples", "appservice.yaml"), "--ignore-not-found")
+	nodes := &corev1.NodeList{}
+	if err := c.List(t.Context(), nodes); err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes.Items {
+		address := net.JoinHostPort(node.Status.Addresses[0].Address, "30002")
+		eventually.True(t, time.Minute, "nothing answers at "+address+" any more", func() error {
+			conn, err := net.DialTimeout("tcp", address, time.Second)
+			if err == nil {
+				return errors.Join(errors.New("something does"), conn.Close())
+			}
+			return nil
+		})
+	}
 }
 
 // apply applies the article's manifest, with another image if one is given.
