@@ -215,8 +215,12 @@ func divaHasGrown(v faults.View) error {
 			return fmt.Errorf("claim %s asks for %s", claim.Name, claim.Spec.Resources.Requests.Storage())
 		}
 	}
-	_, err := divaToldFor(v, "False", "Growing")
-	return err
+	_, waits := divaToldFor(v, "False", "Growing")
+	_, ready := divaToldFor(v, "True", "") // one that was made again begins with larger claims
+	if waits != nil && ready != nil {
+		return waits
+	}
+	return nil
 }
 
 // divaServes is what Ready promises: the manager and all clients are ready, the manager
