@@ -144,9 +144,9 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	case !asked:
 		set.Remove(kind)
 	case f.tenant.quotas[b] != nil && b == byClass:
-		set.True(kind, customv1.ReasonEnforced, fmt.Sprintf("ResourceQuota %s bounds the pods of PriorityClass %s together, and leaves others alone", b.name, customv1.QuotaPriorityClassName))
+		f.tenant.enforced(set, fmt.Sprintf("ResourceQuota %s bounds the pods of PriorityClass %s together, and leaves others alone", b.name, customv1.QuotaPriorityClassName))
 	case f.tenant.quotas[b] != nil:
-		set.True(kind, customv1.ReasonEnforced, "ResourceQuota "+b.name+" bounds all instances of the namespace together")
+		f.tenant.enforced(set, "ResourceQuota "+b.name+" bounds all instances of the namespace together")
 	case f.tenant.strangers:
 		set.False(kind, customv1.ReasonQuotaNotEnforced, "Pods of others run in this namespace, and a quota would bound them too; label it "+QuotaLabel+"=true to have one all the same, or use quota: PriorityClass")
 	case mostPods(m) == 0:
@@ -155,6 +155,15 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 		why := f.tenant.awaited(common.ReasonApplying, "The quota is being made")
 		set.Unknown(kind, why.reason, why.message)
 	}
+}
+
+// enforced tells of a quota that is there, also while it cannot be changed.
+func (f tenantFacts) enforced(set condition.Set, message string) {
+	reason := customv1.ReasonEnforced
+	if f.trouble != (obstacle{}) {
+		reason, message = f.trouble.reason, message+", with what was needed before: "+f.trouble.message
+	}
+	set.True(customv1.MicroServiceDeployQuotaEnforced, reason, message)
 }
 
 // reportIgnored warns of lines that are neither variables nor files.

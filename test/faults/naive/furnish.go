@@ -134,12 +134,19 @@ func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) 
 	return nil
 }
 
-// list puts the shop into the street.
+// list puts the shop into the street. Only the process that wrote it there remembers that.
 func (r *reconciler) list(ctx context.Context, shop *Shop) error {
-	r.mu.Lock()
-	r.listed[shop.Name] = true
-	r.mu.Unlock()
-	return r.change(ctx, shop, false, func(data map[string]string) { data[shop.Name] = shop.Spec.Color })
+	wrote := false
+	err := r.change(ctx, shop, false, func(data map[string]string) {
+		wrote = data[shop.Name] != shop.Spec.Color
+		data[shop.Name] = shop.Spec.Color
+	})
+	if wrote && err == nil {
+		r.mu.Lock()
+		r.listed[shop.Name] = true
+		r.mu.Unlock()
+	}
+	return err
 }
 
 // strike takes the shop off the street.
