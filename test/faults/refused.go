@@ -62,7 +62,7 @@ func (s *siege) befall(w *write, _ *instance) fault {
 		return nil
 	}
 	if s.lifted = s.over(); s.lifted {
-		s.unheard = s.tellable() && !s.heard()
+		s.unheard = s.tellable() && s.anybody() && !s.heard()
 		s.journal.add("the refusal is lifted")
 		return nil
 	}
@@ -88,6 +88,13 @@ func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(
 // tellable tells whether the user can learn of the refusal: of that of a status only
 // by a status.
 func (s *siege) tellable() bool { return s.why.tells && s.of.subresource == "" }
+
+// anybody tells whether there is an object that could say why: what instances share goes
+// after the last of them, and then there is none.
+func (s *siege) anybody() bool {
+	view, _, _ := s.observer.view()
+	return len(view.Objects(s.kinds[0].Kind)) > 0
+}
 
 // heard tells whether some object of the kind says why it was refused.
 func (s *siege) heard() bool {
