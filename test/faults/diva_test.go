@@ -130,8 +130,8 @@ var rotatingDiva = faults.Workload{
 	},
 }
 
-// growingDiva has the StatefulSet be made anew. Nobody resizes volumes here, so the object
-// goes on to wait for them.
+// growingDiva has the StatefulSet be made anew. No driver resizes volumes here, so the object
+// waits until the workload does.
 var growingDiva = faults.Workload{
 	Name: "growing",
 	World: func(w *faults.World) {
@@ -155,6 +155,15 @@ allowVolumeExpansion: true
 				u.Patch("ops", &opsv1.Diva{}, `{"spec":{"client":{"storage":{"size":"2Gi"}}}}`)
 			},
 			Until: divaHasGrown,
+		},
+		{
+			Name: "their volumes have it",
+			Do: func(u *faults.User) {
+				for _, claim := range []string{"wi-ops-client-0", "wi-ops-client-1"} {
+					u.PatchStatus(claim, &corev1.PersistentVolumeClaim{}, `{"status":{"capacity":{"storage":"2Gi"}}}`)
+				}
+			},
+			Until: divaReady,
 		},
 	},
 }

@@ -94,6 +94,14 @@ func (u *User) Patch(name string, of client.Object, merge string) {
 	must(u.client.Patch(u.ctx, of, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner(testenv.FieldManager)))
 }
 
+// PatchStatus merges a JSON text into the status of an object of that name, as the
+// controller does that the status belongs to.
+func (u *User) PatchStatus(name string, of client.Object, merge string) {
+	of.SetName(name)
+	u.place(of)
+	must(u.client.Status().Patch(u.ctx, of, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner(testenv.FieldManager)))
+}
+
 // Label sets a label of an object, or with nil takes it off.
 func (u *User) Label(name string, of client.Object, key string, value *string) {
 	text := "null"
