@@ -26,7 +26,7 @@ KUBECTL := $(BIN)/kubectl
 
 # The layers and their kinds; the roles of each are generated from the markers in these packages.
 LAYERS := machines applications data
-KINDS_machines := nodepool
+KINDS_machines := nodepool activity
 KINDS_applications := appservice microservicedeploy diva
 KINDS_data := memcached
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcrew/opcrew/internal/kinds/activity"
 	"github.com/opcrew/opcrew/internal/kinds/appservice"
 	"github.com/opcrew/opcrew/internal/kinds/diva"
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
@@ -20,6 +21,7 @@ import (
 func kinds() []kit.Kind {
 	return []kit.Kind{
 		nodepool.Kind(),
+		activity.Kind(),
 		appservice.Kind(),
 		microservicedeploy.Kind(),
 		diva.Kind(),

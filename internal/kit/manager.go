@@ -5,6 +5,7 @@ package kit
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -135,15 +136,15 @@ func cacheOptions(kinds []Kind, namespaces []string) cache.Options {
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 newInformer,
 	}
+	opts.DefaultNamespaces = inNamespaces(namespaces)
 	for _, kind := range kinds {
 		for object, by := range kind.Cache() {
-			addToCache(opts.ByObject, object, by)
+			addToCache(opts, object, by)
 		}
 		for _, optional := range kind.Optional {
-			addToCache(opts.ByObject, optional.Object, optional.Cache)
+			addToCache(opts, optional.Object, optional.Cache)
 		}
 	}
-	opts.DefaultNamespaces = inNamespaces(namespaces)
 	return opts
 }
 
@@ -160,18 +161,39 @@ func inNamespaces(names []string) map[string]cache.Config {
 }
 
 // addToCache adds what a kind caches of a type. Two kinds of one process share a cache,
-// so they must want the same of it; that they do is decided when they are written.
-func addToCache(all map[client.Object]cache.ByObject, object client.Object, by cache.ByObject) {
-	for other, there := range all {
+// so they must want the same of it; that they do is decided when they are written. Where
+// each looks at namespaces of its own, both see all of them.
+func addToCache(opts cache.Options, object client.Object, by cache.ByObject) {
+	for other, there := range opts.ByObject {
 		if reflect.TypeOf(other) != reflect.TypeOf(object) {
 			continue
 		}
 		if !reflect.DeepEqual(there.Label, by.Label) || (there.Transform == nil) != (by.Transform == nil) {
 			panic(fmt.Sprintf("two kinds cache %T in different ways", object))
 		}
+		if !reflect.DeepEqual(there.Namespaces, by.Namespaces) {
+			there.Namespaces = together(there.Namespaces, by.Namespaces, opts.DefaultNamespaces)
+			opts.ByObject[other] = there
+		}
 		return
 	}
-	all[object] = by
+	opts.ByObject[object] = by
+}
+
+// together are the namespaces of two kinds, of which none stands for those of the process;
+// and if that has none, for all.
+func together(a, b, ofProcess map[string]cache.Config) map[string]cache.Config {
+	out := map[string]cache.Config{}
+	for _, namespaces := range []map[string]cache.Config{a, b} {
+		if namespaces == nil {
+			namespaces = ofProcess
+		}
+		if namespaces == nil {
+			return nil
+		}
+		maps.Copy(out, namespaces)
+	}
+	return out
 }
 
 // Ours limits the cache of a type to the objects that the operator made.

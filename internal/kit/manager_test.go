@@ -48,6 +48,34 @@ func TestTheCacheCanBeLimitedToSomeNamespaces(t *testing.T) {
 	}
 }
 
+func TestKindsOfOneProcessSeeTheNamespacesOfEachOther(t *testing.T) {
+	jobs := map[string]cache.Config{"jobs": {}}
+	for name, c := range map[string]struct {
+		first, second map[string]cache.Config
+		process       []string
+		want          []string // nil: all
+	}{
+		"one looks everywhere":          {jobs, nil, nil, nil},
+		"the other looks everywhere":    {nil, jobs, nil, nil},
+		"one serves some":               {nil, jobs, []string{"shop"}, []string{"jobs", "shop"}},
+		"both have one of their own":    {jobs, map[string]cache.Config{"runs": {}}, nil, []string{"jobs", "runs"}},
+		"both have the same of its own": {jobs, jobs, []string{"shop"}, []string{"jobs"}},
+	} {
+		opts := cacheOptions([]Kind{
+			caching(map[client.Object]cache.ByObject{&corev1.Pod{}: {Namespaces: c.first}}),
+			caching(map[client.Object]cache.ByObject{&corev1.Pod{}: {Namespaces: c.second}}),
+		}, c.process)
+		if len(opts.ByObject) != 1 {
+			t.Fatalf("%s: expected one cache of Pods, got %d", name, len(opts.ByObject))
+		}
+		for _, by := range opts.ByObject {
+			if got := slices.Sorted(maps.Keys(by.Namespaces)); !slices.Equal(got, c.want) {
+				t.Errorf("%s: expected the cache of Pods to hold namespaces %v, got %v", name, c.want, got)
+			}
+		}
+	}
+}
+
 func TestOursAreTheObjectsThatTheOperatorMade(t *testing.T) {
 	selector := Ours().Label
 	if !selector.Matches(labelled("opcrew")) {

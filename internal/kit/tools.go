@@ -103,6 +103,9 @@ func NewTools(mgr ctrl.Manager, registry metrics.RegistererGatherer, clock clock
 // Writes is the memory of our own writes that the cache has not seen yet.
 func (t *Tools) Writes() *ensure.Writes { return t.Children.Writes }
 
+// Limited tells whether the process serves some namespaces only, and so may not see all objects.
+func (t *Tools) Limited() bool { return len(t.references.namespaces) > 0 }
+
 // ControllerOptions are those of every controller: so many workers, and a backoff from
 // 50 ms to one minute an object, so that a lifted refusal is noticed within a minute.
 func ControllerOptions(workers int) controller.Options {

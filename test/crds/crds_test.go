@@ -16,6 +16,7 @@ import (
 	appv1 "github.com/opcrew/opcrew/api/app/v1"
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/test/testenv"
@@ -25,7 +26,7 @@ var env *testenv.Env
 
 func TestMain(m *testing.M) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

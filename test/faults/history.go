@@ -5,6 +5,7 @@ package faults
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,5 +99,9 @@ func generic(u *unstructured.Unstructured) Key {
 	if prefix := u.GetGenerateName(); prefix != "" && strings.HasPrefix(key.Name, prefix) {
 		key.Name = prefix + "*"
 	}
+	key.Name = uid.ReplaceAllString(key.Name, "*")
 	return key
 }
+
+// uid is an identity that the server makes up, alone or in a name.
+var uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)

@@ -53,8 +53,9 @@ type identities struct {
 
 func (i identities) name(text string) string {
 	if name, ok := i.uids[text]; ok {
-		return name
+		return uid.ReplaceAllString(name, "*")
 	}
+	text = uid.ReplaceAllString(text, "*")
 	if i.namespace == "" {
 		return text
 	}

@@ -4,12 +4,14 @@
 package faults
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
@@ -20,6 +22,11 @@ type World struct {
 	*User
 	t   *testing.T
 	env *testenv.Env
+}
+
+// Await waits for what the server itself does in its own time.
+func (w *World) Await(expectation string, check func(ctx context.Context, c client.Client) error) {
+	eventually.True(w.t, time.Minute, expectation, func() error { return check(w.t.Context(), w.env.Client) })
 }
 
 // Nodes makes simulated nodes, prefix-0 and so on, and waits until Kubernetes has

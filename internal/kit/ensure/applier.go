@@ -86,6 +86,8 @@ func (a *Applier) Ensure(ctx context.Context, owner *Owner, child Child, hold bo
 		return Result{Ref: in.Ref, Action: Taken, Message: found.stranger, Again: found.again}, nil
 	case found.object == nil:
 		return a.create(ctx, owner, in, hold)
+	case child.Once:
+		return Result{Ref: in.Ref, Action: Unchanged}, nil
 	}
 	return a.update(ctx, in, found.object, hold)
 }

@@ -36,6 +36,9 @@ type Child struct {
 	// ReplaceOn lists dotted paths that the API server does not let change. When one
 	// differs, the child is deleted, and made anew when it is gone.
 	ReplaceOn []string
+	// Once is for a child that cannot be changed, such as a Pod: it is made when it is not
+	// there, and neither compared nor applied again.
+	Once bool
 	// Orphan has what a replaced child owns stay for its successor, as the pods of a
 	// StatefulSet do, which are then adopted and not restarted.
 	Orphan bool

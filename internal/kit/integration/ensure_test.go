@@ -30,3 +30,17 @@ func TestAChildCostsOneWriteAndNothingThereafter(t *testing.T) {
 		})
 	}
 }
+
+func TestAChildThatIsMadeOnceIsLeftAsItIs(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	once := func(mode string) ensure.Child {
+		child := settings(ns, map[string]string{"mode": mode})
+		child.Once = true
+		return child
+	}
+	p.ensures(owner, once("fast"), ensure.Created, creation("configmaps"))
+	p.ensures(owner, once("slow"), ensure.Unchanged, free)
+	next := start(t, ns, setup{})
+	next.ensures(owner, once("slower"), ensure.Unchanged, free)
+}

@@ -23,8 +23,7 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {
 		s.Apply(t, "config/default/namespace.yaml")
-		s.Apply(t, "config/cluster/priority_class.yaml")
-		for _, object := range rights(t, s.Root, s.kind.Layer) {
+		for _, object := range append(built(t, s.Root, "config/cluster"), rights(t, s.Root, s.kind.Layer)...) {
 			s.ApplyObject(t, object)
 		}
 		s.config = s.TokenConfig(t, Namespace, s.account)
@@ -38,14 +37,31 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 // rights lists what is deployed for a layer, without its Deployment.
 func rights(t *testing.T, root string, layer kit.Layer) []*unstructured.Unstructured {
 	t.Helper()
-	kubectl := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "kubectl"), "kustomize", filepath.Join(root, "config", "layers", string(layer)))
+	var objects []*unstructured.Unstructured
+	count := map[string]int{}
+	for _, object := range built(t, root, filepath.Join("config/layers", string(layer))) {
+		if object.GetKind() == "ServiceAccount" || object.GroupVersionKind().Group == rbacv1.GroupName {
+			objects = append(objects, object)
+			count[object.GetKind()]++
+		}
+	}
+	if count["ServiceAccount"] != 1 || count["ClusterRole"] != count["ClusterRoleBinding"] || count["Role"] != count["RoleBinding"] || len(objects) < 5 {
+		t.Fatalf("expected an account, roles and their bindings for layer %s, got %v", layer, count)
+	}
+	return objects
+}
+
+// built lists the objects of a folder as kustomize builds it.
+func built(t *testing.T, root, folder string) []*unstructured.Unstructured {
+	t.Helper()
+	kubectl := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "kubectl"), "kustomize", filepath.Join(root, folder))
 	var stderr bytes.Buffer
 	kubectl.Stderr = &stderr
 	text, err := kubectl.Output()
 	if err != nil {
-		t.Fatalf("kubectl kustomize config/layers/%s: %v\n%s", layer, err, stderr.String())
+		t.Fatalf("kubectl kustomize %s: %v\n%s", folder, err, stderr.String())
 	}
-	file := filepath.Join(t.TempDir(), "layer.yaml")
+	file := filepath.Join(t.TempDir(), "objects.yaml")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +71,7 @@ func rights(t *testing.T, root string, layer kit.Layer) []*unstructured.Unstruct
 	}
 	var objects []*unstructured.Unstructured
 	for _, doc := range docs {
-		if doc.Object.GetKind() == "ServiceAccount" || doc.Object.GroupVersionKind().Group == rbacv1.GroupName {
-			objects = append(objects, doc.Object)
-		}
-	}
-	if len(objects) != 5 {
-		t.Fatalf("expected an account, two roles and their bindings for layer %s, got %d objects", layer, len(objects))
+		objects = append(objects, doc.Object)
 	}
 	return objects
 }

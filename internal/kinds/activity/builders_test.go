@@ -1,0 +1,116 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activity
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+)
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+type option func(*egov1.Activity)
+
+// newActivity was created at noon and its first run written down then.
+func newActivity(options ...option) *egov1.Activity {
+	a := &egov1.Activity{}
+	a.Namespace, a.Name, a.UID, a.Generation = "chores", "sysctl", "uid-of-sysctl", 1
+	a.CreationTimestamp = metav1.NewTime(noon)
+	a.Spec.Command, a.Spec.Host = "sysctl -w vm.swappiness=1", "node1"
+	a.Spec.Requester = &egov1.Requester{Username: "ada", Groups: []string{"admins"}}
+	a.Status.Run, a.Status.Prosta = 1, egov1.StatePending
+	for _, o := range options {
+		o(a)
+	}
+	return a
+}
+
+func inState(state egov1.State) option { return func(a *egov1.Activity) { a.Status.Prosta = state } }
+
+func withPodUID(uid string) option { return func(a *egov1.Activity) { a.Status.PodUID = uid } }
+
+func cancelled(a *egov1.Activity) { a.Spec.Cancel = true }
+
+func leaving(a *egov1.Activity) {
+	a.DeletionTimestamp = &metav1.Time{Time: noon}
+	a.Finalizers = []string{finalizer}
+}
+
+func everyHour(a *egov1.Activity) {
+	schedule := "0 * * * *"
+	a.Spec.Schedule = &schedule
+}
+
+type podOption func(*corev1.Pod)
+
+// newPod is bound to its host and has not begun.
+func newPod(options ...podOption) *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name, pod.UID = Namespace, "activity-uid-of-sysctl-1", "uid-of-pod"
+	pod.Finalizers = []string{resultFinalizer}
+	pod.Spec.NodeName = "node1"
+	pod.Status.Phase = corev1.PodPending
+	for _, o := range options {
+		o(pod)
+	}
+	return pod
+}
+
+func named(name string) podOption {
+	return func(p *corev1.Pod) { p.Name, p.UID = name, types.UID("uid of "+name) }
+}
+
+func nowhere(p *corev1.Pod) { p.Spec.NodeName = "" }
+
+func deleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }
+
+func running(p *corev1.Pod) {
+	p.Status.Phase = corev1.PodRunning
+	state := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon)}}
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container, State: state}}
+}
+
+func unheard(p *corev1.Pod) {
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "NodeNotReady"})
+}
+
+func unschedulable(words string) podOption {
+	return func(p *corev1.Pod) {
+		p.Spec.NodeName = ""
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: words})
+	}
+}
+
+// endedWith had a container that ended with a termination message.
+func endedWith(message string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodFailed
+		end := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{StartedAt: metav1.NewTime(noon), ExitCode: 137, Reason: "Error", Message: message}}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container, State: end}}
+	}
+}
+
+// failedAtOnce never had a container.
+func failedAtOnce(reason string) podOption {
+	return func(p *corev1.Pod) { p.Status.Phase, p.Status.Message = corev1.PodFailed, reason }
+}
+
+func permitted() *beginning { return &beginning{order: "{}"} }
+
+func hindered(reason, message string, final bool) *beginning {
+	return &beginning{obstacle: &obstacle{final: final, reason: reason, message: message}}
+}
+
+func check[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("expected %s %v, got %v", what, want, got)
+	}
+}

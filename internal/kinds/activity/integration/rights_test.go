@@ -1,0 +1,177 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+const group = "ego.example.com"
+
+func rule(resource, verb string, names ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: names}
+}
+
+// grant gives somebody rights in the namespace, and returns how to take them back.
+func (s *site) grant(who string, rules ...rbacv1.PolicyRule) (revoke func()) {
+	s.Helper()
+	role, binding := &rbacv1.Role{Rules: rules}, &rbacv1.RoleBinding{}
+	role.Namespace, role.GenerateName = s.ns, "grant-"
+	if err := env.Client.Create(s.Context(), role); err != nil {
+		s.Fatal(err)
+	}
+	binding.Namespace, binding.Name = s.ns, role.Name
+	binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
+	binding.Subjects = []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}
+	if err := env.Client.Create(s.Context(), binding); err != nil {
+		s.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(env.Client.Delete(s.Context(), binding), env.Client.Delete(s.Context(), role)); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+func (s *site) as(who string) client.Client {
+	return env.ClientFor(s.T, env.ConfigAs(who, "system:authenticated"))
+}
+
+// try has somebody do something until the answer is as expected: it takes a moment for a
+// grant to be heard of. Words: the refusal's; none: it is done.
+func (s *site) try(what string, words string, do func() error) {
+	s.Helper()
+	operator.Until(s.T, what, func() error {
+		err := do()
+		switch {
+		case words == "":
+			return err
+		case err != nil && strings.Contains(err.Error(), words):
+			return nil
+		default:
+			return fmt.Errorf("expected a refusal with %q, got %w", words, err)
+		}
+	})
+}
+
+func TestWhoMayRunWhatWhereIsARightLikeAnyOther(t *testing.T) {
+	s := newSite(t)
+	editor := rule("activities", "*")
+	s.grant("eve", editor)
+	s.grant("bob", editor, rule("hosts", "run", s.hosts[0]))
+	s.grant("ada", editor, rule("hosts", "run", s.hosts[0]), rule("hostusers", "run-as", "www-data"))
+	asWWW := func(a *egov1.Activity) { a.Spec.ExecUser = "www-data" }
+	elsewhere := func(a *egov1.Activity) { a.Spec.Host = s.hosts[1] }
+	for _, c := range []struct {
+		who, words string
+		options    []option
+	}{
+		{"eve", "eve may not run commands on host " + s.hosts[0], []option{asWWW}},
+		{"bob", "bob may not run commands as user www-data", []option{asWWW}},
+		{"ada", "ada may not run commands as user root", nil},
+		{"ada", "ada may not run commands on host " + s.hosts[1], []option{asWWW, elsewhere}},
+		{"ada", "", []option{asWWW}},
+		{"nobody", "cannot create resource", []option{asWWW}},
+	} {
+		s.try(c.who+" tries", c.words, func() error {
+			return s.as(c.who).Create(s.Context(), s.declared("try", "true", c.options...), client.DryRunAll)
+		})
+	}
+}
+
+func TestTheRequesterIsWhoAskedAndNobodyElse(t *testing.T) {
+	s := newSite(t)
+	rights := []rbacv1.PolicyRule{rule("activities", "*"), rule("hosts", "run"), rule("hostusers", "run-as")}
+	s.grant("ada", rights...)
+	s.grant("bob", rule("activities", "*"))
+	a := s.declared("chore", "true", func(a *egov1.Activity) { a.Spec.Requester = &egov1.Requester{Username: "root-of-all"} })
+	s.try("ada makes one", "", func() error { return s.as("ada").Create(s.Context(), a) })
+	if got := a.Spec.Requester.Username; got != "ada" {
+		t.Errorf("expected ada to be the requester whatever she wrote, got %s", got)
+	}
+	s.await("chore", egov1.StateSucceeded)
+
+	again := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"run":2}}`))
+	s.try("bob asks for a run in ada's name", "bob may not run commands on host", func() error {
+		return s.as("bob").Patch(s.Context(), s.declared("chore", ""), again)
+	})
+	forge := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"requester":{"username":"root-of-all"}}}`))
+	if err := s.as("bob").Patch(s.Context(), s.declared("chore", ""), forge); err != nil {
+		t.Errorf("expected the API server to keep the requester without a word, got %v", err)
+	}
+	if got := s.get("chore").Spec.Requester.Username; got != "ada" {
+		t.Errorf("expected ada to stay the requester, got %s", got)
+	}
+}
+
+// Rights are asked for again when the run begins: admission may have been long ago.
+func TestRightsThatWereTakenSinceStopARun(t *testing.T) {
+	s := newSite(t)
+	s.operator.Stop()
+	revoke := s.grant("ada", rule("hosts", "run"), rule("hostusers", "run-as"))
+	s.grant("ada", rule("activities", "*"))
+	s.try("ada makes one", "", func() error { return s.as("ada").Create(s.Context(), s.declared("chore", "true")) })
+	revoke()
+	s.try("ada has no rights any more", "may not run", func() error {
+		return s.as("ada").Create(s.Context(), s.declared("other", "true"), client.DryRunAll)
+	})
+	s.operator.Start()
+	a := s.await("chore", egov1.StateRefused, "ada may not run hosts."+group)
+	if n := len(s.pods(a)); n > 0 {
+		t.Errorf("expected no pod, got %d", n)
+	}
+}
+
+func TestASecretIsOnlyForWhoMayReadIt(t *testing.T) {
+	s := newSite(t)
+	s.grant("ada", rule("activities", "*"), rule("hosts", "run"), rule("hostusers", "run-as"))
+	s.try("ada makes one", "", func() error {
+		return s.as("ada").Create(s.Context(), s.declared("chore", "true", func(a *egov1.Activity) {
+			a.Spec.SecretEnvs = []egov1.SecretEnv{{Name: "TOKEN", Secret: "of-others", Key: "token"}}
+		}))
+	})
+	s.await("chore", egov1.StateRefused, "ada may not get secrets of-others")
+}
+
+func TestAControlPlaneNodeNeedsARightOfItsOwn(t *testing.T) {
+	s := newSite(t)
+	label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"node-role.kubernetes.io/control-plane":""}}}`))
+	if err := env.Client.Patch(t.Context(), node(s.hosts[0]), label); err != nil {
+		t.Fatal(err)
+	}
+	s.grant("ada", rule("activities", "*"), rule("hosts", "run"), rule("hostusers", "run-as"))
+	s.try("ada makes one", "", func() error { return s.as("ada").Create(s.Context(), s.declared("chore", "true")) })
+	s.await("chore", egov1.StateRefused, "ada may not run-on-control-plane hosts."+group)
+	s.create("allowed", "true") // by the admin, who may do all
+	s.await("allowed", egov1.StateSucceeded)
+}
+
+func TestWithoutThePolicyNothingRuns(t *testing.T) {
+	s := newSite(t)
+	s.create("before", "true")
+	s.await("before", egov1.StateSucceeded)
+	binding := policyBinding()
+	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(binding), binding); err != nil {
+		t.Fatal(err)
+	}
+	if err := env.Client.Delete(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	s.create("chore", "true")
+	s.await("chore", egov1.StatePending, "opcrew-activity-rights is not in force")
+	binding.ResourceVersion, binding.UID = "", ""
+	if err := env.Client.Create(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	s.await("chore", egov1.StateSucceeded)
+}

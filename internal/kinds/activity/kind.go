@@ -1,0 +1,101 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package activity is the kind Activity: a command on a host, run at most once, and what
+// became of it; or a schedule that makes such Activities.
+//
+// A run is a pod of a fixed name in a namespace of its own, which enters the host
+// (internal/helper/hostrun) and tells in its termination message how the command ended. It is
+// made when the run is written down in the status, and never again: verdict.go decides what is
+// known of a run, plan.go what follows, permit.go whether the requester may. That a command is
+// not run twice where a kubelet starts a container again is the runner's marker on the host.
+package activity
+
+import (
+	"context"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// +kubebuilder:rbac:groups=ego.example.com,resources=activities,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=ego.example.com,resources=activities/status,verbs=patch
+// +kubebuilder:rbac:groups=ego.example.com,resources=activities/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=pods,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=secrets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-activity-rights,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=activities.ego.example.com,verbs=get
+
+// hostIndex finds the Activities of a host.
+const hostIndex = "spec.host"
+
+// workers is how many objects are looked at at a time.
+const workers = 8
+
+// Kind is Activity's entry in the list of kinds.
+func Kind() kit.Kind {
+	return kit.Kind{
+		Name:        "activity",
+		Layer:       kit.Machines,
+		CRDs:        []string{"activities.ego.example.com"},
+		AddToScheme: egov1.AddToScheme,
+		Cache:       cached,
+		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
+			return setup(mgr, &reconciler{Tools: tools})
+		},
+	}
+}
+
+func cached() map[client.Object]cache.ByObject {
+	pods, secrets := kit.Ours(), kit.Ours()
+	pods.Namespaces = map[string]cache.Config{Namespace: {}}
+	pods.Transform = kit.TrimPod
+	secrets.Namespaces = pods.Namespaces
+	return map[client.Object]cache.ByObject{
+		&egov1.Activity{}: {},
+		&corev1.Pod{}:     pods,
+		&corev1.Secret{}:  secrets,
+	}
+}
+
+func setup(mgr ctrl.Manager, r *reconciler) error {
+	host := func(object client.Object) []string { return []string{object.(*egov1.Activity).Spec.Host} }
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &egov1.Activity{}, hostIndex, host); err != nil {
+		return err
+	}
+	loop := &kit.Loop[*egov1.Activity, facts]{
+		Tools: r.Tools,
+		New:   func() *egov1.Activity { return &egov1.Activity{} },
+		Kind:  r,
+	}
+	byAnnotation := handler.EnqueueRequestsFromMapFunc(activityOf)
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("activity").
+		For(&egov1.Activity{}).
+		Owns(&egov1.Activity{}).
+		Watches(&corev1.Pod{}, byAnnotation).
+		Watches(&corev1.Secret{}, byAnnotation).
+		WithOptions(kit.ControllerOptions(workers)).
+		Complete(loop)
+}
+
+// activityOf wakes the Activity that a pod or Secret belongs to, in another namespace.
+func activityOf(_ context.Context, object client.Object) []reconcile.Request {
+	namespace, name, ok := strings.Cut(object.GetAnnotations()[activityAnnotation], "/")
+	if !ok {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+}

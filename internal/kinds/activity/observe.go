@@ -1,0 +1,212 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activity
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// reconciler is keyed by an Activity.
+type reconciler struct {
+	*kit.Tools
+}
+
+// facts are all that is read about an Activity.
+type facts struct {
+	// pod is that of the present run, nil for none; former those of earlier ones.
+	pod    *corev1.Pod
+	former []corev1.Pod
+	// begin is what a run that has no pod yet needs to know, nil where none is to begin.
+	begin *beginning
+	// hostAnswers is asked only where the end of a pod is waited for.
+	hostAnswers bool
+	// secret tells that values of the run are kept.
+	secret *corev1.Secret
+	// children are the Activities that were made from a schedule.
+	children    []egov1.Activity
+	helperImage string
+}
+
+// beginning is what has to be known before a pod is made.
+type beginning struct {
+	// obstacle, if any, keeps it from being made.
+	obstacle *obstacle
+	// values are those of secretEnvs, by the variables' names.
+	values map[string][]byte
+	// order is what the runner is told.
+	order string
+}
+
+// obstacle is why a run does not begin. A final one ends it.
+type obstacle struct {
+	final           bool
+	reason, message string
+}
+
+// Observe reads what belongs to an Activity.
+func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, error) {
+	f := facts{helperImage: r.HelperImage}
+	if scheduled(a) {
+		return f, r.observeChildren(ctx, a, &f)
+	}
+	if err := r.observePods(ctx, a, &f); err != nil {
+		return f, err
+	}
+	if err := r.observeSecret(ctx, a, &f); err != nil {
+		return f, err
+	}
+	var err error
+	switch {
+	case a.DeletionTimestamp != nil:
+		f.hostAnswers, err = r.answers(ctx, a.Spec.Host)
+	case begins(a, f):
+		f.begin, err = r.observeBeginning(ctx, a)
+	}
+	return f, err
+}
+
+// begins tells whether the next thing to do is to make the pod: the run is written down, and
+// had none.
+func begins(a *egov1.Activity, f facts) bool {
+	return f.pod == nil && a.Status.Run == run(a) && a.Status.PodUID == "" && !over(a) && !a.Spec.Cancel
+}
+
+func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *facts) error {
+	list := &corev1.PodList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
+		return fmt.Errorf("list pods: %w", err)
+	}
+	for i := range list.Items {
+		if list.Items[i].Name == podName(a, run(a)) {
+			f.pod = &list.Items[i]
+		} else {
+			f.former = append(f.former, list.Items[i])
+		}
+	}
+	if f.pod != nil || a.Status.PodUID == "" || a.Status.Run != run(a) || over(a) {
+		return nil
+	}
+	// A cache that has just begun may not have it. Whoever takes it for gone says that what
+	// became of the command is not known.
+	pod := &corev1.Pod{}
+	err := r.Live.Get(ctx, podKey(a), pod)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read pod: %w", err)
+	}
+	if err == nil {
+		f.pod = pod
+	}
+	return nil
+}
+
+func (r *reconciler) observeSecret(ctx context.Context, a *egov1.Activity, f *facts) error {
+	if len(a.Spec.SecretEnvs) == 0 {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	err := r.Client.Get(ctx, podKey(a), secret)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read values of secretEnvs: %w", err)
+	}
+	if err == nil && secret.Labels[common.OwnerLabel] == string(a.UID) {
+		f.secret = secret
+	}
+	return nil
+}
+
+// answers tells whether the kubelet of a host can be waited for.
+func (r *reconciler) answers(ctx context.Context, host string) (bool, error) {
+	node := &corev1.Node{}
+	if err := r.Live.Get(ctx, types.NamespacedName{Name: host}, node); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	}), nil
+}
+
+// observeBeginning asks whether the run may begin, and reads what it needs.
+func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*beginning, error) {
+	node := &corev1.Node{}
+	err := r.Live.Get(ctx, types.NamespacedName{Name: a.Spec.Host}, node)
+	if apierrors.IsNotFound(err) {
+		return &beginning{obstacle: &obstacle{reason: egov1.ReasonHostMissing, message: "there is no node " + a.Spec.Host}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read node %s: %w", a.Spec.Host, err)
+	}
+	b := &beginning{}
+	if b.obstacle, err = r.permit(ctx, a, node); err != nil || b.obstacle != nil {
+		return b, err
+	}
+	if b.values, b.obstacle, err = r.values(ctx, a); err != nil || b.obstacle != nil {
+		return b, err
+	}
+	oldest, err := r.oldestOn(ctx, a.Spec.Host)
+	if err != nil {
+		return nil, err
+	}
+	if b.order, err = orderOf(a, oldest); err != nil {
+		b.obstacle = &obstacle{final: true, reason: egov1.ReasonNotStarted, message: err.Error()}
+	}
+	return b, nil
+}
+
+// oldestOn is when the oldest Activity of a host was created: the host may forget runs of
+// older ones. Whoever does not see all Activities tells it nothing.
+func (r *reconciler) oldestOn(ctx context.Context, host string) (time.Time, error) {
+	oldest := time.Time{}
+	if r.Limited() {
+		return oldest, nil
+	}
+	list := &egov1.ActivityList{}
+	if err := r.Client.List(ctx, list, client.MatchingFields{hostIndex: host}, client.UnsafeDisableDeepCopy); err != nil {
+		return oldest, fmt.Errorf("list Activities of host %s: %w", host, err)
+	}
+	for i := range list.Items {
+		if created := list.Items[i].CreationTimestamp.Time; oldest.IsZero() || created.Before(oldest) {
+			oldest = created
+		}
+	}
+	return oldest, nil
+}
+
+// values reads those of secretEnvs.
+func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string][]byte, *obstacle, error) {
+	values := map[string][]byte{}
+	for _, e := range a.Spec.SecretEnvs {
+		secret := &corev1.Secret{}
+		err := r.Live.Get(ctx, types.NamespacedName{Namespace: a.Namespace, Name: e.Secret}, secret)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, nil, fmt.Errorf("read Secret %s: %w", e.Secret, err)
+		}
+		value, ok := secret.Data[e.Key]
+		if !ok {
+			return nil, &obstacle{reason: egov1.ReasonSecretMissing, message: fmt.Sprintf("secretEnvs: there is no key %s in a Secret %s", e.Key, e.Secret)}, nil
+		}
+		values[e.Name] = value
+	}
+	return values, nil, nil
+}
+
+func (r *reconciler) observeChildren(ctx context.Context, a *egov1.Activity, f *facts) error {
+	list := &egov1.ActivityList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(a.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
+		return fmt.Errorf("list Activities of the schedule: %w", err)
+	}
+	f.children = list.Items
+	return nil
+}

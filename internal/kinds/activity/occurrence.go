@@ -1,0 +1,49 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activity
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// occurrenceName is the same whoever makes it: two operators at once make one Activity of a time.
+func occurrenceName(a *egov1.Activity, due time.Time) string {
+	return fmt.Sprintf("%s-%d", a.Name, due.Unix()/60)
+}
+
+// occurrence is the Activity of a schedule's time, asked for by whoever asked for the schedule.
+func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
+	spec := a.Spec.DeepCopy()
+	spec.ScheduleSpec, spec.Cancel, spec.Run, spec.TTLSecondsAfterFinished = egov1.ScheduleSpec{}, false, nil, nil
+	made := &egov1.Activity{Spec: *spec}
+	made.APIVersion, made.Kind = egov1.GroupVersion.String(), "Activity"
+	made.Namespace, made.Name = a.Namespace, occurrenceName(a, due)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(made)
+	if err != nil {
+		panic(err) // a type of ours can be converted
+	}
+	delete(content, "status")
+	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
+	return client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
+}
+
+// cancels ends the runs of a schedule that are at work, before another takes their place.
+func cancels(atWork []egov1.Activity, but string) []kit.Patch {
+	var out []kit.Patch
+	for i := range atWork {
+		if a := &atWork[i]; a.Name != but && !a.Spec.Cancel {
+			out = append(out, kit.Patch{Object: a, Type: types.MergePatchType, Data: []byte(`{"spec":{"cancel":true}}`), Intent: "replace"})
+		}
+	}
+	return out
+}

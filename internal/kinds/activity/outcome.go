@@ -1,0 +1,84 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activity
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/helper/hostrun"
+)
+
+// outcome is how a run ended whose pod has.
+func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
+	result := told(pod)
+	switch {
+	case result != nil:
+		v := byResult(a, *result)
+		v.result = result
+		return v
+	case begun(pod):
+		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost,
+			message: "the runner ended without a word: " + lastWords(pod) + "; whether the command did is not known, and it is not run again unless spec.run is raised"}
+	case a.Spec.Cancel:
+		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: "cancelled before it began"}
+	case a.Status.Prosta == egov1.StateUnreachable:
+		return verdict{state: egov1.StateUnreachable, reason: egov1.ReasonHostUnreachable, message: "it did not begin in time, and was withdrawn"}
+	default:
+		return verdict{state: egov1.StateFailed, reason: egov1.ReasonNotStarted, message: "it did not begin: " + lastWords(pod)}
+	}
+}
+
+// lastWords are what the kubelet says of a pod that ended.
+func lastWords(pod *corev1.Pod) string {
+	if t := status(pod).State.Terminated; t != nil {
+		return cmp.Or(firstLine(t.Message), fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode))
+	}
+	if pod.DeletionTimestamp != nil {
+		return cmp.Or(pod.Status.Message, pod.Status.Reason, "its pod was deleted")
+	}
+	return cmp.Or(pod.Status.Message, pod.Status.Reason, "its pod failed")
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line[:min(len(line), 200)]
+}
+
+// byResult puts what the runner told into the words of the API.
+func byResult(a *egov1.Activity, r hostrun.Result) verdict {
+	switch r.State {
+	case hostrun.Succeeded:
+		return verdict{state: egov1.StateSucceeded, reason: egov1.ReasonSucceeded, message: "exit code 0"}
+	case hostrun.Failed:
+		return failed(r)
+	case hostrun.Cancelled:
+		why := "its processes were ended"
+		if !a.Spec.Cancel {
+			why = "its pod was deleted by somebody, so its processes were ended"
+		}
+		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: why}
+	case hostrun.TimedOut:
+		return verdict{state: egov1.StateTimedOut, reason: egov1.ReasonTimedOut, message: "it was ended, its time was up"}
+	case hostrun.NotStarted, hostrun.Invalid:
+		return verdict{state: egov1.StateFailed, reason: egov1.ReasonNotStarted, message: "it did not begin: " + cmp.Or(r.Message, r.Reason)}
+	default:
+		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost, message: cmp.Or(r.Message, r.Reason)}
+	}
+}
+
+func failed(r hostrun.Result) verdict {
+	if r.Signal != "" {
+		return verdict{state: egov1.StateFailed, reason: egov1.ReasonKilled, message: "signal " + r.Signal + " ended it"}
+	}
+	code := int32(-1)
+	if r.ExitCode != nil {
+		code = int32(*r.ExitCode)
+	}
+	return verdict{state: egov1.StateFailed, reason: egov1.ReasonExited, message: fmt.Sprintf("exit code %d", code)}
+}

@@ -1,0 +1,168 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// agenda is what a schedule asks for at a time.
+type agenda struct {
+	// wrong tells why the schedule cannot be kept.
+	wrong string
+	// due is the latest time that has come and was not acted upon, zero for none; next the one to come.
+	due, next time.Time
+	// skip: a run is at work and the next one is not to join it.
+	skip bool
+}
+
+// parse reads a schedule. The time zone stands in its own field, as in a CronJob.
+func parse(a *egov1.Activity) (cron.Schedule, *time.Location, error) {
+	text := *a.Spec.Schedule
+	if strings.Contains(text, "TZ") {
+		return nil, nil, fmt.Errorf("schedule %q: write the time zone into timeZone", text)
+	}
+	zone, err := time.LoadLocation(ptr.Deref(a.Spec.TimeZone, "UTC"))
+	if err != nil || ptr.Deref(a.Spec.TimeZone, "") == "Local" {
+		return nil, nil, fmt.Errorf("timeZone %q is not known; write one such as Europe/Berlin", *a.Spec.TimeZone)
+	}
+	s, err := cron.ParseStandard(text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("schedule %q: %w; write five fields such as \"0 3 * * *\"", text, err)
+	}
+	return s, zone, nil
+}
+
+// agendaOf tells what is due. Of times that were missed only the latest is made up for.
+func agendaOf(a *egov1.Activity, f facts, now time.Time) agenda {
+	s, zone, err := parse(a)
+	if err != nil {
+		return agenda{wrong: err.Error()}
+	}
+	out := agenda{next: s.Next(now.In(zone))}
+	if out.next.IsZero() {
+		return agenda{wrong: fmt.Sprintf("schedule %q never comes", *a.Spec.Schedule)}
+	}
+	since := a.CreationTimestamp.Time
+	if a.Status.LastScheduleTime != nil {
+		since = a.Status.LastScheduleTime.Time
+	}
+	out.due = latest(s, since.In(zone), now.In(zone))
+	out.skip = policyOf(a) == egov1.ForbidConcurrent && len(f.atWork()) > 0
+	return out
+}
+
+// latest is the last time of a schedule after one and not after another, zero for none. It
+// looks from near the end first: a minute's schedule that slept for years has missed millions.
+func latest(s cron.Schedule, after, until time.Time) time.Time {
+	const day = 24 * time.Hour
+	for _, span := range []time.Duration{time.Hour, day, 32 * day, 366 * day} {
+		if from := until.Add(-span); from.After(after) {
+			if last := lastBetween(s, from, until); !last.IsZero() {
+				return last
+			}
+		}
+	}
+	return lastBetween(s, after, until)
+}
+
+func lastBetween(s cron.Schedule, after, until time.Time) time.Time {
+	var last time.Time
+	for t := s.Next(after); !t.IsZero() && !t.After(until); t = s.Next(t) {
+		last = t
+	}
+	return last
+}
+
+func policyOf(a *egov1.Activity) egov1.ConcurrencyPolicy {
+	return cmp.Or(a.Spec.ConcurrencyPolicy, egov1.ForbidConcurrent)
+}
+
+// atWork are the Activities of a schedule that have not ended.
+func (f facts) atWork() []egov1.Activity {
+	return slices.DeleteFunc(slices.Clone(f.children), func(c egov1.Activity) bool { return over(&c) })
+}
+
+// keepSchedule makes the run that is due, and removes those that are too many.
+func (r *reconciler) keepSchedule(a *egov1.Activity, f facts, now time.Time) kit.Plan {
+	g := agendaOf(a, f, now)
+	if g.wrong != "" || ptr.Deref(a.Spec.Suspend, false) || a.Spec.Cancel {
+		return kit.Plan{}
+	}
+	plan := kit.Plan{Again: g.next.Sub(now)}
+	if !g.due.IsZero() && !g.skip {
+		plan.Children = []ensure.Child{{Object: occurrence(a, g.due)}}
+		if policyOf(a) == egov1.ReplaceConcurrent {
+			plan.Patches = cancels(f.atWork(), occurrenceName(a, g.due))
+		}
+	}
+	if old := f.tooMany(a); old != nil {
+		plan.Step = r.delete("remove an old run", old)
+	}
+	return plan
+}
+
+// tooMany is the oldest run beyond what is kept, nil for none.
+func (f facts) tooMany(a *egov1.Activity) *egov1.Activity {
+	for _, keep := range []struct {
+		limit     int32
+		succeeded bool
+	}{
+		{ptr.Deref(a.Spec.SuccessfulRunsHistoryLimit, egov1.DefaultSuccessfulRuns), true},
+		{ptr.Deref(a.Spec.FailedRunsHistoryLimit, egov1.DefaultFailedRuns), false},
+	} {
+		ended := slices.DeleteFunc(slices.Clone(f.children), func(c egov1.Activity) bool {
+			return !over(&c) || c.DeletionTimestamp != nil || (c.Status.Prosta == egov1.StateSucceeded) != keep.succeeded
+		})
+		if len(ended) > int(keep.limit) {
+			oldest := slices.MinFunc(ended, func(x, y egov1.Activity) int { return x.CreationTimestamp.Compare(y.CreationTimestamp.Time) })
+			return &oldest
+		}
+	}
+	return nil
+}
+
+func reportSchedule(set condition.Set, a *egov1.Activity, f facts, now time.Time) {
+	s, g := &a.Status, agendaOf(a, f, now)
+	s.Prosta, s.Active, s.NextScheduleTime = egov1.StateScheduled, nil, nil
+	for _, c := range f.atWork() {
+		s.Active = append(s.Active, c.Name)
+	}
+	slices.Sort(s.Active)
+	set.Remove(egov1.ActivitySucceeded)
+	set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "Each run is asked about when it begins")
+	reason, message, kept := egov1.ReasonScheduled, "", true
+	switch {
+	case g.wrong != "":
+		reason, message, kept = egov1.ReasonBadSchedule, g.wrong, false
+	case a.Spec.Cancel || ptr.Deref(a.Spec.Suspend, false):
+		reason, message, kept = egov1.ReasonSuspended, "no further runs are made", false
+	default:
+		if !g.due.IsZero() {
+			s.LastScheduleTime = &metav1.Time{Time: g.due}
+		}
+		s.NextScheduleTime = &metav1.Time{Time: g.next}
+		message = "the next run is at " + g.next.Format(time.RFC3339)
+	}
+	for _, kind := range []string{egov1.ActivityScheduleKept, egov1.ActivityReady} {
+		if kept {
+			set.True(kind, reason, message)
+		} else {
+			set.False(kind, reason, message)
+		}
+	}
+}

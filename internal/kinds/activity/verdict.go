@@ -1,0 +1,184 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/helper/hostrun"
+)
+
+// verdict is what is known of a run.
+type verdict struct {
+	state           egov1.State
+	reason, message string
+	// result is what the runner told, nil if it told nothing.
+	result *hostrun.Result
+	// withdraw has the pod deleted: it is cancelled, or its time to begin is up.
+	withdraw bool
+	// again is when to look again, 0: when something happens.
+	again time.Duration
+}
+
+// judge tells what is known of the present run.
+func judge(a *egov1.Activity, f facts, now time.Time) verdict {
+	switch {
+	case over(a) && !corrects(a, f):
+		return verdict{state: a.Status.Prosta}
+	case f.pod == nil && a.Status.Run == run(a) && a.Status.PodUID != "":
+		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost,
+			message: "its pod is gone and nobody read how the command ended; it is not run again unless spec.run is raised"}
+	case f.pod == nil:
+		return unborn(a, f, now)
+	case ended(f.pod):
+		return outcome(a, f.pod)
+	default:
+		return alive(a, f.pod, now)
+	}
+}
+
+// corrects tells whether a host that was given up has answered after all.
+func corrects(a *egov1.Activity, f facts) bool {
+	return a.Status.Prosta == egov1.StateUnreachable && f.pod != nil && ended(f.pod) && told(f.pod) != nil
+}
+
+// unborn is a run that has no pod.
+func unborn(a *egov1.Activity, f facts, now time.Time) verdict {
+	left := startDeadline(a).Sub(now)
+	switch {
+	case a.Spec.Cancel:
+		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: "cancelled before it began"}
+	case f.begin == nil || f.begin.obstacle == nil:
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod is being made"}
+	case f.begin.obstacle.final:
+		return refused(f.begin.obstacle)
+	case left <= 0:
+		return tooLate(a, f.begin.obstacle.reason, f.begin.obstacle.message)
+	default:
+		o := f.begin.obstacle
+		return verdict{state: egov1.StatePending, reason: o.reason, message: o.message, again: min(left, obstacleInterval)}
+	}
+}
+
+// refused is a run that will not begin, whatever is waited for.
+func refused(o *obstacle) verdict {
+	state := egov1.StateRefused
+	if o.reason == egov1.ReasonNotStarted {
+		state = egov1.StateFailed
+	}
+	return verdict{state: state, reason: o.reason, message: o.message}
+}
+
+// tooLate is a run that did not begin in time.
+func tooLate(a *egov1.Activity, reason, why string) verdict {
+	state := egov1.StateUnreachable
+	if reason == egov1.ReasonSecretMissing || reason == egov1.ReasonPolicyMissing {
+		state = egov1.StateFailed
+	}
+	return verdict{state: state, reason: reason, message: fmt.Sprintf("it did not begin within %d s: %s", deadline(a), why)}
+}
+
+// alive is a run whose pod has not ended.
+func alive(a *egov1.Activity, pod *corev1.Pod, now time.Time) verdict {
+	left := startDeadline(a).Sub(now)
+	switch {
+	case begun(pod) && !hostAnswers(pod):
+		return verdict{state: egov1.StateRunning, reason: egov1.ReasonHostUnreachable, withdraw: a.Spec.Cancel,
+			message: "the host does not answer; how the command fares is not known until it does"}
+	case a.Spec.Cancel && !begun(pod):
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonCancelled, message: "it is being cancelled before it began", withdraw: true}
+	case a.Spec.Cancel:
+		return verdict{state: egov1.StateRunning, reason: egov1.ReasonCancelled, message: fmt.Sprintf("its processes are being ended, within %d s", grace(a)), withdraw: true}
+	case begun(pod):
+		return verdict{state: egov1.StateRunning, reason: egov1.ReasonRunning, message: "it runs on " + a.Spec.Host}
+	case pod.DeletionTimestamp != nil && left > 0:
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod was deleted before it began", again: left}
+	case left <= 0:
+		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(pod))
+		v.withdraw = true
+		return v
+	default:
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: whyNot(pod), again: left}
+	}
+}
+
+func deadline(a *egov1.Activity) int64 {
+	return ptr.Deref(a.Spec.StartDeadlineSeconds, egov1.DefaultStartDeadline)
+}
+
+// startDeadline is when the host must have begun. A further run counts from when it was
+// written down.
+func startDeadline(a *egov1.Activity) time.Time {
+	since := a.CreationTimestamp.Time
+	if a.Status.RunSince != nil && a.Status.Run == run(a) {
+		since = a.Status.RunSince.Time
+	}
+	return since.Add(seconds(deadline(a)))
+}
+
+func status(pod *corev1.Pod) corev1.ContainerStatus {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == container {
+			return s
+		}
+	}
+	return corev1.ContainerStatus{}
+}
+
+// begun tells whether the runner was started.
+func begun(pod *corev1.Pod) bool {
+	s := status(pod)
+	return s.State.Running != nil || s.State.Terminated != nil && !s.State.Terminated.StartedAt.IsZero() || s.LastTerminationState.Terminated != nil
+}
+
+// ended tells whether the pod runs no more, by the kubelet's word; one that no kubelet has
+// ends when it is deleted.
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed ||
+		pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
+}
+
+// hostAnswers tells whether the node's kubelet was heard of: else its pods are not ready, and
+// the reason is the node's.
+func hostAnswers(pod *corev1.Pod) bool {
+	return !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue && c.Reason == "NodeNotReady"
+	})
+}
+
+// told is what the runner said, nil for nothing.
+func told(pod *corev1.Pod) *hostrun.Result {
+	t := status(pod).State.Terminated
+	if t == nil {
+		return nil
+	}
+	result, err := hostrun.ParseResult(t.Message)
+	if err != nil {
+		return nil
+	}
+	return &result
+}
+
+// whyNot tells why a pod has not begun, in the words of whoever knows.
+func whyNot(pod *corev1.Pod) string {
+	if w := status(pod).State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+		return cmp.Or(w.Message, w.Reason)
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return cmp.Or(c.Message, c.Reason)
+		}
+	}
+	if pod.Spec.NodeName == "" {
+		return "its pod waits for the scheduler"
+	}
+	return "its pod waits for the host"
+}

@@ -1,0 +1,180 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity"
+	"github.com/opcrew/opcrew/test/faults"
+)
+
+// The pods are in a namespace that all Activities share, so every case has a server to itself.
+func TestActivity(t *testing.T) {
+	faults.Attack(t, faults.Subject{
+		Kind:    activity.Kind(),
+		Primary: &egov1.Activity{},
+		Others:  []client.Object{&corev1.Pod{}, &corev1.Secret{}},
+		Truth:   commandSucceeded,
+		Invariants: []faults.Invariant{
+			{Name: "a run has one pod, ever", Check: onePodARun},
+			{Name: "an end stays an end", Check: endsStay},
+		},
+		Mask:      maskActivity,
+		Workloads: []faults.Workload{running, cancelling, repeating},
+	})
+}
+
+// hosts makes a node and has the policies in force.
+func hosts(w *faults.World) {
+	w.ApplyFile("config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
+	w.Nodes(1, "host", nil)
+	// The API server fills nothing into objects of a type that it has just heard of.
+	w.Await("the requester is filled in", func(ctx context.Context, c client.Client) error {
+		a := &egov1.Activity{}
+		a.Namespace, a.Name, a.Spec.Command, a.Spec.Host = "default", "probe", "true", "host-0"
+		if err := c.Create(ctx, a, client.DryRunAll); err != nil || a.Spec.Requester == nil {
+			return fmt.Errorf("the requester is %v: %w", a.Spec.Requester, err)
+		}
+		return nil
+	})
+}
+
+func chore(command string) string {
+	return `
+apiVersion: ego.example.com/v1
+kind: Activity
+metadata: {name: chore, namespace: default}
+spec: {command: "` + command + `", host: host-0}
+`
+}
+
+func do(command string, state egov1.State) faults.Step {
+	return faults.Step{
+		Name:  "have " + command + " run",
+		Do:    func(u *faults.User) { u.Apply(chore(command)) },
+		Until: choreIs(state, 1),
+	}
+}
+
+func change(name, patch string, state egov1.State, run int64) faults.Step {
+	return faults.Step{
+		Name: name,
+		Do: func(u *faults.User) {
+			a := &egov1.Activity{}
+			a.Namespace = "default"
+			u.Patch("chore", a, patch)
+		},
+		Until: choreIs(state, run),
+	}
+}
+
+var running = faults.Workload{
+	Name:  "running",
+	World: hosts,
+	Steps: []faults.Step{do("true", egov1.StateSucceeded)},
+}
+
+var cancelling = faults.Workload{
+	Name:  "cancelling",
+	World: hosts,
+	Steps: []faults.Step{
+		do("sleep", egov1.StateRunning),
+		change("cancel it", `{"spec":{"cancel":true}}`, egov1.StateCancelled, 1),
+	},
+}
+
+var repeating = faults.Workload{
+	Name:  "repeating",
+	World: hosts,
+	Steps: []faults.Step{
+		do("false", egov1.StateFailed),
+		change("run it again", `{"spec":{"run":2}}`, egov1.StateFailed, 2),
+	},
+}
+
+func choreIs(state egov1.State, run int64) func(faults.View) error {
+	return func(v faults.View) error {
+		all := &egov1.ActivityList{}
+		if err := v.List(all); err != nil || len(all.Items) != 1 {
+			return fmt.Errorf("there are %d Activities: %w", len(all.Items), err)
+		}
+		a := all.Items[0]
+		if a.Status.Prosta != state || a.Status.Run != run || a.Status.ObservedGeneration != a.Generation {
+			return fmt.Errorf("the status is %+v", a.Status)
+		}
+		return nil
+	}
+}
+
+// commandSucceeded is what Ready promises: a pod of the run ended with that result.
+func commandSucceeded(v faults.View, object client.Object) error {
+	a, pods := object.(*egov1.Activity), &corev1.PodList{}
+	if err := v.List(pods); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Name == a.Status.Pod && p.Status.Phase == corev1.PodSucceeded }) {
+		return fmt.Errorf("no pod %s has succeeded", a.Status.Pod)
+	}
+	return nil
+}
+
+// onePodARun holds if no pod is made under the name of one that there was: a run is a name.
+func onePodARun(before, after faults.View, e faults.Event) error {
+	if e.Key.Kind != "Pod" || e.Gone {
+		return nil
+	}
+	for _, a := range after.Objects("Activity") {
+		had, _, _ := unstructured.NestedString(a.Object, "status", "podUID")
+		pod, _, _ := unstructured.NestedString(a.Object, "status", "pod")
+		if pod == e.Key.Name && had != "" && had != string(e.Object.GetUID()) {
+			return fmt.Errorf("pod %s was made again", pod)
+		}
+	}
+	return nil
+}
+
+// endsStay holds if what was told of a run's end is not taken back.
+func endsStay(before, after faults.View, e faults.Event) error {
+	ends := []string{"Succeeded", "Failed", "Cancelled", "Unknown"}
+	for _, was := range before.Objects("Activity") {
+		for _, is := range after.Objects("Activity") {
+			old, run := endOf(was)
+			now, again := endOf(is)
+			if was.GetUID() == is.GetUID() && run == again && old != now && slices.Contains(ends, old) {
+				return fmt.Errorf("run %d was %s and is %s", run, old, now)
+			}
+		}
+	}
+	return nil
+}
+
+func endOf(a *unstructured.Unstructured) (state string, run int64) {
+	state, _, _ = unstructured.NestedString(a.Object, "status", "prosta")
+	run, _, _ = unstructured.NestedInt64(a.Object, "status", "run")
+	return state, run
+}
+
+// maskActivity leaves out what the scheduler and the simulation put into pods.
+func maskActivity(object *unstructured.Unstructured) {
+	switch object.GetKind() {
+	case "Pod":
+		unstructured.RemoveNestedField(object.Object, "spec")
+		unstructured.RemoveNestedField(object.Object, "status")
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/order") // it tells when
+	case "Activity":
+		unstructured.RemoveNestedField(object.Object, "status", "runSince")
+		unstructured.RemoveNestedField(object.Object, "status", "endedAt")
+	}
+}
