@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/opcrew/opcrew/internal/helper/authproxy"
+	"github.com/opcrew/opcrew/internal/helper/hostrun"
 	"github.com/opcrew/opcrew/internal/helper/sshfiles"
 )
 
@@ -46,6 +47,7 @@ type job func(context.Context) error
 func commands() []command {
 	return []command{
 		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
+		{"run-on-host", "runs a command on the host of its pod, at most once", runOnHost},
 		{"ssh-files", "keeps the files of ssh and sshd in step with a mounted Secret", sshFiles},
 		{"version", "prints the version", printVersion},
 	}
@@ -112,6 +114,15 @@ func authProxy(args []string, out io.Writer, log *slog.Logger) (job, error) {
 		log.Info("Starting", "version", version, "routes", len(options.Routes))
 		return proxy.Run(ctx)
 	}, nil
+}
+
+// runOnHost says nothing of its own: its log is the output of the command.
+func runOnHost(args []string, out io.Writer, _ *slog.Logger) (job, error) {
+	options, err := hostrun.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return hostrun.Run(ctx, options) }, nil
 }
 
 func sshFiles(args []string, out io.Writer, log *slog.Logger) (job, error) {

@@ -1,0 +1,93 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package hostrun
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// namespaces are those of the host's first process, open, and its root directory.
+type namespaces struct {
+	names []string
+	files []*os.File
+	root  *os.File
+}
+
+// startOnHost starts a process that has the namespaces and the root directory of the host's
+// first process. One thread enters them, and is thrown away afterwards: a thread that is
+// locked ends with its goroutine. All others stay where they are.
+func startOnHost(proc string, cmd *exec.Cmd) error {
+	host, err := openNamespaces(filepath.Join(proc, "1"))
+	defer host.close()
+	if err != nil {
+		return err
+	}
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if err := host.enter(); err != nil {
+			done <- err
+			return
+		}
+		done <- cmd.Start()
+	}()
+	return <-done
+}
+
+// openNamespaces opens all before the first is entered: then the paths mean something else.
+// The mount namespace comes last for the same reason.
+func openNamespaces(first string) (*namespaces, error) {
+	n := &namespaces{}
+	if os.Getpid() == 1 {
+		return n, errors.New("this is the first process itself: the pod needs hostPID: true")
+	}
+	for _, name := range []string{"ipc", "uts", "net", "cgroup", "pid", "mnt"} {
+		file, err := os.Open(filepath.Join(first, "ns", name))
+		if errors.Is(err, fs.ErrNotExist) && name == "cgroup" {
+			continue // older than Linux 4.6
+		}
+		if err != nil {
+			return n, fmt.Errorf("open the namespaces of the host, which needs hostPID and privileged: %w", err)
+		}
+		n.names, n.files = append(n.names, name), append(n.files, file)
+	}
+	root, err := os.OpenFile(filepath.Join(first, "root"), unix.O_PATH|unix.O_DIRECTORY, 0)
+	n.root = root
+	return n, err
+}
+
+// enter takes this thread, and the processes that it starts, to the host. The root of a mount
+// namespace is not always what its processes have as their root, so that is entered too.
+func (n *namespaces) enter() error {
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return fmt.Errorf("separate a thread: %w", err)
+	}
+	for i, file := range n.files {
+		if err := unix.Setns(int(file.Fd()), 0); err != nil {
+			return fmt.Errorf("enter the %s namespace of the host, which needs a privileged pod: %w", n.names[i], err)
+		}
+	}
+	if err := unix.Fchdir(int(n.root.Fd())); err != nil {
+		return fmt.Errorf("enter the root directory of the host: %w", err)
+	}
+	if err := unix.Chroot("."); err != nil {
+		return fmt.Errorf("enter the root directory of the host: %w", err)
+	}
+	return nil
+}
+
+func (n *namespaces) close() {
+	closeAll(n.files...)
+	closeAll(n.root)
+}

@@ -1,0 +1,74 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostrun
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+)
+
+// Options are what the flags say.
+type Options struct {
+	// Order is the file of the order, Secrets the directory of its Secrets, Result the file
+	// that the result goes to; all three are the container's.
+	Order, Secrets, Result string
+	// Markers is a directory of the host.
+	Markers string
+	// Proc is where the processes of the host are; empty if this is the host.
+	Proc string
+	// Stage is which of the three processes this is; empty: the runner.
+	Stage string
+}
+
+const (
+	subcommand = "run-on-host"
+	hostStage  = "host"
+	shimStage  = "shim"
+)
+
+// stageArgs are the arguments that start one of the other processes.
+func stageArgs(stage string) []string { return []string{subcommand, "--stage", stage} }
+
+// ParseFlags reads a command line. It prints to out what --help asks for; an error
+// is for the caller to print.
+func ParseFlags(args []string, out io.Writer) (Options, error) {
+	var o Options
+	set := flag.NewFlagSet(subcommand, flag.ContinueOnError)
+	o.bind(set)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	err := set.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		set.SetOutput(out)
+		set.PrintDefaults()
+	}
+	if err != nil {
+		return o, err
+	}
+	if set.NArg() > 0 {
+		return o, fmt.Errorf("%q is not a flag", set.Arg(0))
+	}
+	return o, o.validate()
+}
+
+func (o *Options) bind(set *flag.FlagSet) {
+	set.StringVar(&o.Order, "order", "/etc/opcrew/order/order.json", "`file` of the order")
+	set.StringVar(&o.Secrets, "secrets", "/etc/opcrew/secrets", "`directory` of mounted Secrets that the order names files of")
+	set.StringVar(&o.Result, "result", "/dev/termination-log", "`file` that the result goes to")
+	set.StringVar(&o.Markers, "markers", "/var/lib/opcrew/activities", "`directory` of the host that remembers what was begun")
+	set.StringVar(&o.Proc, "proc", "/proc", "`directory` with the processes of the host; empty if it is not another's than ours")
+	set.StringVar(&o.Stage, "stage", "", "which process of the command this is; it starts the others itself")
+}
+
+func (o *Options) validate() error {
+	return errors.Join(
+		demand(o.Order != "" && o.Result != "", "--order and --result are needed"),
+		demand(filepath.IsAbs(o.Markers), "--markers is absolute"),
+		demand(slices.Contains([]string{"", hostStage, shimStage}, o.Stage), "--stage is host or shim"),
+	)
+}

@@ -1,0 +1,52 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package hostrun
+
+import (
+	"bytes"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// readSecrets gives the values of variables. What it says names files and never what they
+// hold.
+func readSecrets(dir string, envs map[string]string) (map[string]string, *Result) {
+	values := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(envs)) {
+		text, err := readUpTo(filepath.Join(dir, envs[name]), MaxArgument+1)
+		switch {
+		case err != nil:
+			return nil, notStarted(ReasonNoSecret, "the value of %s cannot be read: %v", name, err)
+		case bytes.IndexByte(text, 0) >= 0:
+			return nil, notStarted(ReasonNoSecret, "the value of %s has a NUL character, which no variable can have", name)
+		case len(name)+1+len(text) > MaxArgument:
+			return nil, envTooLong(name)
+		}
+		values[name] = string(text)
+	}
+	return values, nil
+}
+
+// checkLengths refuses what Linux would not execute.
+func checkLengths(o Order) *Result {
+	for _, text := range append(o.Args, o.Command) {
+		if len(text) > MaxArgument {
+			return notStarted(ReasonTooLong, "the command has an argument of %d bytes, and at most %d can be executed: put it into a file on the host", len(text), MaxArgument)
+		}
+	}
+	for _, env := range o.Envs {
+		if name, _, _ := strings.Cut(env, "="); len(env) > MaxArgument {
+			return envTooLong(name)
+		}
+	}
+	return nil
+}
+
+func envTooLong(name string) *Result {
+	return notStarted(ReasonEnvTooLong, "the variable %s is longer than the %d bytes that a process can have", clip(name, maxWord), MaxArgument)
+}

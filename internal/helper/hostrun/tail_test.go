@@ -1,0 +1,53 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostrun
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestATailIsTheEndOfWhatWasWritten(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		chunks []string
+		want   string
+		cut    bool
+	}{
+		{"nothing", nil, "", false},
+		{"less than fits", []string{"ab", "c"}, "abc", false},
+		{"just what fits", []string{"abcd", "efgh"}, "abcdefgh", false},
+		{"one more", []string{"abcdefgh", "i"}, "bcdefghi", true},
+		{"a chunk that is too long", []string{"a", "bcdefghijkl"}, "efghijkl", true},
+		{"many", strings.Split("abcdefghijklmnopqrstuvwxyz", ""), "stuvwxyz", true},
+		{"a character that is cut", []string{"€€€"}, "€€", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tail := newTail(8)
+			for _, chunk := range test.chunks {
+				tail.write([]byte(chunk))
+			}
+			if tail.text() != test.want || tail.cut() != test.cut {
+				t.Errorf("expected %q, cut %v, got %q, cut %v", test.want, test.cut, tail.text(), tail.cut())
+			}
+		})
+	}
+}
+
+// FuzzTail holds that a ring has what a buffer of everything would end with.
+func FuzzTail(f *testing.F) {
+	f.Add("abc", "€uro", "xyz", 5)
+	f.Fuzz(func(t *testing.T, one, two, three string, size int) {
+		tail, all := newTail(max(1, size%100)), one+two+three
+		for _, chunk := range []string{one, two, three} {
+			tail.write([]byte(chunk))
+		}
+		got := tail.text()
+		missing := min(len(all), len(tail.ring)) - len(got)
+		if !strings.HasSuffix(all, got) || missing >= utf8.UTFMax || missing < 0 {
+			t.Errorf("the last %d bytes of %q: got %q", len(tail.ring), all, got)
+		}
+	})
+}
