@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activity
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/helper/hostrun"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
+	for _, name := range []string{"article", "all-fields"} {
+		t.Run(name, func(t *testing.T) {
+			a := manifest(t, name+".yaml")
+			order, err := orderOf(a, time.Time{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+"-pod.yaml", pod(a, facts{helperImage: "opcrew/opcrew-helper:v1", begin: &beginning{order: order}}))
+		})
+	}
+}
+
+// Whatever stands in a command reaches the runner as it is: no shell and no expansion of
+// Kubernetes sees it on its way.
+func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {
+	for _, command := range []string{
+		"echo 'a' \"b\" `id` $(id) $HOME $(HOSTNAME) $$(X)", "two\nlines\r\n\ttab", "\x01\x1b[31m\u2028", strings.Repeat("x", 100<<10), `{"uid":"other"}`,
+	} {
+		a := newActivity(func(a *egov1.Activity) { a.Spec.Command, a.Spec.ExecUser = command, "root;id" })
+		text, err := orderOf(a, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := hostrun.ParseOrder([]byte(text))
+		if err != nil || got.Command != command || got.User != "root;id" {
+			t.Errorf("expected %q as root;id, the runner gets %q as %s: %v", command, got.Command, got.User, err)
+		}
+	}
+}
+
+func TestAnOrderThatDoesNotFitIsToldAndMakesNoPod(t *testing.T) {
+	a := newActivity(func(a *egov1.Activity) {
+		for range 20 {
+			a.Spec.Envs = append(a.Spec.Envs, egov1.Env("A="+strings.Repeat("x", 30<<10)))
+		}
+	})
+	if _, err := orderOf(a, time.Time{}); err == nil || !strings.Contains(err.Error(), "bytes") {
+		t.Errorf("expected an error that tells how long an order may be, got %v", err)
+	}
+}
+
+func manifest(t *testing.T, file string) *egov1.Activity {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newActivity()
+	a.Spec = egov1.ActivitySpec{}
+	if err := yaml.UnmarshalStrict(raw, a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func golden(t *testing.T, file string, object any) {
+	t.Helper()
+	got, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; go test -update writes it", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-expected +got):\n%s", file, diff)
+	}
+}

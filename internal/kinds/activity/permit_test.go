@@ -1,0 +1,43 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activity
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+)
+
+func TestWhichRightsARunNeeds(t *testing.T) {
+	worker, master := &corev1.Node{}, &corev1.Node{}
+	master.Labels = map[string]string{"node-role.kubernetes.io/control-plane": ""}
+	withSecret := func(a *egov1.Activity) {
+		a.Spec.SecretEnvs = []egov1.SecretEnv{{Name: "TOKEN", Secret: "credentials", Key: "token"}}
+	}
+	asBob := func(a *egov1.Activity) { a.Spec.ExecUser = "bob" }
+	for name, c := range map[string]struct {
+		object *egov1.Activity
+		node   *corev1.Node
+		want   []string
+	}{
+		"on a worker, as root":     {newActivity(), worker, []string{"run hosts node1", "run-as hostusers root"}},
+		"as somebody else":         {newActivity(asBob), worker, []string{"run hosts node1", "run-as hostusers bob"}},
+		"on the control plane":     {newActivity(), master, []string{"run hosts node1", "run-as hostusers root", "run-on-control-plane hosts node1"}},
+		"with a value of a Secret": {newActivity(withSecret), worker, []string{"run hosts node1", "run-as hostusers root", "get secrets credentials"}},
+	} {
+		var got []string
+		for _, r := range rights(c.object, c.node) {
+			if r.Namespace != "chores" {
+				t.Errorf("%s: expected a right in the Activity's namespace, got %q", name, r.Namespace)
+			}
+			got = append(got, r.Verb+" "+r.Resource+" "+r.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: expected %q, got %q", name, c.want, got)
+		}
+	}
+}
