@@ -138,7 +138,7 @@ func (b *blueprints) report(ctx context.Context, c client.Client, from *unstruct
 	for i := range b.statuses {
 		before := now.DeepCopy()
 		now.Object["status"] = from.DeepCopy().Object["status"]
-		if err := unstructured.SetNestedField(now.Object, int64(i), "status", "readyReplicas"); err != nil {
+		if err := unstructured.SetNestedField(now.Object, int64(i), "status", "observedGeneration"); err != nil {
 			return err
 		}
 		if err := c.Status().Patch(ctx, now, client.MergeFrom(before)); err != nil {

@@ -29,8 +29,8 @@ type owner struct {
 	list           client.ObjectList
 	// object is the one of a number, in a namespace.
 	object func(namespace string, i int) client.Object
-	// namespaces that the objects are spread over.
-	namespaces int
+	// namespaces that the objects are spread over, and how many pods each has; 0: one.
+	namespaces, podsEach int
 	// children and statuses are what one object may cost until it is Ready; shared are
 	// children that those of a namespace have together, counted with each.
 	children, statuses int
@@ -42,6 +42,8 @@ type owner struct {
 	drift   func(object client.Object) (client.Object, client.Patch)
 	drifts  client.ObjectList
 	drifted func(client.Object) bool
+	// flaps is a label of pods that become unready and ready again, of each object one; none: they do not.
+	flaps string
 }
 
 // conditioned is an object that tells of itself in conditions.
@@ -61,7 +63,7 @@ const (
 // bench runs the drivers on a kind, and the bare client after opcrew.
 func (o owner) bench(t *testing.T) {
 	all := driversOf(o.kind)
-	hosts := env.Nodes(t, 3+(len(all)+1)**objects/100, testenv.NodeSpec{Prefix: o.kind}) // of 110 pods each
+	hosts := env.Nodes(t, 3+(len(all)+1)*max(1, o.podsEach)**objects/100, testenv.NodeSpec{Prefix: o.kind}) // of 110 pods each
 	title := fmt.Sprintf("%s: %d objects", kindOf(o.object("", 0)), *objects)
 	if o.namespaces > 1 {
 		title += fmt.Sprintf(" in %d namespaces", o.namespaces)
@@ -116,6 +118,7 @@ func (r *ownerRun) drive() {
 	r.resting(r.t, r.tb, "a heartbeat of every node", true, func() { env.Heartbeat(r.t, r.hosts...) })
 	r.resting(r.t, r.tb, "other statuses of every pod change", false, func() { podNoise(r.t, r.namespaces) })
 	r.driftSome()
+	r.flap()
 	heap := r.heap(r.t)
 	now, peak := r.resident(r.t)
 	r.tb.set("heap; resident, at most", r.name, "%.0f MiB; %.0f MiB, %.0f MiB", heap, now, peak)

@@ -112,6 +112,10 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 			r.served.forget(key)
 		},
 	}
+	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
+	if err != nil {
+		return err
+	}
 	byLabels := handler.EnqueueRequestsFromMapFunc(objectByLabels)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("diva").
@@ -126,6 +130,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Watches(&appsv1.ReplicaSet{}, byLabels).
 		Watches(&corev1.Pod{}, byLabels).
 		Watches(&corev1.PersistentVolumeClaim{}, byLabels).
+		WatchesRawSource(ofUsers).
 		WithOptions(kit.ControllerOptions(workers)).
 		Complete(loop)
 }
@@ -138,4 +143,19 @@ func objectByLabels(_ context.Context, object client.Object) []reconcile.Request
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[instanceLabel]}}}
+}
+
+// whoReferTo wakes the Divas whose key pair is in a Secret of the user's.
+func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
+	list := &opsv1.DivaList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+		return nil // the cache is not there any more
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		if ssh := list.Items[i].Spec.SSH; ssh != nil && ssh.SecretRef != nil && ssh.SecretRef.Name == secret.GetName() {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return out
 }

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
@@ -210,6 +211,33 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(mine), mine); err != nil || len(mine.OwnerReferences) > 0 || len(mine.ManagedFields) > 2 {
 		t.Errorf("expected the user's Secret to be left alone, got %v %v", mine.OwnerReferences, err)
 	}
+}
+
+// A key of the user that is in use is looked at every hour, or at once with the label.
+func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
+	s := newShop(t)
+	s.create(1)
+	s.awaitReady(1)
+	mine := &corev1.Secret{}
+	mine.Namespace, mine.Name, mine.Labels = s.ns, "mine", map[string]string{common.WatchLabel: "true"}
+	mine.Data = map[string][]byte{"ssh-privatekey": s.secret().Data["identity"]}
+	if err := env.Client.Create(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	s.edit(func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{SecretRef: &opsv1.SecretRef{Name: "mine"}} })
+	operator.Until(t, "the key is taken from the Secret", func() error {
+		if d := s.get(); d.Status.ObservedGeneration != d.Generation {
+			return fmt.Errorf("generation %d is seen, of %d", d.Status.ObservedGeneration, d.Generation)
+		}
+		return nil
+	})
+	s.awaitPhase(opsv1.SSHInUse)
+
+	mine.Data["ssh-privatekey"] = s.secret().Data["hostKey"]
+	if err := env.Client.Update(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitPhase(opsv1.SSHAuthorizing)
 }
 
 func TestTheArticlesKeysAreNamedAndStandInNobodysWay(t *testing.T) {

@@ -1,0 +1,65 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+// flapRounds is how often pods become unready and ready again.
+const flapRounds = 3
+
+// flap has a pod of every object become unready and ready again, all objects' at once.
+func (r *ownerRun) flap() {
+	if r.flaps == "" {
+		return
+	}
+	transitions := 0
+	got := r.during(r.t, func() {
+		for range flapRounds {
+			for _, status := range []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue} {
+				told := observe(r.t, r.list, func(o client.Object) bool { return isReady(o) == (status == corev1.ConditionTrue) }, r.namespaces...)
+				r.makeReady(status)
+				if _, ok := told.done(*objects); !ok {
+					_, n := told.count()
+					r.t.Fatalf("pods of %d objects became Ready=%s, %d objects tell of it", *objects, status, n)
+				}
+				told.stop()
+				transitions += *objects
+			}
+		}
+		r.calm(r.t, 2*time.Second)
+	})
+	statuses := got.calls.Writes().On(r.resource + "/status")
+	conflicts := got.calls.Where(func(c testenv.Call) bool { return c.Code == http.StatusConflict })
+	r.tb.set("a pod of every object becomes unready and ready: statuses a transition, other writes, conflicts", r.name,
+		"%.2f, %d, %d", float64(len(statuses))/float64(transitions), got.writes()-len(statuses), len(conflicts))
+	if r.gated() && (len(statuses) > 2*transitions || len(conflicts) > 0) {
+		r.t.Errorf("expected at most 2 writes of the status for each of %d transitions and no conflict, got %d and:\n%s", transitions, len(statuses), conflicts)
+	}
+}
+
+// makeReady sets the readiness of all pods with the label of those that flap.
+func (r *ownerRun) makeReady(status corev1.ConditionStatus) {
+	for _, ns := range r.namespaces {
+		pods := &corev1.PodList{}
+		if err := env.Client.List(r.t.Context(), pods, client.InNamespace(ns), client.HasLabels{r.flaps}); err != nil {
+			r.t.Fatal(err)
+		}
+		patch := []byte(`{"status":{"conditions":[{"type":"Ready","status":"` + string(status) + `"}]}}`)
+		concurrently(r.t, len(pods.Items), func(ctx context.Context, i int) error {
+			return env.Client.Status().Patch(ctx, &pods.Items[i], client.RawPatch(types.StrategicMergePatchType, patch))
+		})
+	}
+}
