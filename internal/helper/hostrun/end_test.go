@@ -19,13 +19,13 @@ import (
 )
 
 // A tree of processes that does what it can not to be found and not to end. Each writes its
-// pid into "pids".
+// pid into "pids". If nobody ends it, it goes soon after the directory of the test.
 const stubborn = `
-stay() { trap "" TERM; sh -c 'echo $PPID' >>pids; while :; do sleep 1000; done; }
+stay() { trap "" TERM; sh -c 'echo $PPID' >>pids; while [ -e pids ]; do sleep 1; done; }
 stay &                                     # a child
 (stay &) &                                 # an orphan
-setsid sh -c 'trap "" TERM HUP; echo $$ >>pids; sleep 1000 & echo $! >>pids; wait; wait' </dev/null >/dev/null 2>&1 &
-(setsid sh -c '(trap "" TERM; echo $$ >>pids; exec sleep 1000) & exit' &)
+setsid sh -c 'trap "" TERM HUP; echo $$ >>pids; sleep 100 & echo $! >>pids; wait; wait' </dev/null >/dev/null 2>&1 &
+(setsid sh -c '(trap "" TERM; echo $$ >>pids; exec sleep 100) & exit' &)
 while [ $(wc -l <pids) -lt 5 ]; do sleep 0.05; done
 echo >ready
 `
@@ -42,7 +42,7 @@ func TestWhatACommandLeavesBehindIsEnded(t *testing.T) {
 
 func TestAChildInTheBackgroundDoesNotHoldUpTheEnd(t *testing.T) {
 	p := newPod(t)
-	r := p.run("sleep 1000 & echo $! >pids; echo done")
+	r := p.run("sleep 100 & echo $! >pids; echo done")
 	p.expect(r, Succeeded, ReasonExited, "that were ended: 1")
 	if took := r.EndedAt.Sub(r.StartedAt); took > patience/2 {
 		t.Errorf("the end came after %s", took)
@@ -62,7 +62,7 @@ func TestTheLastLinesOfAChildInTheBackgroundAreWaitedFor(t *testing.T) {
 func TestATimeoutEndsTheWholeTree(t *testing.T) {
 	p := newPod(t)
 	p.order.TimeoutSeconds, p.order.GraceSeconds = 2, 1
-	r := p.run(stubborn + "sleep 1000")
+	r := p.run(stubborn + "sleep 100")
 	p.expect(r, TimedOut, ReasonDeadline, "out of time, and the command was ended by SIGTERM")
 	if r.Signal != "SIGTERM" || r.ExitCode != nil {
 		t.Errorf("got %+v", r)
@@ -85,10 +85,10 @@ func TestACancelGivesTimeToEnd(t *testing.T) {
 func TestACancelEndsWhatIgnoresIt(t *testing.T) {
 	p := newPod(t)
 	p.order.GraceSeconds = 1
-	c := p.start(`trap "" TERM; ` + stubborn + `while :; do sleep 1000; done`)
-	p.file("ready")
+	c := p.start(stubborn + `trap "echo >termed" TERM; echo >trapped; while [ -e pids ]; do sleep 1 & wait; done`)
+	p.file("trapped")
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
-	must(t, c.cmd.Process.Signal(syscall.SIGINT))
+	p.file("termed")
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM)) // a kubelet that was restarted
 	r := c.result()
 	p.expect(r, Cancelled, ReasonPodEnded, "cancelled, and the command was ended by SIGKILL")
@@ -116,7 +116,7 @@ func TestALogThatIsNotReadDoesNotHoldUpTheEnd(t *testing.T) {
 
 func TestWhenTheRunnerIsKilledTheTreeEnds(t *testing.T) {
 	p := newPod(t)
-	c := p.start(stubborn + `sh -c 'echo $PPID' >>pids; sleep 1000`)
+	c := p.start(stubborn + `sh -c 'echo $PPID' >>pids; sleep 100`)
 	p.file("ready")
 	eventually.True(t, patience, "the command is in its last line", func() error {
 		if p.times("pids") < 6 {
@@ -140,7 +140,7 @@ func TestWhenTheRunnerIsKilledTheTreeEnds(t *testing.T) {
 
 func TestWhenTheHostStageIsKilledTheTreeEndsAndTheRunIsUnknown(t *testing.T) {
 	p := newPod(t)
-	c := p.start(stubborn + `sleep 1000`)
+	c := p.start(stubborn + `sleep 100`)
 	p.file("ready")
 	children, err := exec.Command("pgrep", "-P", strconv.Itoa(c.cmd.Process.Pid)).Output()
 	must(t, err)
@@ -230,6 +230,19 @@ func TestACancelBeforeTheBeginningExecutesNothing(t *testing.T) {
 	p.expect(c.result(), Cancelled, ReasonPodEnded, "cancelled before the command was begun")
 	if _, err := os.Stat(p.markers + "/0f1e-2d3c-1"); p.times("ran") != 0 || err == nil {
 		t.Errorf("expected neither an execution nor a marker, got %v", err)
+	}
+}
+
+func TestACommandThatRemovesItsDirectoryIsNotRunAgain(t *testing.T) {
+	p := newPod(t)
+	p.order.Dir = p.path("work")
+	must(t, os.Mkdir(p.order.Dir, 0o755))
+	for _, again := range []bool{false, true} {
+		r := p.run("rmdir ../work")
+		p.expect(r, Succeeded, ReasonExited, "")
+		if r.Again != again {
+			t.Errorf("expected the result to be told again: %v, got %+v", again, r)
+		}
 	}
 }
 

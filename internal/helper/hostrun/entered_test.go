@@ -25,6 +25,7 @@ import (
 const (
 	hostName = "the-host"
 	noShell  = "without a shell"
+	chrooted = "whose root directory is not that of its mount namespace"
 )
 
 // machine is another host than this one: a process with namespaces and a root directory of
@@ -106,13 +107,19 @@ func makeRoot(how string) error {
 			steps = append(steps, borrow(dir))
 		}
 	}
+	enter := func() error {
+		return errors.Join(unix.PivotRoot(".", "."), unix.Unmount(".", unix.MNT_DETACH))
+	}
+	if how == chrooted {
+		enter = func() error { return unix.Chroot(".") }
+	}
 	steps = append(steps,
 		os.Chmod("root/private", 0o700), os.Chmod("tmp", 0o777), os.Chown("home/ada", 1234, 5678),
 		os.WriteFile("etc/passwd", []byte("root:x:0:0::/root:/bin/sh\nada:x:1234:5678::/home/ada:/bin/dash\n"), 0o644),
 		os.WriteFile("etc/group", []byte("root:x:0:\nada:x:5678:\nwheel:x:10:ada\naudio:x:63:bob,ada\n"), 0o644),
 		os.WriteFile("dev/null", nil, 0o666), unix.Mount("/dev/null", "dev/null", "", unix.MS_BIND, ""),
 		unix.Mount("proc", "proc", "proc", 0, ""), os.Symlink("/proc/self/fd/2", "dev/stderr"),
-		unix.PivotRoot(".", "."), unix.Unmount(".", unix.MNT_DETACH), os.Chdir("/"),
+		enter(), os.Chdir("/"),
 	)
 	return errors.Join(steps...)
 }
@@ -134,7 +141,13 @@ func borrow(dir string) error {
 }
 
 func TestAHostIsEnteredWhole(t *testing.T) {
-	m := newMachine(t, "")
+	for _, how := range []string{"like others", chrooted} {
+		t.Run(how, func(t *testing.T) { isEnteredWhole(t, newMachine(t, how)) })
+	}
+}
+
+func isEnteredWhole(t *testing.T, m *machine) {
+	t.Helper()
 	p := m.pod()
 	r := p.run(`uname -n; pwd; echo here >/tmp/file; for ns in mnt pid uts ipc net cgroup; do [ $(readlink /proc/$$/ns/$ns) = $(readlink /proc/1/ns/$ns) ] || echo not in $ns; done; ls -d /disk`)
 	if r.State != Succeeded || r.Tail != hostName+"\n/\n/disk\n" {
@@ -277,7 +290,7 @@ func TestWhenTheRunnerIsKilledNothingIsLeftOnTheHost(t *testing.T) {
 	m := newMachine(t, "")
 	p := m.pod()
 	p.order.Dir = "/tmp"
-	c := p.start("echo >pids; " + stubborn + "sleep 1000")
+	c := p.start("echo >pids; " + stubborn + "sleep 100")
 	eventually.True(t, patience, "the command runs", func() error {
 		_, err := os.Stat(m.path("/tmp/ready"))
 		return err
@@ -296,7 +309,7 @@ func TestACancelReachesTheHost(t *testing.T) {
 	m := newMachine(t, "")
 	p := m.pod()
 	p.order.User, p.order.Dir, p.order.GraceSeconds = "ada", "/home/ada", 1
-	c := p.start("echo >pids; " + stubborn + "sleep 1000")
+	c := p.start("echo >pids; " + stubborn + "sleep 100")
 	eventually.True(t, patience, "the command runs", func() error {
 		_, err := os.Stat(m.path("/home/ada/ready"))
 		return err

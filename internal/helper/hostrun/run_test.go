@@ -59,8 +59,8 @@ func TestNothingOfTheContainerComesToTheCommand(t *testing.T) {
 	}
 	p := newPod(t)
 	p.env = []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GODEBUG=x=y"}
-	// A shell that ignores signals and holds files open is what a runtime could start us with.
-	p.before = []string{"sh", "-c", `trap "" HUP INT QUIT PIPE TSTP USR1; umask 077; exec 7</dev/null; exec "$@"`, "sh"}
+	// A shell that ignores or blocks signals and holds files open is what could start us.
+	p.before = []string{"sh", "-c", `trap "" HUP INT QUIT PIPE TSTP USR1; umask 077; exec 7</dev/null; env --block-signal=USR2 true && exec env --block-signal=USR2 "$@"; exec "$@"`, "sh"}
 	p.order.Envs = []string{"A=1", "B=two words"}
 	p.order.Args = []string{"sh", "-c", `env | grep -v ^PWD= | sort; pwd; umask; ls /proc/self/fd; readlink /proc/self/fd/0; grep -E "Sig(Blk|Ign)|NoNewPrivs" /proc/$$/status; ps -o sid= -p $$ | grep -c $$`}
 	r := p.run("")

@@ -47,9 +47,7 @@ func runShim() error {
 	if err := keepStandardFiles(); err != nil {
 		return err
 	}
-	// A signal that is caught is reset by the exec, one that was ignored before us is not.
-	signal.Notify(make(chan os.Signal, 1))
-	signal.Reset(syscall.SIGTERM) // but the wait at the gate can be ended
+	signal.Reset(syscall.SIGTERM) // the wait at the gate can be ended
 	gate, report := bufio.NewReader(os.NewFile(gateFile, "gate")), json.NewEncoder(os.NewFile(reportFile, "report"))
 	var s spec
 	if err := readLine(gate, &s); err != nil {

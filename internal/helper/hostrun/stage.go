@@ -26,6 +26,7 @@ func runStage(ctx context.Context, open func(dir string) (ledger, error)) error 
 	unix.CloseOnExec(binaryFile)
 	unix.CloseOnExec(resultFile)
 	// Nothing but SIGKILL may end this process: the tree of the command would be left alone.
+	// And what is caught here is reset for the command; what was ignored before us would not be.
 	signal.Notify(make(chan os.Signal, 1))
 	runner := bufio.NewReader(os.Stdin)
 	h := &host{boot: bootID(), log: os.Stdout}
