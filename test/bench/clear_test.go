@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
@@ -68,4 +69,20 @@ func awaitNoPools(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// awaitGone waits until namespaces are gone; it is for a Cleanup, where the test's context has ended.
+func awaitGone(t *testing.T, namespaces []string) {
+	t.Helper()
+	for deadline := time.Now().Add(*limit); len(namespaces) > 0; {
+		err := env.Client.Get(context.WithoutCancel(t.Context()), client.ObjectKey{Name: namespaces[0]}, &corev1.Namespace{})
+		switch {
+		case apierrors.IsNotFound(err):
+			namespaces = namespaces[1:]
+		case time.Now().After(deadline):
+			t.Fatalf("expected the namespaces of the test to be gone within %s, %s is there: %v", *limit, namespaces[0], err)
+		default:
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
 }

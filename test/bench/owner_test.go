@@ -91,9 +91,12 @@ func (o owner) served(namespaces []string) []string {
 	return namespaces
 }
 
+// someNamespaces makes namespaces that are gone with all that is in them when the test has
+// ended: the server would still be busy with them while the next one is timed.
 func someNamespaces(t *testing.T, n int) []string {
 	t.Helper()
 	out := make([]string, n)
+	t.Cleanup(func() { awaitGone(t, out) }) // after those of the namespaces themselves
 	for i := range out {
 		out[i] = env.Namespace(t)
 	}

@@ -126,7 +126,10 @@ func (d *divaTest) awaitReady(t *testing.T, clients int) *opsv1.Diva {
 func (d *divaTest) inManager(t *testing.T, command ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"exec", "-n", d.ns, "deploy/" + articleDiva + "-manager", "-c", articleDiva, "--"}, command...)
-	out, err := d.program("kubectl", args...).CombinedOutput()
+	cmd := d.program("kubectl", args...)
+	end := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() }) // it has begun, or ended
+	defer end.Stop()
+	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 

@@ -24,6 +24,14 @@ const (
 	sshdConfig   = "/etc/ssh/sshd_config.d/opcrew.conf"
 )
 
+// A client whose node has died says nothing, not even that it is gone. ssh, and the connection
+// that ansible keeps for later, would wait for it for a quarter of an hour; so they give up
+// when it has missed aliveCount questions, aliveInterval seconds apart.
+const (
+	aliveInterval = 10
+	aliveCount    = 3
+)
+
 // inventory declares what tells the manager of the clients.
 func inventory(d *opsv1.Diva) *corev1ac.ConfigMapApplyConfiguration {
 	return corev1ac.ConfigMap(inventoryName(d), d.Namespace).WithLabels(labels(d)).WithData(map[string]string{
@@ -41,7 +49,8 @@ func hosts(d *opsv1.Diva) string {
 		fmt.Fprintf(&out, "%s ansible_host=%s.%s.%s.svc\n", name, name, id.Name, id.Namespace)
 	}
 	fmt.Fprintf(&out, "\n[clients:vars]\nansible_user=%s\nansible_port=%d\n", sshUser(d), sshPort(d))
-	fmt.Fprintf(&out, "ansible_ssh_common_args='-o IdentityFile=%[1]s/identity -o IdentityFile=%[1]s/identity-next -o UserKnownHostsFile=%[1]s/known_hosts -o StrictHostKeyChecking=yes'\n", filesDir)
+	fmt.Fprintf(&out, "ansible_ssh_common_args='-o IdentityFile=%[1]s/identity -o IdentityFile=%[1]s/identity-next -o UserKnownHostsFile=%[1]s/known_hosts -o StrictHostKeyChecking=yes -o ConnectTimeout=10 -o ServerAliveInterval=%[2]d -o ServerAliveCountMax=%[3]d'\n",
+		filesDir, aliveInterval, aliveCount)
 	return out.String()
 }
 
@@ -55,7 +64,10 @@ func clientConfig(d *opsv1.Diva) string {
     IdentityFile %[5]s/identity-next
     UserKnownHostsFile %[5]s/known_hosts
     StrictHostKeyChecking yes
-`, id.Name, id.Namespace, sshUser(d), sshPort(d), filesDir)
+    ConnectTimeout 10
+    ServerAliveInterval %[6]d
+    ServerAliveCountMax %[7]d
+`, id.Name, id.Namespace, sshUser(d), sshPort(d), filesDir, aliveInterval, aliveCount)
 }
 
 // serverConfig has sshd in the clients let in the manager, beside whom the image lets in.
