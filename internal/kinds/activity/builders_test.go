@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 )
@@ -61,10 +60,6 @@ func newPod(options ...podOption) *corev1.Pod {
 		o(pod)
 	}
 	return pod
-}
-
-func named(name string) podOption {
-	return func(p *corev1.Pod) { p.Name, p.UID = name, types.UID("uid of "+name) }
 }
 
 func nowhere(p *corev1.Pod) { p.Spec.NodeName = "" }

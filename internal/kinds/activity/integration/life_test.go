@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
@@ -27,7 +28,7 @@ func TestACommandSucceedsAndItsObjectSaysAll(t *testing.T) {
 	want := map[string]int{
 		"patch activities": 1, // the finalizer
 		"patch pods":       2, // made, and let go when its result is written down
-		"get activities":          1, "get nodes": 1, "get pods": 1,
+		"get activities":   1, "get nodes": 1, "get pods": 1,
 		"get validatingadmissionpolicies": 1, "get validatingadmissionpolicybindings": 1,
 	}
 	got := env.Settled(t, mark).Tally()
@@ -188,8 +189,8 @@ func TestValuesOfSecretsReachThePodAndAreTakenAwayAtTheEnd(t *testing.T) {
 	s.patch("chore", `{"spec":{"cancel":true}}`)
 	s.await("chore", egov1.StateCancelled)
 	operator.Until(t, "the value is taken away", func() error {
-		if err := env.Client.Get(t.Context(), key, kept); client.IgnoreNotFound(err) != nil || err == nil {
-			return fmt.Errorf("it is there: %v", err)
+		if err := env.Client.Get(t.Context(), key, kept); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("it is there, or not to be read: %w", err)
 		}
 		return nil
 	})
