@@ -150,7 +150,7 @@ func TestPodsOfAnImageThatIsNoneStayAsTheyArePinnedToo(t *testing.T) {
 	f.clients.Set.Annotations = map[string]string{common.PinnedAnnotation: "a.b"}
 	plan := planned(d, f)
 	set := child(plan, "StatefulSet")
-	if set.Pin != nil || len(set.Carry) != 1 || setOf(t, plan).Annotations[common.PinnedAnnotation] != "a.b" {
+	if set.Pin != nil || len(set.Carry) != 2 || set.ReplaceOn != nil || setOf(t, plan).Annotations[common.PinnedAnnotation] != "a.b" {
 		t.Errorf("expected the live template to be kept, and its pin, got %+v", set)
 	}
 	same(t, "the size of new claims", "2Gi", setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())

@@ -177,6 +177,18 @@ func (in *intent) carry(live client.Object) error {
 	return nil
 }
 
+// heir is the declaration with the live values that belong to somebody else, for an object
+// of its own: what replaces another begins as that ended.
+func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
+	next := *in
+	next.object = in.object.DeepCopy()
+	if err := next.carry(live); err != nil {
+		return nil, err
+	}
+	next.object.SetResourceVersion("")
+	return next.object, nil
+}
+
 // restore puts the declared values of carried paths back in, for a child that is not there yet.
 func (in *intent) restore() error {
 	declared, err := toUnstructured(in.child.Object)

@@ -33,8 +33,21 @@ func (s *shop) resize() {
 func (s *shop) set() *appsv1.StatefulSet {
 	s.Helper()
 	set := &appsv1.StatefulSet{}
-	s.read("ops-client", set)
+	s.read(s.name+"-client", set)
 	return set
+}
+
+// awaitAnew waits until a StatefulSet is there that is not the one of before.
+func (s *shop) awaitAnew(before *appsv1.StatefulSet) {
+	s.Helper()
+	operator.Until(s.T, "the StatefulSet is made anew", func() error {
+		found := &appsv1.StatefulSetList{}
+		s.list(found)
+		if len(found.Items) != 1 || found.Items[0].UID == before.UID {
+			return fmt.Errorf("it is the old one")
+		}
+		return nil
+	})
 }
 
 func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
@@ -44,14 +57,7 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	pods, set := s.uids("client"), s.set()
 	s.edit(withClientSize("3Gi"), func(d *opsv1.Diva) { d.Spec.Extra.Storage.Size = "4Gi" })
 	s.await(opsv1.DivaReady, "False Growing", "of 4Gi")
-	operator.Until(t, "the StatefulSet is made anew", func() error {
-		found := &appsv1.StatefulSetList{}
-		s.list(found)
-		if len(found.Items) != 1 || found.Items[0].UID == set.UID {
-			return fmt.Errorf("it is the old one")
-		}
-		return nil
-	})
+	s.awaitAnew(set)
 	s.resize()
 	s.awaitReady(2)
 	if diff := cmp.Diff(pods, s.uids("client")); diff != "" {
@@ -65,6 +71,21 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	}
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
+}
+
+func TestStorageOfADivaWithTheLongestNameGrowsToo(t *testing.T) {
+	s := newShop(t)
+	s.name = "a-name-of-forty-characters-and-not-more0"
+	s.create(1)
+	s.awaitReady(1)
+	pods, set := s.uids("client"), s.set()
+	s.edit(withClientSize("3Gi"))
+	s.awaitAnew(set)
+	s.resize()
+	s.awaitReady(1)
+	if diff := cmp.Diff(pods, s.uids("client")); diff != "" {
+		t.Errorf("expected the client to go on (-before +after):\n%s", diff)
+	}
 }
 
 func TestStorageThatCannotGrowIsToldAndTheRestGoesOn(t *testing.T) {
