@@ -4,8 +4,6 @@
 package diva
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,8 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -84,7 +80,7 @@ func (f facts) growth(d *opsv1.Diva) []kit.Patch {
 	wanted := size(d.Spec.Client.Storage)
 	for _, claim := range f.clientClaims(d) {
 		has := asked(claim)
-		if claim.DeletionTimestamp == nil && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
+		if f.patchable(claim) && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
 			out = append(out, grow(claim, has, wanted))
 		}
 	}
@@ -93,17 +89,5 @@ func (f facts) growth(d *opsv1.Diva) []kit.Patch {
 
 // grow patches exactly the claim that was looked at, and only from the size that was seen.
 func grow(claim *corev1.PersistentVolumeClaim, from, to resource.Quantity) kit.Patch {
-	const path = "/spec/resources/requests/storage"
-	data, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/uid", "value": claim.UID},
-		{"op": "test", "path": path, "value": from.String()},
-		{"op": "replace", "path": path, "value": to.String()},
-	})
-	if err != nil { // text and nothing else
-		panic(fmt.Errorf("encode a patch: %w", err))
-	}
-	return kit.Patch{
-		Object: claim, Type: types.JSONPatchType, Data: data, Intent: to.String(),
-		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "resources", "requests", "storage")),
-	}
+	return claimPatch(claim, change{"/spec/resources/requests/storage", from.String(), to.String()}, to.String())
 }

@@ -43,8 +43,10 @@ type facts struct {
 	fresh struct{ pair, host *pair }
 	// serving are the digests of what the pods serve whose log was asked, by their UIDs.
 	serving map[string]string
-	// claims are those of the Diva, by name; unbound is why one has no volume.
+	// claims are those of the Diva, by name; patched, those that the cache has as they were
+	// before our own last patch. unbound is why one has no volume.
 	claims  map[string]*corev1.PersistentVolumeClaim
+	patched map[string]bool
 	unbound workload.Refusal
 	// rigid are the classes whose volumes do not grow, of those of which claims are to, and why.
 	rigid map[string]string

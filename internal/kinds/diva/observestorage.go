@@ -20,9 +20,11 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 	if err := r.Client.List(ctx, list, client.InNamespace(d.Namespace), client.MatchingLabels(ours(d))); err != nil {
 		return fmt.Errorf("list claims: %w", err)
 	}
-	f.claims = map[string]*corev1.PersistentVolumeClaim{}
+	f.claims, f.patched = map[string]*corev1.PersistentVolumeClaim{}, map[string]bool{}
 	for i := range list.Items {
-		f.claims[list.Items[i].Name] = &list.Items[i]
+		claim := &list.Items[i]
+		f.claims[claim.Name] = claim
+		f.patched[claim.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 	}
 	err := r.observeClasses(ctx, d, f)
 	pending := f.pendingClaim(d)

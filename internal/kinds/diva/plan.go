@@ -30,8 +30,8 @@ const (
 	longestWait = 24 * time.Hour
 )
 
-// Plan declares the children. Deletion needs no plan: those that have an owner are
-// collected with it, and claims with data that is retained have none.
+// Plan declares the children. Deletion needs no plan: what has an owner is collected with
+// it, and claims with data that is retained have none.
 func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 	if d.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -52,7 +52,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 	if decided.ring != nil {
 		plan.Children = append(plan.Children, pods(d, f, decided)...)
 	}
-	plan.Patches = f.growth(d)
+	plan.Patches = slices.Concat(f.growth(d), f.owning(d))
 	plan.Again = again(d, f, decided)
 	return plan
 }

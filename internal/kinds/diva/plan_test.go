@@ -175,8 +175,11 @@ func TestAClaimThatIsLeftKeepsWhatCannotChange(t *testing.T) {
 	}
 	d.Spec.DeletionPolicy = opsv1.DeletionDelete
 	plan = planned(d, f)
-	if child(plan, "PersistentVolumeClaim").Data.Retain || *setOf(t, plan).Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
-		t.Error("expected all claims to go with the object where the user says so")
+	if child(plan, "PersistentVolumeClaim").Data.Retain {
+		t.Error("expected the claim to go with the object where the user says so")
+	}
+	if policy := setOf(t, plan).Spec.PersistentVolumeClaimRetentionPolicy; *policy.WhenDeleted != appsv1.RetainPersistentVolumeClaimRetentionPolicyType {
+		t.Error("expected no claim to go with a StatefulSet that somebody deletes")
 	}
 }
 
