@@ -134,7 +134,7 @@ type Part struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor.size() <= 4)",message="divisor of a resourceFieldRef has 4 characters at most, such as 1m or 1Mi"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor.matches('^[0-9]{1,3}([numkMGTPE]|[KMGTPE]i)?$'))",message="divisor of a resourceFieldRef is a whole number of 3 digits at most with a unit, such as 1m or 1Mi"
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
 	// probes of the container; a client's readiness is by default that its sshd takes connections.
