@@ -79,6 +79,9 @@ func (r *ring) step(d *opsv1.Diva, f facts, now time.Time) *ring {
 			out.previous, out.former = "", nil
 		}
 	default:
+		if g := f.given.pair; g != nil && g.public == r.current.public {
+			out.current = g // perhaps in another form: the user may know why
+		}
 		if r.due(d, f.given, now) {
 			out.next, out.request = f.wanted(), d.Annotations[rotateRequested]
 		}

@@ -60,6 +60,14 @@ func isLost(t testing.TB) *ring {
 	return r
 }
 
+func TestTheKeyInUseInAnotherFormIsWrittenAndNoChangeOfThePair(t *testing.T) {
+	d, r := newDiva(1), settled(t)
+	other := &pair{private: []byte("the same key, written otherwise"), public: r.current.public}
+	got, _ := decideRing(d, observed(t, d, r, gives(given{pair: other})), noon)
+	same(t, "phase", opsv1.SSHInUse, got.phase())
+	same(t, "private key", string(other.private), string(got.current.private))
+}
+
 func TestTheRingGoesOneStepAtATimeAndOnlyWhenAllPodsHaveFollowed(t *testing.T) {
 	const inUse = "InUse: current old, next none, previous none, identity true, host host, former none"
 	old := settled(t)
