@@ -60,7 +60,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 // secret declares the keys. A step rests on the version that it was decided on: two
 // operators that decide at once must not take each other's key away.
 func secret(d *opsv1.Diva, f facts, r *ring) ensure.Child {
-	child := ensure.Child{Object: r.secret(d, extra(d))}
+	child := ensure.Child{Object: r.secret(d, extra(d)), Random: true}
 	if f.secret != nil {
 		child.DecidedOn = f.secret.ResourceVersion
 	}

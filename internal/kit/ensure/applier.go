@@ -105,7 +105,11 @@ func (a *Applier) create(ctx context.Context, owner *Owner, in *intent, hold boo
 	if err := a.fill(in); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
-	if wait := a.Contests.Enter(in.contest(), in.hash()); wait > 0 {
+	what := in.hash()
+	if in.child.Random {
+		what = ""
+	}
+	if wait := a.Contests.Enter(in.contest(), what); wait > 0 {
 		return Result{
 			Ref: in.Ref, Action: Contested, Again: wait,
 			Message: fmt.Sprintf("%s is deleted again and again; it is left alone until %s", in.Ref, a.Contests.Until(wait)),

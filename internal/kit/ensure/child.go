@@ -46,6 +46,9 @@ type Child struct {
 	// DecidedOn, if set, is the resourceVersion of the live child that the declaration rests
 	// on: the API server refuses it as a conflict where there is a later one.
 	DecidedOn string
+	// Random is set where what is declared is made at random each time that it is made: then
+	// each is another, and a child that is deleted again and again is told by its name.
+	Random bool
 }
 
 // Data is how a child is kept that holds what cannot be had again, such as a claim. It is
