@@ -110,7 +110,7 @@ func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) e
 	if err == nil && (metav1.IsControlledBy(secret, d) || secret.Labels[common.OwnerLabel] == string(d.UID)) {
 		f.secret, f.ring = secret, parseRing(secret)
 	}
-	if f.ring != nil && !f.ring.due(d, given{}, f.now) {
+	if f.ring != nil && f.ring.host != nil && !f.ring.due(d, given{}, f.now) {
 		return nil
 	}
 	comment := "opcrew " + d.Namespace + "/" + d.Name

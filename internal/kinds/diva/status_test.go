@@ -67,7 +67,7 @@ func TestTheStatusTellsBothKeysWhileOneTakesThePlaceOfTheOther(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1)
-			test.want.HostKey = test.ring.host.public
+			test.want.HostKey, test.want.FormerHostKeys = test.ring.host.public, test.ring.formerHosts
 			same(t, "status.ssh", test.want, *sshStatus(d, observed(t, d, test.ring), test.ring))
 		})
 	}
