@@ -238,7 +238,9 @@ var done = outcome("Secret", ensure.Unchanged)
 
 // reported is an object after a look at it.
 func reported(d *opsv1.Diva, f facts, done kit.Outcome) *opsv1.Diva {
-	(&reconciler{}).Report(d, f, done, noon)
+	r := &reconciler{}
+	r.Report(d, f, done, noon)
+	r.Echo(d)
 	return d
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
@@ -208,4 +209,14 @@ func TestTheStatusOfTheArticlesObject(t *testing.T) {
 	d := manifest(t, "article.yaml")
 	golden(t, "status-new.yaml", reported(manifest(t, "article.yaml"), observed(t, d, nil, noSecret, nothingRuns), outcome("Secret", ensure.Created)).Status)
 	golden(t, "status-ready.yaml", reported(d, observed(t, d, settled(t)), done).Status)
+}
+
+// The loop has the last word on Ready where nothing could be read, and of a deletion.
+func TestTheMessageFollowsReadyWhoeverSaysIt(t *testing.T) {
+	d := reported(newDiva(2), observed(t, newDiva(2), settled(t)), done)
+	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Message = "list pods: the server is busy"
+	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Status = "Unknown"
+	var loop kit.Echoer[*opsv1.Diva] = &reconciler{}
+	loop.Echo(d)
+	same(t, "message", "list pods: the server is busy", d.Status.Message)
 }

@@ -101,6 +101,20 @@ func TestTheDataIsKeptOnDeletionAndHadAgainByADivaOfTheName(t *testing.T) {
 	}
 }
 
+func TestAnObjectThatIsHeldWhileItGoesSaysSoInItsMessageToo(t *testing.T) {
+	s := newShop(t)
+	s.create(1, func(d *opsv1.Diva) { d.Finalizers = []string{"example.com/hold"} })
+	s.awaitReady(1)
+	if err := env.Client.Delete(t.Context(), s.get()); err != nil {
+		t.Fatal(err)
+	}
+	d := s.await(opsv1.DivaReady, "False Deleting", "example.com/hold")
+	if !contains(d.Status.Message, "example.com/hold") {
+		t.Errorf("expected the message to follow Ready, got %q", d.Status.Message)
+	}
+	s.edit(func(d *opsv1.Diva) { d.Finalizers = nil })
+}
+
 func TestABadImageNeverBlocksItsOwnRollback(t *testing.T) {
 	s := newShop(t)
 	s.create(3)
