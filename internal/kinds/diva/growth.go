@@ -16,11 +16,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// bound tells whether a claim has its volume: the API server lets no other one grow.
+func bound(claim *corev1.PersistentVolumeClaim) bool { return claim.Status.Phase == corev1.ClaimBound }
+
 // growingClasses are those of claims that ask for less than they are to have.
 func (f facts) growingClasses(d *opsv1.Diva) []string {
 	var out []string
 	add := func(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) {
-		if claim == nil {
+		if claim == nil || !bound(claim) {
 			return
 		}
 		if has := asked(claim); has.Cmp(size(s)) < 0 {
@@ -58,7 +61,7 @@ func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {
 	}
 	behind := slices.ContainsFunc(f.clientClaims(d), func(claim *corev1.PersistentVolumeClaim) bool {
 		is := asked(claim)
-		return is.Cmp(wanted) < 0
+		return bound(claim) && is.Cmp(wanted) < 0
 	})
 	if has.Cmp(wanted) > 0 || behind {
 		return has
@@ -80,7 +83,7 @@ func (f facts) growth(d *opsv1.Diva) []kit.Patch {
 	wanted := size(d.Spec.Client.Storage)
 	for _, claim := range f.clientClaims(d) {
 		has := asked(claim)
-		if f.patchable(claim) && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
+		if f.patchable(claim) && bound(claim) && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
 			out = append(out, grow(claim, has, wanted))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
@@ -135,6 +136,22 @@ func TestWhatCannotGrowIsNotTriedAndIsLookedAtAgain(t *testing.T) {
 	}
 	same(t, "the manager's claim", "2Gi", f.grownText(d.Spec.Manager.Storage, "ops-manager"))
 	same(t, "the next look", classInterval, plan.Again)
+}
+
+// The API server lets only a claim grow that has its volume.
+func TestAClaimWithoutAVolumeKeepsItsSizeAndHoldsUpNoOther(t *testing.T) {
+	d := newDiva(2, func(d *opsv1.Diva) {
+		d.Spec.Client.Storage.Size, d.Spec.Manager.Storage.Size = "3Gi", "3Gi"
+	})
+	f := observed(t, newDiva(2), settled(t), asks("wi-ops-client-1", "3Gi"))
+	for _, name := range []string{"ops-manager", "wi-ops-client-0"} {
+		f.claims[name].Status.Phase = corev1.ClaimPending
+	}
+	plan := planned(d, f)
+	same(t, "patches", 0, len(plan.Patches))
+	same(t, "the manager's claim", "2Gi", f.grownText(d.Spec.Manager.Storage, "ops-manager"))
+	same(t, "classes that are asked", 0, len(f.growingClasses(d)))
+	same(t, "the size of new claims", "3Gi", setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
 }
 
 func (f facts) grownText(s opsv1.Storage, name string) string {

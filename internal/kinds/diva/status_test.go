@@ -97,6 +97,8 @@ func TestStorageReadyTellsTheFirstClaimThatIsInTheWay(t *testing.T) {
 		"its file system waits": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) {
 			f.claims["wi-ops-client-0"].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Status: "True", Message: "Waiting for user to (re-)start a pod"}}
 		}}, "False Growing: claim wi-ops-client-0 has 2Gi of 3Gi: Waiting for user to (re-)start a pod"},
+		"one is to grow and has no volume": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), pending("wi-ops-client-0"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
+			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 2Gi: it grows when it has one, or delete it, and it is made anew with 3Gi"},
 		"one cannot grow": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
 			"False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 3Gi: it is rigid"},
 		"one is larger": {newDiva(1), []factOption{func(f *facts) {
