@@ -209,6 +209,7 @@ func newPod(name, role string) *corev1.Pod {
 func newClaim(e expected) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Name, claim.UID = e.name, types.UID("uid-of-"+e.name)
+	claim.Labels = ours(newDiva(0))
 	claim.Spec.StorageClassName = &e.storage.ClassName
 	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{accessMode(e.storage)}
 	claim.Spec.Resources.Requests = corev1.ResourceList{"storage": size(e.storage)}

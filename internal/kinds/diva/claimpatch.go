@@ -6,6 +6,7 @@ package diva
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,6 +41,32 @@ func (f facts) owning(d *opsv1.Diva) []kit.Patch {
 			}
 			out = append(out, claimPatch(claim, change{"/metadata/ownerReferences", from, wanted}, fmt.Sprint(retains(d))))
 		}
+	}
+	return out
+}
+
+// labelling are the patches by which claims of clients are seen again that lost our labels.
+// Where one says that it belongs to somebody else, it is left so.
+func (f facts) labelling(d *opsv1.Diva) []kit.Patch {
+	var out []kit.Patch
+	for _, claim := range f.clientClaims(d) {
+		wanted, lacks, taken := maps.Clone(claim.Labels), false, false
+		if wanted == nil {
+			wanted = map[string]string{}
+		}
+		for key, value := range ours(d) {
+			has, ok := claim.Labels[key]
+			lacks, taken = lacks || !ok, taken || ok && has != value
+		}
+		if !f.patchable(claim) || !lacks || taken {
+			continue
+		}
+		maps.Copy(wanted, clients(d).Labels)
+		var from any // nothing for none
+		if len(claim.Labels) > 0 {
+			from = claim.Labels
+		}
+		out = append(out, claimPatch(claim, change{"/metadata/labels", from, wanted}, "ours"))
 	}
 	return out
 }

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kit"
 )
 
 func deleting(d *opsv1.Diva) { d.Spec.DeletionPolicy = opsv1.DeletionDelete }
@@ -61,4 +63,47 @@ func TestAClaimIsPatchedOnceWhateverTheCacheHas(t *testing.T) {
 	same(t, "patches", 2, len(planned(d, f).Patches))
 	f.patched = map[string]bool{"wi-ops-client-0": true}
 	same(t, "patches of what the cache is behind of", 0, len(planned(d, f).Patches))
+}
+
+func TestAClaimThatLostOurLabelsGetsThemBackUnlessItIsSomebodyElses(t *testing.T) {
+	d := newDiva(1)
+	for what, test := range map[string]struct {
+		labels  map[string]string
+		patches int
+	}{
+		"all":            {ours(d), 0},
+		"none":           {nil, 1},
+		"others":         {map[string]string{"team": "shop"}, 1},
+		"some":           {map[string]string{instanceLabel: "ops"}, 1},
+		"another's":      {map[string]string{"app.kubernetes.io/managed-by": "Helm"}, 0},
+		"of another one": {map[string]string{instanceLabel: "theirs"}, 0},
+	} {
+		f := observed(t, d, settled(t), func(f *facts) { f.claims["wi-ops-client-0"].Labels = test.labels })
+		patches := planned(d, f).Patches
+		same(t, what, test.patches, len(patches))
+		if len(patches) > 0 {
+			says(t, string(patches[0].Data), `"path":"/metadata/labels"`, `"app.kubernetes.io/managed-by":"opcrew"`, `"diva-client":"ops"`)
+		}
+		for key, value := range test.labels {
+			if len(patches) > 0 {
+				says(t, string(patches[0].Data), `"`+key+`":"`+value+`"`)
+			}
+		}
+	}
+}
+
+func TestAClaimThatTheCacheDoesNotHaveIsReadWhereAClientRunsWithIt(t *testing.T) {
+	d := newDiva(2)
+	claim := newClaim(expected{"wi-ops-client-0", d.Spec.Client.Storage})
+	claim.Namespace, claim.Labels = d.Namespace, nil
+	r := &reconciler{Tools: &kit.Tools{Live: fake.NewClientBuilder().WithObjects(claim).Build()}}
+	f := observed(t, d, settled(t))
+	for _, name := range []string{"wi-ops-client-0", "wi-ops-client-1"} {
+		delete(f.claims, name)
+	}
+	r.observeUnlabelled(t.Context(), d, &f)
+	if f.claims["wi-ops-client-0"] == nil || f.claims["wi-ops-client-1"] != nil {
+		t.Errorf("expected the claim that is there alone, got %v", f.claims)
+	}
+	same(t, "patches", 1, len(planned(d, f).Patches))
 }

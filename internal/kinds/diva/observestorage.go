@@ -26,6 +26,7 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 		f.claims[claim.Name] = claim
 		f.patched[claim.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 	}
+	r.observeUnlabelled(ctx, d, f)
 	r.observeClasses(ctx, d, f)
 	pending := f.pendingClaim(d)
 	if pending == nil {
@@ -34,6 +35,20 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 	}
 	f.unbound = r.unbound.Why(ctx, client.ObjectKeyFromObject(d), pending, told(d, opsv1.DivaStorageReady, opsv1.ReasonClaimsPending))
 	return nil
+}
+
+// observeUnlabelled reads claims that clients run with and the cache does not have: those that
+// the user has put back from a backup have none of our labels. What cannot be read is unknown.
+func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *facts) {
+	for _, pod := range f.boundClients() {
+		name, claim := claimTemplate+"-"+pod.Name, &corev1.PersistentVolumeClaim{}
+		if f.claims[name] != nil {
+			continue
+		}
+		if err := r.Live.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: name}, claim); err == nil {
+			f.claims[name] = claim
+		}
+	}
 }
 
 // observeClasses asks whether claims that are too small can grow. Nobody but the API server

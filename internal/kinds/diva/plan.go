@@ -52,7 +52,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 	if decided.ring != nil {
 		plan.Children = append(plan.Children, pods(d, f, decided)...)
 	}
-	plan.Patches = slices.Concat(f.growth(d), f.owning(d))
+	plan.Patches = slices.Concat(f.growth(d), f.owning(d), f.labelling(d))
 	plan.Again = again(d, f, decided)
 	return plan
 }

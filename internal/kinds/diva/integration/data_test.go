@@ -105,3 +105,28 @@ func TestTheDataOutlivesAStatefulSetThatSomebodyDeletes(t *testing.T) {
 		t.Errorf("expected all claims to stay (-before +after):\n%s", diff)
 	}
 }
+
+// As the user puts one back from a backup.
+func TestAClaimOfAClientWithoutOurLabelsIsHadAllTheSame(t *testing.T) {
+	s := newShop(t)
+	s.create(1)
+	s.awaitReady(1)
+	s.clear()
+	claim := &corev1.PersistentVolumeClaim{}
+	s.read("wi-ops-client-0", claim)
+	claim.Labels = map[string]string{"team": "shop"}
+	if err := env.Client.Update(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	s.create(1)
+	s.awaitReady(1)
+	operator.Until(t, "the claim has our labels beside the user's", func() error {
+		s.read("wi-ops-client-0", claim)
+		if claim.Labels["app.kubernetes.io/managed-by"] != "opcrew" || claim.Labels["team"] != "shop" {
+			return fmt.Errorf("they are %v", claim.Labels)
+		}
+		return nil
+	})
+	env.Settled(t, env.Audit.Mark(t))
+	env.Rests(t)
+}
