@@ -5,6 +5,7 @@ package diva
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -106,13 +107,20 @@ func lost(_ expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s has lost its volume %s", claim.Name, claim.Spec.VolumeName)
 }
 
-// differs tells of a claim that is left from an earlier Diva and of another class.
+// differs tells of a claim that is left from an earlier Diva and of another class, or that
+// cannot be where it is to be.
 func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
-	class := classOf(claim)
-	if class == e.storage.ClassName {
+	const many = corev1.ReadWriteMany
+	class, is := classOf(claim), ""
+	switch {
+	case class != e.storage.ClassName:
+		is = fmt.Sprintf("of class %q, not %q", class, e.storage.ClassName)
+	case accessMode(e.storage) == many && !slices.Contains(claim.Spec.AccessModes, many):
+		is = fmt.Sprintf("%s, not %s", claim.Spec.AccessModes, many)
+	default:
 		return ""
 	}
-	return fmt.Sprintf("claim %s was there before and is of class %q, not %q; write that class, or delete the claim and its data", claim.Name, class, e.storage.ClassName)
+	return fmt.Sprintf("claim %s was there before and is %s; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data", claim.Name, is)
 }
 
 // stuck tells of a claim that cannot have what is asked for.

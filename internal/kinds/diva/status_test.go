@@ -92,7 +92,10 @@ func TestStorageReadyTellsTheFirstClaimThatIsInTheWay(t *testing.T) {
 			f.claims["ops-manager"].Status.Phase, f.claims["ops-manager"].Spec.VolumeName = corev1.ClaimLost, "pv-1"
 		}}, "False ClaimLost: claim ops-manager has lost its volume pv-1"},
 		"one is of another class": {newDiva(1), []factOption{func(f *facts) { f.claims["ops-extra"].Spec.StorageClassName = new("slow") }},
-			`False ClaimDiffers: claim ops-extra was there before and is of class "slow", not "longhorn"; write that class, or delete the claim and its data`},
+			`False ClaimDiffers: claim ops-extra was there before and is of class "slow", not "longhorn"; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
+		"one is for one node": {newDiva(1, func(d *opsv1.Diva) { d.Spec.Manager.Storage.AccessMode = "ReadWriteMany" }), []factOption{func(f *facts) {
+			f.claims["ops-manager"].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{"ReadWriteOnce"}
+		}}, `False ClaimDiffers: claim ops-manager was there before and is [ReadWriteOnce], not ReadWriteMany; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
 		"one grows": {grows, []factOption{asks("wi-ops-client-0", "2Gi")}, "False Growing: claim wi-ops-client-0 has 2Gi of 3Gi"},
 		"its file system waits": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) {
 			f.claims["wi-ops-client-0"].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Status: "True", Message: "Waiting for user to (re-)start a pod"}}
