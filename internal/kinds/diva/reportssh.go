@@ -108,7 +108,7 @@ func reportKeys(set condition.Set, d *opsv1.Diva) {
 	reason, words := "", []string(nil)
 	if hasInline(d) {
 		reason = opsv1.ReasonInlineKey
-		words = append(words, "whoever may read this object can read spec.privateKey; leave it out, or use ssh.secretRef")
+		words = append(words, "whoever may read this object can read spec.privateKey; use ssh.secretRef with another key, or leave it out and then set annotation "+opsv1.RotateAnnotation+", as the key stays in use until then")
 	}
 	if _, bad := parsePublic(d.Spec.PublicKey); len(bad) > 0 {
 		reason = opsv1.ReasonPublicKeyUnusable

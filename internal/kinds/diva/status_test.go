@@ -165,8 +165,8 @@ func TestKeysOfNoUseAreNamedAndStandInNobodysWay(t *testing.T) {
 		"none":                     {"", "", "none"},
 		"one more key":             {"", key(t, "given").public, "none"},
 		"the article's":            {"", "ssh-rsa AAAAB3NzaC1yc2EAAAA...", "True PublicKeyUnusable: spec.publicKey, line 1, is no public key and is not used; write it whole, or leave it out"},
-		"an inline private key":    {string(key(t, "old").private), "", "True InlineKey: whoever may read this object can read spec.privateKey; leave it out, or use ssh.secretRef"},
-		"and a public one of none": {string(key(t, "old").private), "x", "True PublicKeyUnusable: whoever may read this object can read spec.privateKey; leave it out, or use ssh.secretRef; spec.publicKey, line 1, is no"},
+		"an inline private key":    {string(key(t, "old").private), "", "True InlineKey: whoever may read this object can read spec.privateKey; use ssh.secretRef with another key, or leave it out and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then"},
+		"and a public one of none": {string(key(t, "old").private), "x", "True PublicKeyUnusable: whoever may read this object can read spec.privateKey; use ssh.secretRef with another key, or leave it out and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then; spec.publicKey, line 1, is no"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.PrivateKey, d.Spec.PublicKey = test.private, test.public })
