@@ -30,11 +30,10 @@ const (
 	longestWait = 24 * time.Hour
 )
 
-// Plan declares the children. Deletion needs no plan: what has an owner is collected with
-// it, and claims with data that is retained have none.
+// Plan declares the children.
 func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 	if d.DeletionTimestamp != nil {
-		return kit.Plan{}
+		return r.leave(d, f)
 	}
 	decided, plan := decide(d, f), kit.Plan{}
 	if decided.ring != nil {
@@ -54,6 +53,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 	}
 	plan.Patches = slices.Concat(f.growth(d), f.owning(d), f.labelling(d))
 	plan.Again = again(d, f, decided)
+	f.guard(d, decided, &plan)
 	return plan
 }
 
