@@ -186,6 +186,14 @@ func (a *Applier) update(ctx context.Context, in *intent, live client.Object, ho
 }
 
 func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result, error) {
+	if in.child.Random && action == Created {
+		return a.createNew(ctx, in)
+	}
+	if in.child.Random && action == Applied {
+		if err := a.disown(ctx, in); err != nil {
+			return Result{Ref: in.Ref}, err
+		}
+	}
 	ac := client.ApplyConfigurationFromUnstructured(in.object)
 	err := a.client.Apply(ctx, ac, client.FieldOwner(common.Name), client.ForceOwnership)
 	switch {

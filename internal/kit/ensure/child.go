@@ -47,7 +47,9 @@ type Child struct {
 	// on: the API server refuses it as a conflict where there is a later one.
 	DecidedOn string
 	// Random is set where what is declared is made at random each time that it is made: then
-	// each is another, and a child that is deleted again and again is told by its name.
+	// each is another. Of two that are made at once one is refused, as an apply over the other
+	// would change what somebody may have already; and a child that is deleted again and again
+	// is told by its name.
 	Random bool
 }
 
