@@ -51,6 +51,12 @@ type Teller[O client.Object] interface {
 	Tell(before, after O) []Event
 }
 
+// Echoer is a Reporter whose object says elsewhere in its status too what Ready says.
+type Echoer[O client.Object] interface {
+	// Echo is pure: it says it after all, as the last word on Ready can be the loop's own.
+	Echo(object O)
+}
+
 // Plan is what shall be. The zero Plan changes nothing and waits for the next event.
 type Plan struct {
 	// Hold carries out nothing and counts what would change, as a pause does.

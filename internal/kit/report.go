@@ -87,6 +87,9 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	if c, ok := any(object).(Conditioned); ok {
 		*c.StatusObservedGeneration() = object.GetGeneration()
 	}
+	if echoer, ok := l.Kind.(Echoer[O]); ok {
+		echoer.Echo(object)
+	}
 	keepTimes(before, object)
 	l.Metrics.observe(gvk, object)
 	if released(object) || equality.Semantic.DeepEqual(before, object) {

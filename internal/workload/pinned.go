@@ -4,6 +4,8 @@
 package workload
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,9 +24,11 @@ func Pinned(declared runtime.ApplyConfiguration, wishes any) ensure.Child {
 
 // Held is such a child whose pods stay as they are, whatever is declared of them. They stay
 // pinned to the wishes that they were made for: what is held back and then taken back,
-// perhaps after an upgrade, replaces none.
+// perhaps after an upgrade, replaces none. Nor is it made anew for anything else: pods of
+// what is held back could not be made then.
 func Held(child ensure.Child, live client.Object) ensure.Child {
-	child.Pin, child.Carry = nil, append(child.Carry, templatePath)
+	child.Carry = append(slices.Concat(child.Carry, child.ReplaceOn), templatePath)
+	child.Pin, child.ReplaceOn = nil, nil
 	pinned, ok := live.GetAnnotations()[common.PinnedAnnotation]
 	if !ok {
 		return child

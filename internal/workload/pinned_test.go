@@ -19,9 +19,11 @@ func TestPodsThatAreHeldStayPinnedToTheWishesThatTheyWereMadeFor(t *testing.T) {
 	live.Annotations = map[string]string{common.PinnedAnnotation: "wishes.template"}
 	deployment, set := appsv1ac.Deployment("web", "shop"), appsv1ac.StatefulSet("web", "shop")
 	for _, declared := range []runtime.ApplyConfiguration{deployment, set} {
-		child := Held(Pinned(declared, "other wishes"), live)
-		if child.Pin != nil || !slices.Equal(child.Carry, []string{"spec.template"}) {
-			t.Errorf("expected the live template to be kept, got %+v", child)
+		child := Pinned(declared, "other wishes")
+		child.ReplaceOn = []string{"spec.volumeClaimTemplates"}
+		child = Held(child, live)
+		if child.Pin != nil || child.ReplaceOn != nil || !slices.Equal(child.Carry, []string{"spec.volumeClaimTemplates", "spec.template"}) {
+			t.Errorf("expected the live template to be kept, and nothing to make it anew for, got %+v", child)
 		}
 	}
 	for _, annotations := range []map[string]string{deployment.Annotations, set.Annotations} {

@@ -49,22 +49,25 @@ type Refusal struct {
 // Why tells why pods of maker are missing, which belongs to the object of a key. known
 // tells that they were refused when last reported: a new process then asks at once and
 // takes nothing back. Call Forget when none is missing any more.
-func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.Object, known bool) (Refusal, error) {
+//
+// Events that cannot be read are no failure: nothing is decided on them, and they are asked
+// again as if they had told nothing new.
+func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.Object, known bool) Refusal {
 	now := r.Clock.Now()
 	s := r.search(key, now, known)
 	if now.Before(s.next) {
-		return Refusal{s.words, s.next.Sub(now)}, nil
+		return Refusal{s.words, s.next.Sub(now)}
 	}
 	words, err := LastEvent(ctx, r.Live, maker, cmp.Or(r.Reason, failedCreate))
 	if err != nil {
-		return Refusal{}, err
+		words = s.words
 	}
 	wait := min(maxRefusalWait, max(RefusalWait, now.Sub(s.since)))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s = &search{since: s.since, next: now.Add(wait), words: words}
 	r.missing[key] = s
-	return Refusal{words, wait}, nil
+	return Refusal{words, wait}
 }
 
 // search begins to search, or goes on.

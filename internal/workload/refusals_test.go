@@ -5,6 +5,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ type searcher struct {
 	*Refusals
 	clock *clocktesting.FakeClock
 	words string
+	fails error
 	asked int
 }
 
@@ -31,7 +33,7 @@ func newSearcher() *searcher {
 			if s.words != "" {
 				list.(*corev1.EventList).Items = []corev1.Event{{Message: s.words}}
 			}
-			return nil
+			return s.fails
 		},
 	}).Build()
 	s.Refusals = &Refusals{Live: live, Clock: s.clock}
@@ -40,11 +42,7 @@ func newSearcher() *searcher {
 
 func (s *searcher) why(t *testing.T, known bool) Refusal {
 	t.Helper()
-	got, err := s.Why(t.Context(), client.ObjectKey{Name: "web"}, owner(), known)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	return s.Why(t.Context(), client.ObjectKey{Name: "web"}, owner(), known)
 }
 
 // Regression: while pods were missing and nothing explained it, events were read every
@@ -91,5 +89,16 @@ func TestAKnownRefusalIsAskedForAtOnce(t *testing.T) {
 	s.words = "exceeded quota"
 	if got := s.why(t, true); got.Words != s.words {
 		t.Errorf("expected a new process to take nothing back that was said, got %+v", got)
+	}
+}
+
+func TestEventsThatCannotBeReadTakeNothingBackAndStandInNobodysWay(t *testing.T) {
+	s := newSearcher()
+	s.words = "exceeded quota"
+	s.why(t, true)
+	s.words, s.fails = "", errors.New("the server is busy")
+	s.clock.Step(time.Minute)
+	if got := s.why(t, false); got.Words != "exceeded quota" || got.Again == 0 || s.asked != 2 {
+		t.Errorf("expected the same words and another look, got %+v after %d", got, s.asked)
 	}
 }

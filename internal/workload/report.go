@@ -82,21 +82,29 @@ func Changing(done kit.Outcome, kind string) bool {
 }
 
 // firstCause names the first pod of the newest template that is not ready, and why; one
-// that may need a hand goes before those that are on their way.
+// that may need a hand goes before those that are on their way. So does one that shall go
+// and cannot: the others may wait for what it has, such as a volume.
 func (r Rollout) firstCause() (cause, reason string) {
-	late := r.late()
+	var staying, going []*corev1.Pod
 	for i := range r.Pods {
-		pod := &r.Pods[i]
-		if !r.newest(pod) || pod.DeletionTimestamp != nil {
-			continue
+		switch pod := &r.Pods[i]; {
+		case pod.DeletionTimestamp != nil:
+			going = append(going, pod)
+		case r.newest(pod):
+			staying = append(staying, pod)
 		}
+	}
+	for _, pod := range append(staying, going...) {
 		why, stuck := WhyNotReady(pod)
-		if stuck || late && why != "" {
+		if stuck {
 			return "; " + pod.Name + ": " + why, common.ReasonPodsNotReady
 		}
-		if cause == "" && why != "" {
+		if cause == "" && why != "" && pod.DeletionTimestamp == nil {
 			cause = "; " + pod.Name + ": " + why
 		}
+	}
+	if cause != "" && r.late() {
+		return cause, common.ReasonPodsNotReady
 	}
 	return cause, common.ReasonUpdating
 }

@@ -86,6 +86,8 @@ var (
 	stuck    = podOf("web-2", "new-2", waits("web", "ErrImagePull", "not found"))
 	old      = podOf("web-1", "old-0", isReady)
 	oldStuck = podOf("web-1", "old-1", waits("web", "CrashLoopBackOff", ""))
+	// lostOld is on a node that does not answer any more.
+	lostOld = podOf("web-1", "old-2", isDeleted, isOn("n1"), has(corev1.PodReady, corev1.ConditionFalse, ""), has(corev1.ContainersReady, corev1.ConditionTrue, ""))
 )
 
 func TestRolledOutTellsWhatStandsInTheWay(t *testing.T) {
@@ -114,6 +116,9 @@ func TestRolledOutTellsWhatStandsInTheWay(t *testing.T) {
 		"the last old one goes":            {2, rolled(2, counts(2, 3, 3)), nothing, "False Updating: 2 of 2 pods are changed, 2 pods serve"},
 		"an old one is in trouble":         {2, rolled(2, counts(1, 1, 3), withPods(oldStuck, starting)), nothing, "False Updating: 1 of 2 pods are changed, 0 pods serve; new-1: it is starting"},
 		"one that goes is no trouble":      {1, rolled(1, counts(1, 0, 1), withPods(podOf("web-2", "a", isDeleted), starting)), nothing, "False Updating: 0 of 1 pods are ready; new-1: it is starting"},
+		"one that shall go cannot":         {1, rolled(1, counts(1, 0, 1), withPods(lostOld, starting)), nothing, "False PodsNotReady: 0 of 1 pods are ready; old-2: it is being deleted, and node n1 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
+		"and nothing comes before it goes": {1, rolled(1, counts(0, 0, 0), withPods(lostOld)), nothing, "False PodsNotReady: 0 of 1 pods are ready; old-2: it is being deleted, and node n1 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
+		"and a new one may need a hand":    {1, rolled(1, counts(1, 0, 1), withPods(lostOld, stuck)), nothing, "False PodsNotReady: 0 of 1 pods are ready; new-2: container web: ErrImagePull: not found"},
 		"the controller has not looked":    {2, rolled(2, isUnseen), nothing, "False Updating: The Deployment is being changed"},
 		"the facts are from before":        {2, rolled(2), changed, "False Updating: The Deployment is being changed"},
 		"the cache is behind":              {2, rolled(2), outcome("Deployment", ensure.Waiting), "False Updating: The Deployment is being changed"},

@@ -26,8 +26,8 @@ func stateOf(v View, s *Subject) state {
 		names.uids[string(object.GetUID())] = "uid of " + Key{key.Kind, "", key.Name}.String()
 	}
 	out := state{}
-	for _, object := range v.objects {
-		object = object.DeepCopy()
+	for _, key := range v.keys() { // objects whose names are one are numbered in the order of theirs
+		object := v.objects[key].DeepCopy()
 		if s.Mask != nil {
 			s.Mask(object)
 		}

@@ -42,6 +42,8 @@ const RotateAnnotation = "opcrew.io/rotate-ssh-key"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,priority=1
 // +kubebuilder:printcolumn:name="Key",type=string,JSONPath=`.status.ssh.fingerprint`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: Services, pods and claims are named after it; use 40 characters at most, lower-case letters, digits and '-', beginning with a letter"
+// +kubebuilder:validation:XValidation:rule="!(self.metadata.name in ['extra', 'ssh-files'])",message="metadata.name: containers extra and ssh-files stand beside the one that is named after it; use another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.ssh) || !has(self.spec.ssh.secretRef) || self.spec.ssh.secretRef.name != self.metadata.name + '-ssh'",message="spec.ssh.secretRef: the Secret that is named after the object, with -ssh, is the operator's own; put your pair into another, or leave secretRef out"
 type Diva struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -134,7 +136,7 @@ type Part struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor.size() <= 4)",message="divisor of a resourceFieldRef has 4 characters at most, such as 1m or 1Mi"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef is 1 or 1m, or 1 with a unit of memory, such as 1Mi"
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
 	// probes of the container; a client's readiness is by default that its sshd takes connections.
@@ -277,6 +279,7 @@ type SecretRef struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a Secret is of lower-case letters, digits, '-' and '.', and begins and ends with a letter or a digit"
 	Name string `json:"name"`
 }
 

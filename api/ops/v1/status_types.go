@@ -78,6 +78,11 @@ type SSHStatus struct {
 	// hostKey is the public key by which clients prove who they are.
 	// +optional
 	HostKey string `json:"hostKey,omitempty"`
+
+	// formerHostKeys are those of clients that run since before a host key was lost.
+	// +optional
+	// +listType=atomic
+	FormerHostKeys []string `json:"formerHostKeys,omitempty"`
 }
 
 // StatusConditions gives the loop the conditions to write.

@@ -209,6 +209,7 @@ func newPod(name, role string) *corev1.Pod {
 func newClaim(e expected) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Name, claim.UID = e.name, types.UID("uid-of-"+e.name)
+	claim.Labels = ours(newDiva(0))
 	claim.Spec.StorageClassName = &e.storage.ClassName
 	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{accessMode(e.storage)}
 	claim.Spec.Resources.Requests = corev1.ResourceList{"storage": size(e.storage)}
@@ -238,7 +239,9 @@ var done = outcome("Secret", ensure.Unchanged)
 
 // reported is an object after a look at it.
 func reported(d *opsv1.Diva, f facts, done kit.Outcome) *opsv1.Diva {
-	(&reconciler{}).Report(d, f, done, noon)
+	r := &reconciler{}
+	r.Report(d, f, done, noon)
+	r.Echo(d)
 	return d
 }
 

@@ -4,8 +4,6 @@
 package diva
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,18 +11,19 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// bound tells whether a claim has its volume: the API server lets no other one grow.
+func bound(claim *corev1.PersistentVolumeClaim) bool { return claim.Status.Phase == corev1.ClaimBound }
+
 // growingClasses are those of claims that ask for less than they are to have.
 func (f facts) growingClasses(d *opsv1.Diva) []string {
 	var out []string
 	add := func(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) {
-		if claim == nil {
+		if claim == nil || !bound(claim) {
 			return
 		}
 		if has := asked(claim); has.Cmp(size(s)) < 0 {
@@ -62,7 +61,7 @@ func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {
 	}
 	behind := slices.ContainsFunc(f.clientClaims(d), func(claim *corev1.PersistentVolumeClaim) bool {
 		is := asked(claim)
-		return is.Cmp(wanted) < 0
+		return bound(claim) && is.Cmp(wanted) < 0
 	})
 	if has.Cmp(wanted) > 0 || behind {
 		return has
@@ -84,7 +83,7 @@ func (f facts) growth(d *opsv1.Diva) []kit.Patch {
 	wanted := size(d.Spec.Client.Storage)
 	for _, claim := range f.clientClaims(d) {
 		has := asked(claim)
-		if claim.DeletionTimestamp == nil && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
+		if f.patchable(claim) && bound(claim) && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
 			out = append(out, grow(claim, has, wanted))
 		}
 	}
@@ -93,17 +92,5 @@ func (f facts) growth(d *opsv1.Diva) []kit.Patch {
 
 // grow patches exactly the claim that was looked at, and only from the size that was seen.
 func grow(claim *corev1.PersistentVolumeClaim, from, to resource.Quantity) kit.Patch {
-	const path = "/spec/resources/requests/storage"
-	data, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/uid", "value": claim.UID},
-		{"op": "test", "path": path, "value": from.String()},
-		{"op": "replace", "path": path, "value": to.String()},
-	})
-	if err != nil { // text and nothing else
-		panic(fmt.Errorf("encode a patch: %w", err))
-	}
-	return kit.Patch{
-		Object: claim, Type: types.JSONPatchType, Data: data, Intent: to.String(),
-		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "resources", "requests", "storage")),
-	}
+	return claimPatch(claim, change{"/spec/resources/requests/storage", from.String(), to.String()}, to.String())
 }

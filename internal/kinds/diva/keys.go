@@ -39,8 +39,7 @@ func newPair(comment string) (*pair, error) {
 	return p, nil
 }
 
-// parsePair reads a private key, or tells in words why it is of no use. ssh refuses one
-// without the end of its last line, which is what is left of many that were pasted.
+// parsePair reads a private key, or tells in words why it is of no use.
 func parsePair(text string) (p *pair, why string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) + "\n"
 	signer, err := ssh.ParsePrivateKey([]byte(text))
@@ -53,7 +52,11 @@ func parsePair(text string) (p *pair, why string) {
 	case signer.PublicKey().Type() == "ssh-dss":
 		return nil, "it is a DSA key, which no sshd accepts any more; write one as ssh-keygen -t ed25519 makes it"
 	}
-	return &pair{private: []byte(text), public: line(signer.PublicKey())}, ""
+	private, err := readable(text)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return &pair{private: private, public: line(signer.PublicKey())}, ""
 }
 
 // line is a public key as a line of authorized_keys.

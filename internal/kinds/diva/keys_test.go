@@ -4,8 +4,10 @@
 package diva
 
 import (
+	"bytes"
 	"crypto/dsa" //nolint:staticcheck // to see it refused
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
@@ -32,8 +34,16 @@ func TestKeysOfAllSortsAreReadWhateverTheyLookLikeAfterPasting(t *testing.T) {
 		t.Fatal(err)
 	}
 	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(long)}))
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(long)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
 		"as made":                      old,
+		"with text before it":          "Bag Attributes\n    friendlyName: ops\n" + old,
+		"with text after it":           old + "a comment\n",
+		"in lines of another length":   strings.Replace(old, "\n", "\n\n", 2),
+		"rsa, in PKCS #8":              string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})),
 		"without the end of its line":  strings.TrimSpace(old),
 		"with blank lines around":      "\n\n" + old + "\n\n",
 		"with the line ends of others": strings.ReplaceAll(old, "\n", "\r\n"),
@@ -46,7 +56,7 @@ func TestKeysOfAllSortsAreReadWhateverTheyLookLikeAfterPasting(t *testing.T) {
 			if why != "" {
 				t.Fatal(why)
 			}
-			if got := string(p.private); !strings.HasSuffix(got, "-----\n") || strings.Contains(got, "\r") || strings.HasPrefix(got, "\n") {
+			if got := string(p.private); !strings.HasSuffix(got, "-----\n") || strings.Contains(got, "\r") || strings.Contains(got, "\n\n") || !strings.HasPrefix(got, "-----BEGIN ") {
 				t.Errorf("expected a key that ssh reads, with one end of its last line, got %q", got)
 			}
 			if fingerprint(p.public) == "" {
@@ -54,6 +64,42 @@ func TestKeysOfAllSortsAreReadWhateverTheyLookLikeAfterPasting(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An older ssh reads no ed25519 key in PKCS #8.
+func TestAnEd25519KeyInPKCS8IsWrittenInTheFormatOfSSHAndAlwaysAlike(t *testing.T) {
+	private := *mustRaw(t, key(t, "old")).(*ed25519.PrivateKey)
+	raw, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}))
+	p, why := parsePair(text)
+	if why != "" {
+		t.Fatal(why)
+	}
+	again, _ := parsePair(text)
+	stored, _ := parsePair(string(p.private))
+	same(t, "the text at the next look", string(p.private), string(again.private))
+	same(t, "the text as it is stored", string(p.private), string(stored.private))
+	same(t, "the public key", key(t, "old").public, p.public)
+
+	// What x/crypto makes of it differs in the check number alone, which is a random one there.
+	theirs, ours := encodedBytes(t, encoded(t, private)), encodedBytes(t, string(p.private))
+	at := bytes.Index(theirs, []byte("\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20"))
+	at += bytes.Index(theirs[at+1:], []byte("\x00\x00\x00\x0bssh-ed25519")) + 1
+	if !bytes.Equal(theirs[:at-8], ours[:at-8]) || !bytes.Equal(theirs[at:], ours[at:]) || !bytes.Equal(ours[at-8:at-4], ours[at-4:at]) {
+		t.Errorf("expected the file that x/crypto makes, got %q", p.private)
+	}
+}
+
+func encodedBytes(t *testing.T, text string) []byte {
+	t.Helper()
+	block, _ := pem.Decode([]byte(text))
+	if block == nil || block.Type != "OPENSSH PRIVATE KEY" {
+		t.Fatalf("expected a key in the format of ssh, got %q", text)
+	}
+	return block.Bytes
 }
 
 func TestAKeyThatIsOfNoUseIsToldWithWhatToWrite(t *testing.T) {

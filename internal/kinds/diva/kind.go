@@ -30,7 +30,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// +kubebuilder:rbac:groups=ops.xx.com,resources=divas,verbs=get;list;watch
+// +kubebuilder:rbac:groups=ops.xx.com,resources=divas,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas/status,verbs=patch
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
@@ -39,7 +39,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;persistentvolumeclaims,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get

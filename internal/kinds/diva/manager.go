@@ -26,20 +26,31 @@ const (
 
 // deployment runs the manager. Where its volume is for one node at a time, the old pod goes
 // before the new one comes: each would wait for the other for ever.
-func deployment(d *opsv1.Diva, helperImage string) *appsv1ac.DeploymentApplyConfiguration {
-	ac := managers(d).Deployment(managerReplicas(d), managerTemplate(d, helperImage))
-	if !shared(d) {
+func (f facts) deployment(d *opsv1.Diva) *appsv1ac.DeploymentApplyConfiguration {
+	ac := managers(d).Deployment(managerReplicas(d), f.managerTemplate(d))
+	if !f.shared(d) {
 		ac.Spec.Strategy = appsv1ac.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
 	}
 	return ac
 }
 
-// shared tells whether all volumes of the manager can be at several nodes.
-func shared(d *opsv1.Diva) bool {
-	return accessMode(d.Spec.Manager.Storage) == corev1.ReadWriteMany && accessMode(d.Spec.Extra.Storage) == corev1.ReadWriteMany
+// shared tells whether all volumes of the manager can be at several nodes. A claim that was
+// there before is asked, and not the spec: its modes cannot change.
+func (f facts) shared(d *opsv1.Diva) bool {
+	return f.sharable(managers(d).Name, d.Spec.Manager.Storage) && f.sharable(extraClaim(d), d.Spec.Extra.Storage)
 }
 
-func managerTemplate(d *opsv1.Diva, helperImage string) *corev1ac.PodTemplateSpecApplyConfiguration {
+func (f facts) sharable(name string, s opsv1.Storage) bool {
+	if claim := f.claims[name]; claim != nil {
+		return slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteMany)
+	}
+	return accessMode(s) == corev1.ReadWriteMany
+}
+
+// together tells whether managers must be on the one node that has their volume.
+func (f facts) together(d *opsv1.Diva) bool { return managerReplicas(d) > 1 && !f.shared(d) }
+
+func (f facts) managerTemplate(d *opsv1.Diva) *corev1ac.PodTemplateSpecApplyConfiguration {
 	part := d.Spec.Manager.Part
 	mounts := []*corev1ac.VolumeMountApplyConfiguration{
 		corev1ac.VolumeMount().WithName(managerVolume).WithMountPath(dataDir),
@@ -57,11 +68,11 @@ func managerTemplate(d *opsv1.Diva, helperImage string) *corev1ac.PodTemplateSpe
 	}
 	template := managers(d).Template(c)
 	template.Spec.WithVolumes(volume(managerVolume, managers(d).Name), volume(extraContainer, extraClaim(d)), inventoryVolume(d))
-	managerFiles.mount(template.Spec, c, d, part, helperImage)
+	managerFiles.mount(template.Spec, c, d, part, f.helperImage)
 	template.Spec.WithInitContainers(carrier(d).WithVolumeMounts(mounts...))
 	template.Spec.Containers[0] = *c
-	if managerReplicas(d) > 1 && !shared(d) {
-		template.Spec.WithAffinity(together(d))
+	if f.together(d) {
+		template.Spec.WithAffinity(oneNode(d))
 	}
 	podtemplate.Override(template, part.Pod)
 	return template
@@ -78,8 +89,8 @@ func volume(name, claim string) *corev1ac.VolumeApplyConfiguration {
 		WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(claim))
 }
 
-// together keeps managers that share a volume on the one node that has it.
-func together(d *opsv1.Diva) *corev1ac.AffinityApplyConfiguration {
+// oneNode keeps managers that share a volume on the one node that has it.
+func oneNode(d *opsv1.Diva) *corev1ac.AffinityApplyConfiguration {
 	return corev1ac.Affinity().WithPodAffinity(corev1ac.PodAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().
 			WithTopologyKey(corev1.LabelHostname).

@@ -66,10 +66,7 @@ func portRange(protocol corev1.Protocol, from, to int32) *networkingv1ac.Network
 // keeps nobody from being taken back.
 func statefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, helperImage string) *appsv1ac.StatefulSetApplyConfiguration {
 	id := clients(d)
-	deleted := appsv1.RetainPersistentVolumeClaimRetentionPolicyType
-	if !retains(d) {
-		deleted = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	}
+	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType // see owning
 	return appsv1ac.StatefulSet(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(appsv1ac.StatefulSetSpec().
 			WithReplicas(replicas).
@@ -77,7 +74,7 @@ func statefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, helperI
 			WithPodManagementPolicy(appsv1.ParallelPodManagement).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)).
 			WithPersistentVolumeClaimRetentionPolicy(appsv1ac.StatefulSetPersistentVolumeClaimRetentionPolicy().
-				WithWhenDeleted(deleted).WithWhenScaled(appsv1.RetainPersistentVolumeClaimRetentionPolicyType)).
+				WithWhenDeleted(retain).WithWhenScaled(retain)).
 			WithVolumeClaimTemplates(claimTemplates(d, claim)).
 			WithTemplate(clientTemplate(d, helperImage)))
 }

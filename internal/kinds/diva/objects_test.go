@@ -109,7 +109,7 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1)
 			d.Spec.Client.RunAsUser, d.Spec.Manager.RunAsUser = test.user, test.user
-			for _, template := range []*corev1ac.PodTemplateSpecApplyConfiguration{clientTemplate(d, helperImage), managerTemplate(d, helperImage)} {
+			for _, template := range []*corev1ac.PodTemplateSpecApplyConfiguration{clientTemplate(d, helperImage), facts{helperImage: helperImage}.managerTemplate(d)} {
 				spec := template.Spec
 				same(t, "the user of the pod", test.user, spec.SecurityContext.RunAsUser)
 				same(t, "the group of its volumes", test.group, spec.SecurityContext.FSGroup)
@@ -124,18 +124,24 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 }
 
 func TestAManagerWaitsForThePodBeforeItUnlessAllItsVolumesAreShared(t *testing.T) {
-	d := newDiva(1)
-	same(t, "the strategy", "Recreate", string(*deployment(d, helperImage).Spec.Strategy.Type))
+	d, f := newDiva(1), facts{helperImage: helperImage}
+	same(t, "the strategy", "Recreate", string(*f.deployment(d).Spec.Strategy.Type))
 	d.Spec.Manager.Replicas = new(int32(2))
-	if deployment(d, helperImage).Spec.Template.Spec.Affinity == nil {
+	if f.deployment(d).Spec.Template.Spec.Affinity == nil {
 		t.Error("expected managers that share a volume to be kept on one node")
 	}
 	d.Spec.Manager.Storage.AccessMode = corev1.ReadWriteMany
-	same(t, "the strategy with one shared volume", "Recreate", string(*deployment(d, helperImage).Spec.Strategy.Type))
+	same(t, "the strategy with one shared volume", "Recreate", string(*f.deployment(d).Spec.Strategy.Type))
 	d.Spec.Extra.Storage.AccessMode = corev1.ReadWriteMany
-	same(t, "the strategy with shared volumes", "RollingUpdate", string(*deployment(d, helperImage).Spec.Strategy.Type))
-	if deployment(d, helperImage).Spec.Template.Spec.Affinity != nil {
+	same(t, "the strategy with shared volumes", "RollingUpdate", string(*f.deployment(d).Spec.Strategy.Type))
+	if f.deployment(d).Spec.Template.Spec.Affinity != nil {
 		t.Error("expected managers of shared volumes to run anywhere")
+	}
+	left := newClaim(expected{"ops-extra", opsv1.Storage{}})
+	left.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	f.claims = map[string]*corev1.PersistentVolumeClaim{"ops-extra": left}
+	if ac := f.deployment(d); *ac.Spec.Strategy.Type != "Recreate" || ac.Spec.Template.Spec.Affinity == nil {
+		t.Error("expected a claim that was there before to count as it is")
 	}
 }
 
@@ -189,7 +195,7 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			before, after := newDiva(2), newDiva(2, test.change)
 			same(t, "clients are replaced", test.client, !equalJSON(t, clientWishes(before), clientWishes(after)))
-			same(t, "the manager is replaced", test.manager, !equalJSON(t, managerWishes(before), managerWishes(after)))
+			same(t, "the manager is replaced", test.manager, !equalJSON(t, facts{}.managerWishes(before), facts{}.managerWishes(after)))
 		})
 	}
 }

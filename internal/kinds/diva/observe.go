@@ -43,8 +43,10 @@ type facts struct {
 	fresh struct{ pair, host *pair }
 	// serving are the digests of what the pods serve whose log was asked, by their UIDs.
 	serving map[string]string
-	// claims are those of the Diva, by name; unbound is why one has no volume.
+	// claims are those of the Diva, by name; patched, those that the cache has as they were
+	// before our own last patch. unbound is why one has no volume.
 	claims  map[string]*corev1.PersistentVolumeClaim
+	patched map[string]bool
 	unbound workload.Refusal
 	// rigid are the classes whose volumes do not grow, of those of which claims are to, and why.
 	rigid map[string]string
@@ -81,8 +83,8 @@ func (r *reconciler) observePods(ctx context.Context, d *opsv1.Diva, f *facts) (
 		r.refusals.Forget(client.ObjectKeyFromObject(d))
 		return nil
 	}
-	f.clients.Refusal, err = r.refusals.Why(ctx, client.ObjectKeyFromObject(d), f.clients.Set, told(d, opsv1.DivaClientsReady, common.ReasonPodsMissing))
-	return err
+	f.clients.Refusal = r.refusals.Why(ctx, client.ObjectKeyFromObject(d), f.clients.Set, told(d, opsv1.DivaClientsReady, common.ReasonPodsMissing))
+	return nil
 }
 
 // told tells whether a condition had a reason when last reported.
@@ -94,9 +96,7 @@ func told(d *opsv1.Diva, kind, reason string) bool {
 // observeKeys reads the Secret. Where the cache has none the API server is asked: a pair
 // that is made anew locks the manager out.
 func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) error {
-	if err := r.observeGiven(ctx, d, f); err != nil {
-		return err
-	}
+	f.given = r.observeGiven(ctx, d)
 	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: d.Namespace, Name: secretName(d)}
 	err := r.Client.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) && d.DeletionTimestamp == nil {
@@ -108,7 +108,7 @@ func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) e
 	if err == nil && (metav1.IsControlledBy(secret, d) || secret.Labels[common.OwnerLabel] == string(d.UID)) {
 		f.secret, f.ring = secret, parseRing(secret)
 	}
-	if f.ring != nil && !f.ring.due(d, given{}, f.now) {
+	if f.ring != nil && f.ring.host != nil && !f.ring.due(d, given{}, f.now) {
 		return nil
 	}
 	comment := "opcrew " + d.Namespace + "/" + d.Name
@@ -119,17 +119,16 @@ func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) e
 }
 
 // observeGiven reads the pair that the user gives. A Secret of the user is not in the cache.
-func (r *reconciler) observeGiven(ctx context.Context, d *opsv1.Diva, f *facts) error {
+// One that cannot be read stops nothing but a change of the pair.
+func (r *reconciler) observeGiven(ctx context.Context, d *opsv1.Diva) given {
 	if d.Spec.SSH == nil || d.Spec.SSH.SecretRef == nil {
-		f.given = inline(d)
-		return nil
+		return inline(d)
 	}
 	name, secret := d.Spec.SSH.SecretRef.Name, &corev1.Secret{}
 	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: name}, secret); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read Secret %s: %w", name, err)
+		return given{wrong: &obstacle{common.ReasonReadFailed, fmt.Sprintf("spec.ssh.secretRef: Secret %s cannot be read: %v", name, err)}}
 	}
-	f.given = referred(name, secret.Data)
-	return nil
+	return referred(name, secret.Data)
 }
 
 // observeServed asks what pods serve while the pair is being changed, and never else.

@@ -20,23 +20,40 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 	if err := r.Client.List(ctx, list, client.InNamespace(d.Namespace), client.MatchingLabels(ours(d))); err != nil {
 		return fmt.Errorf("list claims: %w", err)
 	}
-	f.claims = map[string]*corev1.PersistentVolumeClaim{}
+	f.claims, f.patched = map[string]*corev1.PersistentVolumeClaim{}, map[string]bool{}
 	for i := range list.Items {
-		f.claims[list.Items[i].Name] = &list.Items[i]
+		claim := &list.Items[i]
+		f.claims[claim.Name] = claim
+		f.patched[claim.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 	}
-	err := r.observeClasses(ctx, d, f)
+	r.observeUnlabelled(ctx, d, f)
+	r.observeClasses(ctx, d, f)
 	pending := f.pendingClaim(d)
-	if err != nil || pending == nil {
+	if pending == nil {
 		r.unbound.Forget(client.ObjectKeyFromObject(d))
-		return err
+		return nil
 	}
-	f.unbound, err = r.unbound.Why(ctx, client.ObjectKeyFromObject(d), pending, told(d, opsv1.DivaStorageReady, opsv1.ReasonClaimsPending))
-	return err
+	f.unbound = r.unbound.Why(ctx, client.ObjectKeyFromObject(d), pending, told(d, opsv1.DivaStorageReady, opsv1.ReasonClaimsPending))
+	return nil
+}
+
+// observeUnlabelled reads claims that clients run with and the cache does not have: those that
+// the user has put back from a backup have none of our labels. What cannot be read is unknown.
+func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *facts) {
+	for _, pod := range f.boundClients() {
+		name, claim := claimTemplate+"-"+pod.Name, &corev1.PersistentVolumeClaim{}
+		if f.claims[name] != nil {
+			continue
+		}
+		if err := r.Live.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: name}, claim); err == nil {
+			f.claims[name] = claim
+		}
+	}
 }
 
 // observeClasses asks whether claims that are too small can grow. Nobody but the API server
-// needs to know else, so classes are not in the cache.
-func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) error {
+// needs to know else, so classes are not in the cache. Those of one that cannot be read wait.
+func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) {
 	f.rigid = map[string]string{}
 	for _, name := range f.growingClasses(d) {
 		if name == "" {
@@ -48,10 +65,9 @@ func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts
 		case apierrors.IsNotFound(err):
 			f.rigid[name] = fmt.Sprintf("there is no StorageClass %s by which its volume could grow", name)
 		case err != nil:
-			return fmt.Errorf("read StorageClass %s: %w", name, err)
+			f.rigid[name] = fmt.Sprintf("whether StorageClass %s lets volumes grow cannot be read: %v", name, err)
 		case class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion:
 			f.rigid[name] = fmt.Sprintf("StorageClass %s does not let volumes grow; set its allowVolumeExpansion, if its driver can do that", name)
 		}
 	}
-	return nil
 }

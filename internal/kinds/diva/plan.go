@@ -30,11 +30,10 @@ const (
 	longestWait = 24 * time.Hour
 )
 
-// Plan declares the children. Deletion needs no plan: those that have an owner are
-// collected with it, and claims with data that is retained have none.
+// Plan declares the children.
 func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 	if d.DeletionTimestamp != nil {
-		return kit.Plan{}
+		return r.leave(d, f)
 	}
 	decided, plan := decide(d, f), kit.Plan{}
 	if decided.ring != nil {
@@ -52,15 +51,16 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 	if decided.ring != nil {
 		plan.Children = append(plan.Children, pods(d, f, decided)...)
 	}
-	plan.Patches = f.growth(d)
+	plan.Patches = slices.Concat(f.growth(d), f.owning(d), f.labelling(d))
 	plan.Again = again(d, f, decided)
+	f.guard(d, decided, &plan)
 	return plan
 }
 
 // secret declares the keys. A step rests on the version that it was decided on: two
 // operators that decide at once must not take each other's key away.
 func secret(d *opsv1.Diva, f facts, r *ring) ensure.Child {
-	child := ensure.Child{Object: r.secret(d, extra(d))}
+	child := ensure.Child{Object: r.secret(d, extra(d)), Random: true}
 	if f.secret != nil {
 		child.DecidedOn = f.secret.ResourceVersion
 	}
@@ -72,7 +72,7 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	set := workload.Pinned(statefulSet(d, decided.replicas, decided.claimSize, f.helperImage), clientWishes(d))
 	// Claim templates cannot be changed: a StatefulSet is made anew around its pods.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
-	manager := workload.Pinned(deployment(d, f.helperImage), managerWishes(d))
+	manager := workload.Pinned(f.deployment(d), f.managerWishes(d))
 	var out []ensure.Child
 	for _, each := range []struct {
 		child ensure.Child
@@ -108,16 +108,15 @@ func clientWishes(d *opsv1.Diva) any {
 }
 
 // managerWishes are what the manager is restarted for when it changes.
-func managerWishes(d *opsv1.Diva) any {
+func (f facts) managerWishes(d *opsv1.Diva) any {
 	m, e := d.Spec.Manager, d.Spec.Extra
 	m.Ports = slices.Clone(ports(d))
 	for i := range m.Ports {
 		m.Ports[i].AppProtocol, m.Ports[i].NodePort = "", nil
 	}
 	m.Storage, e.Storage = opsv1.Storage{}, opsv1.Storage{}
-	together := managerReplicas(d) > 1 && !shared(d)
 	m.Replicas, e.Replicas = nil, nil //nolint:staticcheck // it is users who shall not use it
-	return []any{m, e, together, sshPort(d), sshUser(d)}
+	return []any{m, e, f.together(d), sshPort(d), sshUser(d)}
 }
 
 func again(d *opsv1.Diva, f facts, decided decision) time.Duration {

@@ -10,6 +10,7 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
@@ -137,6 +138,22 @@ func TestWhatCannotGrowIsNotTriedAndIsLookedAtAgain(t *testing.T) {
 	same(t, "the next look", classInterval, plan.Again)
 }
 
+// The API server lets only a claim grow that has its volume.
+func TestAClaimWithoutAVolumeKeepsItsSizeAndHoldsUpNoOther(t *testing.T) {
+	d := newDiva(2, func(d *opsv1.Diva) {
+		d.Spec.Client.Storage.Size, d.Spec.Manager.Storage.Size = "3Gi", "3Gi"
+	})
+	f := observed(t, newDiva(2), settled(t), asks("wi-ops-client-1", "3Gi"))
+	for _, name := range []string{"ops-manager", "wi-ops-client-0"} {
+		f.claims[name].Status.Phase = corev1.ClaimPending
+	}
+	plan := planned(d, f)
+	same(t, "patches", 0, len(plan.Patches))
+	same(t, "the manager's claim", "2Gi", f.grownText(d.Spec.Manager.Storage, "ops-manager"))
+	same(t, "classes that are asked", 0, len(f.growingClasses(d)))
+	same(t, "the size of new claims", "3Gi", setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
+}
+
 func (f facts) grownText(s opsv1.Storage, name string) string {
 	q := f.grown(s, f.claims[name])
 	return q.String()
@@ -150,7 +167,7 @@ func TestPodsOfAnImageThatIsNoneStayAsTheyArePinnedToo(t *testing.T) {
 	f.clients.Set.Annotations = map[string]string{common.PinnedAnnotation: "a.b"}
 	plan := planned(d, f)
 	set := child(plan, "StatefulSet")
-	if set.Pin != nil || len(set.Carry) != 1 || setOf(t, plan).Annotations[common.PinnedAnnotation] != "a.b" {
+	if set.Pin != nil || len(set.Carry) != 2 || set.ReplaceOn != nil || setOf(t, plan).Annotations[common.PinnedAnnotation] != "a.b" {
 		t.Errorf("expected the live template to be kept, and its pin, got %+v", set)
 	}
 	same(t, "the size of new claims", "2Gi", setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
@@ -175,8 +192,11 @@ func TestAClaimThatIsLeftKeepsWhatCannotChange(t *testing.T) {
 	}
 	d.Spec.DeletionPolicy = opsv1.DeletionDelete
 	plan = planned(d, f)
-	if child(plan, "PersistentVolumeClaim").Data.Retain || *setOf(t, plan).Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
-		t.Error("expected all claims to go with the object where the user says so")
+	if child(plan, "PersistentVolumeClaim").Data.Retain {
+		t.Error("expected the claim to go with the object where the user says so")
+	}
+	if policy := setOf(t, plan).Spec.PersistentVolumeClaimRetentionPolicy; *policy.WhenDeleted != appsv1.RetainPersistentVolumeClaimRetentionPolicyType {
+		t.Error("expected no claim to go with a StatefulSet that somebody deletes")
 	}
 }
 

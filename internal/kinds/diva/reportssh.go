@@ -36,8 +36,14 @@ func (f facts) retiring(d *opsv1.Diva, r *ring) bool {
 // sshStatus is pure: which keys are in use.
 func sshStatus(d *opsv1.Diva, f facts, r *ring) *opsv1.SSHStatus {
 	out := &opsv1.SSHStatus{
-		Phase: r.phase(), Fingerprint: fingerprint(r.current.public), PublicKey: r.current.public, HostKey: r.host.public,
-		PreviousFingerprint: fingerprint(r.previous),
+		Phase: r.phase(), Fingerprint: fingerprint(r.current.public), PublicKey: r.current.public,
+		PreviousFingerprint: fingerprint(r.previous), FormerHostKeys: r.formerHosts,
+	}
+	switch {
+	case r.host != nil:
+		out.HostKey = r.host.public
+	case d.Status.SSH != nil: // what clients go on with that run
+		out.HostKey, out.FormerHostKeys = d.Status.SSH.HostKey, d.Status.SSH.FormerHostKeys
 	}
 	switch {
 	case r.next != nil:
@@ -102,7 +108,7 @@ func reportKeys(set condition.Set, d *opsv1.Diva) {
 	reason, words := "", []string(nil)
 	if hasInline(d) {
 		reason = opsv1.ReasonInlineKey
-		words = append(words, "whoever may read this object can read spec.privateKey; leave it out, or use ssh.secretRef")
+		words = append(words, "whoever may read this object can read spec.privateKey; use ssh.secretRef with another key, or leave it out and then set annotation "+opsv1.RotateAnnotation+", as the key stays in use until then")
 	}
 	if _, bad := parsePublic(d.Spec.PublicKey); len(bad) > 0 {
 		reason = opsv1.ReasonPublicKeyUnusable

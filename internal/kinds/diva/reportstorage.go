@@ -5,6 +5,7 @@ package diva
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -58,26 +59,45 @@ func reportStorage(set condition.Set, d *opsv1.Diva, f facts) {
 // reportVolumes tells how far the volumes are.
 func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 	const kind = opsv1.DivaStorageReady
-	bound, growing := 0, ""
+	n, growing := 0, ""
 	for _, e := range all {
 		switch claim := f.claims[e.name]; {
-		case claim == nil || claim.Status.Phase != corev1.ClaimBound:
+		case claim == nil || !bound(claim):
 			continue
 		case growing == "":
 			growing = grows(e, claim)
 		}
-		bound++
+		n++
 	}
+	why := f.unbound.Words
+	if why != "" {
+		why = "; " + f.pendingClaim(d).Name + ": " + why
+	}
+	why += f.small(all)
 	switch {
-	case bound < len(all) && f.unbound.Words != "":
-		set.False(kind, opsv1.ReasonClaimsPending, fmt.Sprintf("%d of %d claims have a volume; %s: %s", bound, len(all), f.pendingClaim(d).Name, f.unbound.Words))
-	case bound < len(all):
-		applying(set, kind, fmt.Sprintf("%d of %d claims have a volume", bound, len(all)))
+	case n < len(all) && why != "":
+		set.False(kind, opsv1.ReasonClaimsPending, fmt.Sprintf("%d of %d claims have a volume%s", n, len(all), why))
+	case n < len(all):
+		applying(set, kind, fmt.Sprintf("%d of %d claims have a volume", n, len(all)))
 	case growing != "":
 		set.False(kind, opsv1.ReasonGrowing, growing)
 	default:
 		set.True(kind, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all)))
 	}
+}
+
+// small tells of the first claim that is to be larger and cannot grow, having no volume.
+func (f facts) small(all []expected) string {
+	for _, e := range all {
+		claim, wanted := f.claims[e.name], size(e.storage)
+		if claim == nil || claim.Status.Phase == corev1.ClaimLost || bound(claim) {
+			continue
+		}
+		if has := asked(claim); has.Cmp(wanted) < 0 {
+			return fmt.Sprintf("; claim %[1]s has no volume yet and keeps %[2]s: it grows when it has one, or delete it, and it is made anew with %[3]s", e.name, has.String(), wanted.String())
+		}
+	}
+	return ""
 }
 
 func lost(_ expected, claim *corev1.PersistentVolumeClaim) string {
@@ -87,19 +107,26 @@ func lost(_ expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s has lost its volume %s", claim.Name, claim.Spec.VolumeName)
 }
 
-// differs tells of a claim that is left from an earlier Diva and of another class.
+// differs tells of a claim that is left from an earlier Diva and of another class, or that
+// cannot be where it is to be.
 func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
-	class := classOf(claim)
-	if class == e.storage.ClassName {
+	const many = corev1.ReadWriteMany
+	class, is := classOf(claim), ""
+	switch {
+	case class != e.storage.ClassName:
+		is = fmt.Sprintf("of class %q, not %q", class, e.storage.ClassName)
+	case accessMode(e.storage) == many && !slices.Contains(claim.Spec.AccessModes, many):
+		is = fmt.Sprintf("%s, not %s", claim.Spec.AccessModes, many)
+	default:
 		return ""
 	}
-	return fmt.Sprintf("claim %s was there before and is of class %q, not %q; write that class, or delete the claim and its data", claim.Name, class, e.storage.ClassName)
+	return fmt.Sprintf("claim %s was there before and is %s; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data", claim.Name, is)
 }
 
 // stuck tells of a claim that cannot have what is asked for.
 func (f facts) stuck(e expected, claim *corev1.PersistentVolumeClaim) string {
 	has, wanted := asked(claim), size(e.storage)
-	if why := f.rigid[classOf(claim)]; why != "" && has.Cmp(wanted) < 0 {
+	if why := f.rigid[classOf(claim)]; why != "" && bound(claim) && has.Cmp(wanted) < 0 {
 		return fmt.Sprintf("claim %s stays at %s and not %s: %s", claim.Name, has.String(), wanted.String(), why)
 	}
 	return ""

@@ -4,6 +4,8 @@
 package diva
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,7 +25,7 @@ const (
 	knownHosts      = "knownHosts"     // what the manager knows clients by
 	hostKey         = "hostKey"
 	hostPublicKey   = "hostPublicKey"
-	formerHostKey   = "formerHostKey"     // that of clients that run since before the Secret was lost
+	formerHostKey   = "formerHostKey"     // those of clients that run since before it was lost, one a line
 	nextPrivateKey  = "nextPrivateKey"    // the pair that clients are brought to let in
 	previousPublic  = "previousPublicKey" // the key that the manager is brought to leave
 	madeAnnotation  = "opcrew.io/ssh-key-made"
@@ -42,36 +44,52 @@ type ring struct {
 	// identity tells whether the manager has the current key. It has not after the Secret was
 	// lost: what it still holds is all that clients let in.
 	identity bool
-	// host is what clients prove with who they are, formerHost that of those that run since
-	// before the Secret was lost.
-	host       *pair
-	formerHost string
+	// host is what clients prove with who they are, nil where it was lost alone; formerHosts
+	// are those of clients that run since before one was lost.
+	host        *pair
+	formerHosts []string
 	// made is when the current pair was, and request the annotation that it was made for.
 	made    time.Time
 	request string
 }
 
 // parseRing reads a Secret. What cannot be read is as if it were not there; without the
-// current pair or the host's nothing is.
+// current pair nothing is.
 func parseRing(secret *corev1.Secret) *ring {
 	if secret == nil {
 		return nil
 	}
 	of := func(key string) *pair { p, _ := parsePair(string(secret.Data[key])); return p }
 	r := &ring{
-		current: of(privateKey), next: of(nextPrivateKey), host: of(hostKey),
-		previous: string(secret.Data[previousPublic]), formerHost: string(secret.Data[formerHostKey]),
-		request: secret.Annotations[rotateRequested],
+		next: of(nextPrivateKey), host: of(hostKey), request: secret.Annotations[rotateRequested],
+		previous: string(secret.Data[previousPublic]), formerHosts: lines(string(secret.Data[formerHostKey])),
 	}
+	r.current = inUse(of(privateKey), of(identityKey), of(nextIdentityKey), r.previous)
 	r.identity = len(secret.Data[nextIdentityKey]) > 0
 	if first := of(identityKey); first != nil && first.public == r.previous {
 		r.former = first
 	}
 	r.made, _ = time.Parse(time.RFC3339, secret.Annotations[madeAnnotation])
-	if r.current == nil || r.host == nil {
+	if r.current == nil {
 		return nil
 	}
 	return r
+}
+
+// inUse is the pair that the manager logs in with, or is brought to. It has it twice, and
+// privateKey is one more copy: one of the three that somebody edits by hand is no step, and
+// is put back, as no client lets it in.
+func inUse(stored, first, second *pair, previous string) *pair {
+	edited := stored != nil && first != nil && stored.public == first.public && stored.public != previous
+	if second == nil || edited {
+		return stored
+	}
+	return second
+}
+
+// lines are those of a text that are not empty.
+func lines(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
 // phase tells how far a change of the pair has come, as far as the Secret tells.
@@ -98,7 +116,7 @@ func (r *ring) secret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfig
 	if r.next != nil {
 		data[nextPrivateKey] = r.next.private
 	}
-	for key, value := range map[string]string{previousPublic: r.previous, formerHostKey: r.formerHost} {
+	for key, value := range map[string]string{previousPublic: r.previous, formerHostKey: strings.Join(r.formerHosts, "\n")} {
 		if value != "" {
 			data[key] = []byte(value)
 		}

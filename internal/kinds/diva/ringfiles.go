@@ -36,21 +36,27 @@ func (r *ring) known(d *opsv1.Diva) string {
 		}
 	}
 	var out strings.Builder
-	for _, key := range []string{r.host.public, r.formerHost} {
-		if key != "" {
-			fmt.Fprintf(&out, "%s %s\n", strings.Join(patterns, ","), key)
-		}
+	for _, key := range append(r.hostPublic(), r.formerHosts...) {
+		fmt.Fprintf(&out, "%s %s\n", strings.Join(patterns, ","), key)
 	}
 	return out.String()
 }
 
+// hostPublic is the host's public key, or nothing.
+func (r *ring) hostPublic() []string {
+	if r.host == nil {
+		return nil
+	}
+	return []string{r.host.public}
+}
+
 // clientFiles are what a client's helper serves, by the names of the files.
 func (r *ring) clientFiles(extra []string) map[string][]byte {
-	return map[string][]byte{
-		"authorized_keys":          []byte(r.authorized(extra)),
-		"ssh_host_ed25519_key":     r.host.private,
-		"ssh_host_ed25519_key.pub": []byte(r.host.public + "\n"),
+	files := map[string][]byte{"authorized_keys": []byte(r.authorized(extra))}
+	if r.host != nil {
+		files["ssh_host_ed25519_key"], files["ssh_host_ed25519_key.pub"] = r.host.private, []byte(r.host.public+"\n")
 	}
+	return files
 }
 
 // managerFiles are what a manager's helper serves.

@@ -4,6 +4,7 @@
 package diva
 
 import (
+	"slices"
 	"time"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
@@ -18,6 +19,8 @@ func decideRing(d *opsv1.Diva, f facts, now time.Time) (next *ring, held *obstac
 		return nil, held
 	case r == nil:
 		return begin(d, f, now), held
+	case r.host == nil:
+		return r.withHost(d, f.fresh.host), held
 	default:
 		return r.step(d, f, now), held
 	}
@@ -27,18 +30,41 @@ func decideRing(d *opsv1.Diva, f facts, now time.Time) (next *ring, held *obstac
 // which only the status remembers, they are brought to the new one first: the old private
 // key is still where the manager logs in with it.
 func begin(d *opsv1.Diva, f facts, now time.Time) *ring {
-	r := &ring{current: f.wanted(), host: f.fresh.host, identity: true, made: now, request: d.Annotations[rotateRequested]}
+	r := &ring{current: f.wanted(), identity: true, made: now, request: d.Annotations[rotateRequested]}
+	host := f.fresh.host
+	if f.secret != nil { // only the pair in it was lost
+		if left, _ := parsePair(string(f.secret.Data[hostKey])); left != nil {
+			host = left
+		}
+	}
 	if !f.remembers(d) {
+		r.host = host
 		return r
 	}
-	told := d.Status.SSH
-	if told.PublicKey != r.current.public {
+	if told := d.Status.SSH; told.PublicKey != r.current.public {
 		r.previous, r.identity = told.PublicKey, false
 	}
-	if told.HostKey != r.host.public {
-		r.formerHost = told.HostKey
+	return r.withHost(d, host)
+}
+
+// formerHostsKept bounds the host keys that a manager knows clients by beside the present
+// one: each is of clients that run since before one was lost.
+const formerHostsKept = 3
+
+// withHost has another host's pair, and remembers those before it.
+func (r *ring) withHost(d *opsv1.Diva, host *pair) *ring {
+	out := *r
+	out.host, out.formerHosts = host, nil
+	former := r.formerHosts
+	if told := d.Status.SSH; told != nil {
+		former = slices.Concat([]string{told.HostKey}, told.FormerHostKeys, former)
 	}
-	return r
+	for _, key := range former {
+		if key != "" && key != host.public && !slices.Contains(out.formerHosts, key) && len(out.formerHosts) < formerHostsKept {
+			out.formerHosts = append(out.formerHosts, key)
+		}
+	}
+	return &out
 }
 
 // remembers tells whether pods run with keys that only the status remembers.
@@ -79,6 +105,9 @@ func (r *ring) step(d *opsv1.Diva, f facts, now time.Time) *ring {
 			out.previous, out.former = "", nil
 		}
 	default:
+		if g := f.given.pair; g != nil && g.public == r.current.public {
+			out.current = g // perhaps in another form: the user may know why
+		}
 		if r.due(d, f.given, now) {
 			out.next, out.request = f.wanted(), d.Annotations[rotateRequested]
 		}

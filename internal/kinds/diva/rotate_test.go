@@ -5,6 +5,7 @@ package diva
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func text(t testing.TB, r *ring) string {
 		next = name(t, r.next.public)
 	}
 	return fmt.Sprintf("%s: current %s, next %s, previous %s, identity %t, host %s, former %s",
-		r.phase(), name(t, r.current.public), next, name(t, r.previous), r.identity, name(t, r.host.public), name(t, r.formerHost))
+		r.phase(), name(t, r.current.public), next, name(t, r.previous), r.identity, name(t, r.host.public), name(t, strings.Join(r.formerHosts, " and ")))
 }
 
 func authorizing(t testing.TB) *ring {
@@ -56,8 +57,16 @@ func switching(t testing.TB) *ring {
 func isLost(t testing.TB) *ring {
 	r := settled(t)
 	r.current, r.previous, r.identity = key(t, "fresh"), key(t, "old").public, false
-	r.host, r.formerHost = key(t, "fresh-host"), key(t, "host").public
+	r.host, r.formerHosts = key(t, "fresh-host"), []string{key(t, "host").public}
 	return r
+}
+
+func TestTheKeyInUseInAnotherFormIsWrittenAndNoChangeOfThePair(t *testing.T) {
+	d, r := newDiva(1), settled(t)
+	other := &pair{private: []byte("the same key, written otherwise"), public: r.current.public}
+	got, _ := decideRing(d, observed(t, d, r, gives(given{pair: other})), noon)
+	same(t, "phase", opsv1.SSHInUse, got.phase())
+	same(t, "private key", string(other.private), string(got.current.private))
 }
 
 func TestTheRingGoesOneStepAtATimeAndOnlyWhenAllPodsHaveFollowed(t *testing.T) {
@@ -102,7 +111,7 @@ func TestTheRingGoesOneStepAtATimeAndOnlyWhenAllPodsHaveFollowed(t *testing.T) {
 			before := *test.ring
 			got, _ := decideRing(test.diva, observed(t, test.diva, test.ring, options...), noon)
 			same(t, "the ring", test.want, text(t, got))
-			if *test.ring != before {
+			if !reflect.DeepEqual(*test.ring, before) {
 				t.Error("the ring that was read is changed: a step that is not written would be taken for done")
 			}
 		})
@@ -176,16 +185,65 @@ func stored(ac *corev1ac.SecretApplyConfiguration) *corev1.Secret {
 }
 
 func TestASecretWithoutItsPrivateKeysIsNone(t *testing.T) {
-	for _, lost := range []string{privateKey, hostKey} {
-		secret := stored(settled(t).secret(newDiva(1), nil))
+	secret := stored(settled(t).secret(newDiva(1), nil))
+	for _, lost := range []string{privateKey, identityKey, nextIdentityKey} {
 		secret.Data[lost] = []byte("somebody's mistake")
-		if got := parseRing(secret); got != nil {
-			t.Errorf("without %s: expected nothing, got %s", lost, text(t, got))
-		}
+	}
+	if got := parseRing(secret); got != nil {
+		t.Errorf("expected nothing, got %s", text(t, got))
 	}
 	if parseRing(nil) != nil {
 		t.Error("expected no ring of no Secret")
 	}
+}
+
+// What no client lets in must not become the manager's key at once.
+func TestAPrivateKeyThatIsEditedByHandIsPutBack(t *testing.T) {
+	for _, r := range []*ring{settled(t), authorizing(t), switching(t)} {
+		for _, edited := range []string{privateKey, identityKey, nextIdentityKey} {
+			for what, by := range map[string][]byte{"another key": key(t, "given").private, "no key": []byte("x"), "nothing": nil} {
+				if r.phase() == opsv1.SSHSwitching && edited == nextIdentityKey || edited == nextIdentityKey && by == nil {
+					continue // there are no two left to tell it by
+				}
+				secret := stored(r.secret(newDiva(1), nil))
+				secret.Data[edited] = by
+				got := parseRing(secret)
+				if got == nil || got.current.public != r.current.public || got.phase() != r.phase() {
+					t.Errorf("%s, %s is %s: expected the key to stay, got %s", r.phase(), edited, what, text(t, got))
+				}
+			}
+		}
+	}
+}
+
+func TestAHostKeyThatIsLostAloneIsMadeAnewAlone(t *testing.T) {
+	for _, d := range []*opsv1.Diva{newDiva(1, withStatus(opsv1.SSHInUse, settled(t))), newDiva(1, withStatus(opsv1.SSHInUse, settled(t)), withRequest("2"))} {
+		secret := stored(settled(t).secret(d, nil))
+		delete(secret.Data, hostKey)
+		r := parseRing(secret)
+		f := observed(t, d, r)
+		got, _ := decideRing(d, f, noon)
+		same(t, "the ring", "InUse: current old, next none, previous none, identity true, host fresh-host, former host", text(t, got))
+		same(t, "the host key until that is written", key(t, "host").public, sshStatus(d, f, r).HostKey)
+	}
+}
+
+func TestAPairThatIsLostAloneTakesTheHostKeyWithItNot(t *testing.T) {
+	d := newDiva(1, withStatus(opsv1.SSHInUse, settled(t)))
+	f := observed(t, d, nil)
+	f.secret = stored(settled(t).secret(d, nil))
+	got, _ := decideRing(d, f, noon)
+	same(t, "the ring", "Authorizing: current fresh, next none, previous old, identity false, host host, former none", text(t, got))
+}
+
+func TestTheManagerKnowsClientsByAFewFormerHostKeys(t *testing.T) {
+	d := newDiva(1, withStatus(opsv1.SSHInUse, settled(t)))
+	d.Status.SSH.FormerHostKeys = []string{key(t, "new").public, key(t, "old").public, key(t, "given").public}
+	got, _ := decideRing(d, observed(t, d, nil, noSecret), noon)
+	want := []string{key(t, "host").public, key(t, "new").public, key(t, "old").public}
+	same(t, "former host keys", want, got.formerHosts)
+	same(t, "as they are told", want, sshStatus(d, observed(t, d, got), got).FormerHostKeys)
+	same(t, "as they are read back", want, parseRing(stored(got.secret(d, nil))).formerHosts)
 }
 
 // Between authorizing and switching clients need not follow: they let in the same keys.

@@ -40,8 +40,10 @@ func (r *reconciler) Report(d *opsv1.Diva, f facts, done kit.Outcome, now time.T
 	reportHeld(set, opsv1.DivaManagerReady, decided.manager, f.manager.Deployment != nil)
 	reportKeys(set, d)
 	set.SumUp(blockers, opsv1.ReasonAllReady, fmt.Sprintf("%s managers and %s clients are ready", d.Status.Manager, d.Status.Clients))
-	d.Status.Message = message(d)
 }
+
+// Echo fills in the article's message.
+func (r *reconciler) Echo(d *opsv1.Diva) { d.Status.Message = message(d) }
 
 // reportNumbers fills in the article's numbers: ready ones, of those that the spec asks for.
 func reportNumbers(d *opsv1.Diva, f facts) {
@@ -55,6 +57,9 @@ func reportNumbers(d *opsv1.Diva, f facts) {
 // message is that of Ready; where nothing stands in its way, with what else is worth knowing.
 func message(d *opsv1.Diva) string {
 	ready := meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady)
+	if ready == nil {
+		return ""
+	}
 	warning := meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaKeyWarning)
 	if ready.Status == metav1.ConditionTrue && warning != nil {
 		return ready.Message + "; " + warning.Message

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
@@ -67,7 +68,7 @@ func TestTheStatusTellsBothKeysWhileOneTakesThePlaceOfTheOther(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1)
-			test.want.HostKey = test.ring.host.public
+			test.want.HostKey, test.want.FormerHostKeys = test.ring.host.public, test.ring.formerHosts
 			same(t, "status.ssh", test.want, *sshStatus(d, observed(t, d, test.ring), test.ring))
 		})
 	}
@@ -91,11 +92,16 @@ func TestStorageReadyTellsTheFirstClaimThatIsInTheWay(t *testing.T) {
 			f.claims["ops-manager"].Status.Phase, f.claims["ops-manager"].Spec.VolumeName = corev1.ClaimLost, "pv-1"
 		}}, "False ClaimLost: claim ops-manager has lost its volume pv-1"},
 		"one is of another class": {newDiva(1), []factOption{func(f *facts) { f.claims["ops-extra"].Spec.StorageClassName = new("slow") }},
-			`False ClaimDiffers: claim ops-extra was there before and is of class "slow", not "longhorn"; write that class, or delete the claim and its data`},
+			`False ClaimDiffers: claim ops-extra was there before and is of class "slow", not "longhorn"; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
+		"one is for one node": {newDiva(1, func(d *opsv1.Diva) { d.Spec.Manager.Storage.AccessMode = "ReadWriteMany" }), []factOption{func(f *facts) {
+			f.claims["ops-manager"].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{"ReadWriteOnce"}
+		}}, `False ClaimDiffers: claim ops-manager was there before and is [ReadWriteOnce], not ReadWriteMany; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
 		"one grows": {grows, []factOption{asks("wi-ops-client-0", "2Gi")}, "False Growing: claim wi-ops-client-0 has 2Gi of 3Gi"},
 		"its file system waits": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) {
 			f.claims["wi-ops-client-0"].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Status: "True", Message: "Waiting for user to (re-)start a pod"}}
 		}}, "False Growing: claim wi-ops-client-0 has 2Gi of 3Gi: Waiting for user to (re-)start a pod"},
+		"one is to grow and has no volume": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), pending("wi-ops-client-0"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
+			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 2Gi: it grows when it has one, or delete it, and it is made anew with 3Gi"},
 		"one cannot grow": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
 			"False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 3Gi: it is rigid"},
 		"one is larger": {newDiva(1), []factOption{func(f *facts) {
@@ -159,8 +165,8 @@ func TestKeysOfNoUseAreNamedAndStandInNobodysWay(t *testing.T) {
 		"none":                     {"", "", "none"},
 		"one more key":             {"", key(t, "given").public, "none"},
 		"the article's":            {"", "ssh-rsa AAAAB3NzaC1yc2EAAAA...", "True PublicKeyUnusable: spec.publicKey, line 1, is no public key and is not used; write it whole, or leave it out"},
-		"an inline private key":    {string(key(t, "old").private), "", "True InlineKey: whoever may read this object can read spec.privateKey; leave it out, or use ssh.secretRef"},
-		"and a public one of none": {string(key(t, "old").private), "x", "True PublicKeyUnusable: whoever may read this object can read spec.privateKey; leave it out, or use ssh.secretRef; spec.publicKey, line 1, is no"},
+		"an inline private key":    {string(key(t, "old").private), "", "True InlineKey: whoever may read this object can read spec.privateKey; use ssh.secretRef with another key, or leave it out and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then"},
+		"and a public one of none": {string(key(t, "old").private), "x", "True PublicKeyUnusable: whoever may read this object can read spec.privateKey; use ssh.secretRef with another key, or leave it out and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then; spec.publicKey, line 1, is no"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.PrivateKey, d.Spec.PublicKey = test.private, test.public })
@@ -208,4 +214,14 @@ func TestTheStatusOfTheArticlesObject(t *testing.T) {
 	d := manifest(t, "article.yaml")
 	golden(t, "status-new.yaml", reported(manifest(t, "article.yaml"), observed(t, d, nil, noSecret, nothingRuns), outcome("Secret", ensure.Created)).Status)
 	golden(t, "status-ready.yaml", reported(d, observed(t, d, settled(t)), done).Status)
+}
+
+// The loop has the last word on Ready where nothing could be read, and of a deletion.
+func TestTheMessageFollowsReadyWhoeverSaysIt(t *testing.T) {
+	d := reported(newDiva(2), observed(t, newDiva(2), settled(t)), done)
+	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Message = "list pods: the server is busy"
+	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Status = "Unknown"
+	var loop kit.Echoer[*opsv1.Diva] = &reconciler{}
+	loop.Echo(d)
+	same(t, "message", "list pods: the server is busy", d.Status.Message)
 }

@@ -36,8 +36,8 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 		r.refusals.Forget(client.ObjectKeyFromObject(m))
 		return f, nil
 	}
-	f.Refusal, err = r.refusals.Why(ctx, client.ObjectKeyFromObject(m), f.Set, refused(m))
-	return f, err
+	f.Refusal = r.refusals.Why(ctx, client.ObjectKeyFromObject(m), f.Set, refused(m))
+	return f, nil
 }
 
 // refused tells whether pods were refused when last reported.

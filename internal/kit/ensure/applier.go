@@ -54,6 +54,8 @@ type Applier struct {
 	compare  *comparer
 	Writes   *Writes
 	Contests *Contests
+
+	predecessors *predecessors
 }
 
 // NewApplier returns an Applier that writes with c and reads past the cache with live.
@@ -65,6 +67,8 @@ func NewApplier(c client.Client, live client.Reader, clock clock.PassiveClock) *
 		compare:  newComparer(c.Scheme()),
 		Writes:   NewWrites(),
 		Contests: NewContests(clock),
+
+		predecessors: newPredecessors(clock),
 	}
 }
 
@@ -100,10 +104,14 @@ func (a *Applier) create(ctx context.Context, owner *Owner, in *intent, hold boo
 	if gone, err := a.gone(ctx, owner); gone || err != nil {
 		return Result{Ref: in.Ref, Action: Waiting}, err
 	}
-	if err := in.restore(); err != nil {
+	if err := a.fill(in); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
-	if wait := a.Contests.Enter(in.contest(), in.hash()); wait > 0 {
+	what := in.hash()
+	if in.child.Random {
+		what = ""
+	}
+	if wait := a.Contests.Enter(in.contest(), what); wait > 0 {
 		return Result{
 			Ref: in.Ref, Action: Contested, Again: wait,
 			Message: fmt.Sprintf("%s is deleted again and again; it is left alone until %s", in.Ref, a.Contests.Until(wait)),
@@ -112,8 +120,30 @@ func (a *Applier) create(ctx context.Context, owner *Owner, in *intent, hold boo
 	result, err := a.apply(ctx, in, Created)
 	if err != nil {
 		a.Contests.Withdraw(in.contest())
+		return result, err
 	}
-	return result, err
+	a.predecessors.forget(in.contest())
+	return result, nil
+}
+
+// fill gives a child that is not there what is not declared of it: the values that the one
+// had which it takes the place of, or else those that it begins with.
+func (a *Applier) fill(in *intent) error {
+	live := a.predecessors.of(in.contest())
+	if live == nil {
+		return in.restore()
+	}
+	if err := in.keep(live); err != nil { // signs, and values of others are not signed
+		return err
+	}
+	if err := in.restore(); err != nil {
+		return err
+	}
+	heir, err := in.heir(live)
+	if err == nil {
+		in.object = heir
+	}
+	return err
 }
 
 // update brings a child that is there to what is declared, if it is not so already.
@@ -158,6 +188,14 @@ func (a *Applier) update(ctx context.Context, in *intent, live client.Object, ho
 }
 
 func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result, error) {
+	if in.child.Random && action == Created {
+		return a.createNew(ctx, in)
+	}
+	if in.child.Random && action == Applied {
+		if err := a.disown(ctx, in); err != nil {
+			return Result{Ref: in.Ref}, err
+		}
+	}
 	ac := client.ApplyConfigurationFromUnstructured(in.object)
 	err := a.client.Apply(ctx, ac, client.FieldOwner(common.Name), client.ForceOwnership)
 	switch {
@@ -175,7 +213,7 @@ func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result,
 // replace removes exactly the object that was looked at: not a later one of the same
 // name, and not one that has changed since.
 func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (Result, error) {
-	if err := a.wouldCreate(ctx, in); err != nil {
+	if err := a.wouldCreate(ctx, in, live); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
 	uid, version := live.GetUID(), live.GetResourceVersion()
@@ -188,15 +226,20 @@ func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (
 		return Result{Ref: in.Ref}, fmt.Errorf("replace %s: %w", in.Ref, err)
 	}
 	a.Writes.Forget(in.GroupVersionKind, in.ObjectKey)
+	a.predecessors.remember(in.contest(), live)
 	return Result{Ref: in.Ref, Action: Replaced}, nil
 }
 
 // wouldCreate asks the API server whether it would take the new object, under a name of
-// its own because the old one is still there: a refusal must not cost the old one.
-func (a *Applier) wouldCreate(ctx context.Context, in *intent) error {
-	trial := in.object.DeepCopy()
-	trial.SetName(fmt.Sprintf("%.180s-trial-%s", in.Name, in.object.GetLabels()[common.OwnerLabel]))
-	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(trial),
+// its own because the old one is still there: a refusal must not cost the old one. The name
+// is short whatever the child's is: some kinds refuse one of more than 63 characters.
+func (a *Applier) wouldCreate(ctx context.Context, in *intent, live client.Object) error {
+	trial, err := in.heir(live)
+	if err != nil {
+		return err
+	}
+	trial.SetName("trial-" + in.object.GetLabels()[common.OwnerLabel])
+	err = a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(trial),
 		client.FieldOwner(common.Name), client.ForceOwnership, client.DryRunAll)
 	if err != nil {
 		return fmt.Errorf("try the new %s: %w", in.Ref, err)

@@ -49,6 +49,11 @@ type Child struct {
 	// DecidedOn, if set, is the resourceVersion of the live child that the declaration rests
 	// on: the API server refuses it as a conflict where there is a later one.
 	DecidedOn string
+	// Random is set where what is declared is made at random each time that it is made: then
+	// each is another. Of two that are made at once one is refused, as an apply over the other
+	// would change what somebody may have already; and a child that is deleted again and again
+	// is told by its name.
+	Random bool
 }
 
 // Data is how a child is kept that holds what cannot be had again, such as a claim. It is
@@ -178,6 +183,18 @@ func (in *intent) carry(live client.Object) error {
 	}
 	in.object.SetResourceVersion(live.GetResourceVersion())
 	return nil
+}
+
+// heir is the declaration with the live values that belong to somebody else, for an object
+// of its own: what replaces another begins as that ended.
+func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
+	next := *in
+	next.object = in.object.DeepCopy()
+	if err := next.carry(live); err != nil {
+		return nil, err
+	}
+	next.object.SetResourceVersion("")
+	return next.object, nil
 }
 
 // restore puts the declared values of carried paths back in, for a child that is not there yet.

@@ -5,11 +5,14 @@ package ensure
 
 import (
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // pinnedWeb is the Deployment of web with a template that is pinned to a wish.
@@ -80,5 +83,67 @@ func TestDriftOfAPinnedPartIsRepairedByTheVersionThatMadeIt(t *testing.T) {
 	}
 	if drift, err := newComparer(clientgoscheme.Scheme).drift(in, live); err != nil || drift == nil {
 		t.Errorf("expected somebody's image to be drift (%v)", err)
+	}
+}
+
+func TestAChildThatIsMadeAnewHasThePinnedPartOfTheOneBeforeIt(t *testing.T) {
+	live := asServed(t, mustDeclare(t, shop(), pinnedWeb("old", "web:1", 2)), &appsv1.Deployment{})
+	a := &Applier{predecessors: newPredecessors(clocktesting.NewFakePassiveClock(time.Now()))}
+	for name, test := range map[string]struct {
+		wish, image string
+		remembered  bool
+	}{
+		"of the same wishes, after an upgrade": {"old", "web:1", true},
+		"of other wishes":                      {"new", "web:2", true},
+		"in a process that knows of none":      {"old", "web:2", false},
+	} {
+		in := mustDeclare(t, shop(), pinnedWeb(test.wish, "web:2", 3))
+		a.predecessors.forget(in.contest())
+		if test.remembered {
+			a.predecessors.remember(in.contest(), live)
+		}
+		if err := a.fill(in); err != nil {
+			t.Fatal(err)
+		}
+		made := asServed(t, in, &appsv1.Deployment{})
+		if got := made.Spec.Template.Spec.Containers[0].Image; got != test.image || *made.Spec.Replicas != 3 {
+			t.Errorf("%s: expected 3 of %s, got %d of %s", name, test.image, *made.Spec.Replicas, got)
+		}
+		if version := in.object.GetResourceVersion(); version != "" {
+			t.Errorf("%s: expected no version to be demanded of what is not there, got %s", name, version)
+		}
+		again := mustDeclare(t, shop(), pinnedWeb(test.wish, "web:2", 3))
+		if err := again.keep(made); err != nil || again.hash() != in.hash() {
+			t.Errorf("%s: expected no write at the next look (%v)", name, err)
+		}
+	}
+}
+
+func TestWhatIsTriedBeforeAReplacementIsWhole(t *testing.T) {
+	live := asServed(t, mustDeclare(t, shop(), pinnedWeb("old", "web:1", 2)), &appsv1.Deployment{})
+	in := mustDeclare(t, shop(), pinnedWeb("old", "web:2", 2))
+	if err := in.keep(live); err != nil {
+		t.Fatal(err)
+	}
+	trial, err := in.heir(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, found, _ := unstructured.NestedMap(trial.Object, "spec", "template"); !found || trial.GetResourceVersion() != "" {
+		t.Errorf("expected the live template and no version, got %v", trial.Object)
+	}
+	if _, found, _ := unstructured.NestedMap(in.object.Object, "spec", "template"); found {
+		t.Error("expected the declaration itself to stay as it was")
+	}
+}
+
+func TestAPredecessorWhoseSuccessorNeverCameIsForgottenInTheEnd(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	p := newPredecessors(clock)
+	p.remember("first", &appsv1.Deployment{})
+	clock.SetTime(clock.Now().Add(2 * predecessorKept))
+	p.remember("second", &appsv1.Deployment{})
+	if p.of("first") != nil || p.of("second") == nil {
+		t.Errorf("expected the second alone, got %v", p.left)
 	}
 }

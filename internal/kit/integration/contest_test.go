@@ -5,6 +5,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -111,4 +112,31 @@ func TestAQuotaThatStandsInTheWayIsNotTakenForARival(t *testing.T) {
 	}
 	refused = false
 	p.ensures(owner, slow, ensure.Applied, repair("configmaps"))
+}
+
+// What is made at random is another each time, and is still the same child.
+func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testing.T) {
+	for random, want := range map[bool]ensure.Action{true: ensure.Contested, false: ensure.Created} {
+		ns := env.Namespace(t)
+		owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+		var last ensure.Action
+		for i := range 4 {
+			child := settings(ns, map[string]string{"key": fmt.Sprint(i)})
+			child.Random = random
+			result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), child, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.catchesUp(result.Ref)
+			if last = result.Action; i < 3 {
+				if err := env.Client.Delete(t.Context(), settingsOf(ns)); err != nil {
+					t.Fatal(err)
+				}
+				p.catchesUp(result.Ref)
+			}
+		}
+		if last != want {
+			t.Errorf("random %t: expected it to be %s the fourth time, got %s", random, want, last)
+		}
+	}
 }

@@ -58,7 +58,7 @@ func TestDriftOfEachChildIsRepairedWithOneWrite(t *testing.T) {
 		}},
 	} {
 		t.Run(test.resource, func(t *testing.T) {
-			s := &shop{T: t, ns: s.ns}
+			s := &shop{T: t, ns: s.ns, name: s.name}
 			mark := env.Audit.Mark(t)
 			s.read(test.name, test.object)
 			patch := client.RawPatch(types.MergePatchType, []byte(test.drift))

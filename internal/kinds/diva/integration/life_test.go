@@ -5,7 +5,6 @@ package integration
 
 import (
 	"fmt"
-	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +26,7 @@ func TestFromCreationToReadyThereIsOneWriteAChildAndTwoOfStatus(t *testing.T) {
 	writes := env.Settled(t, mark).Writes()
 	t.Logf("writes: %v", writes.Tally())
 	want := map[string]int{
-		"patch services": 2, "patch configmaps": 1, "patch secrets": 1, "patch persistentvolumeclaims": 2, "patch networkpolicies": 1,
+		"patch services": 2, "patch configmaps": 1, "create secrets": 1, "patch persistentvolumeclaims": 2, "patch networkpolicies": 1,
 		"patch poddisruptionbudgets": 1, "patch statefulsets": 1, "patch deployments": 1, "patch divas/status": 2,
 	}
 	if diff := cmp.Diff(want, writes.Tally()); diff != "" {
@@ -102,26 +101,18 @@ func TestTheDataIsKeptOnDeletionAndHadAgainByADivaOfTheName(t *testing.T) {
 	}
 }
 
-func TestTheDataGoesWithTheObjectWhereTheUserSaysSo(t *testing.T) {
+func TestAnObjectThatIsHeldWhileItGoesSaysSoInItsMessageToo(t *testing.T) {
 	s := newShop(t)
-	s.create(2)
-	s.awaitReady(2)
-	s.edit(func(d *opsv1.Diva) { d.Spec.DeletionPolicy = opsv1.DeletionDelete })
-	operator.Until(t, "all claims have an owner to go with", func() error {
-		for name, owners := range s.claimOwners() {
-			if owners == 0 {
-				return fmt.Errorf("%s has none", name)
-			}
-		}
-		return nil
-	})
-	s.clear()
-	operator.Until(t, "no claim is left", func() error {
-		if left := s.claims(); len(left) > 0 {
-			return fmt.Errorf("there is %v", left)
-		}
-		return nil
-	})
+	s.create(1, func(d *opsv1.Diva) { d.Finalizers = []string{"example.com/hold"} })
+	s.awaitReady(1)
+	if err := env.Client.Delete(t.Context(), s.get()); err != nil {
+		t.Fatal(err)
+	}
+	d := s.await(opsv1.DivaReady, "False Deleting", "example.com/hold")
+	if !contains(d.Status.Message, "example.com/hold") {
+		t.Errorf("expected the message to follow Ready, got %q", d.Status.Message)
+	}
+	s.edit(func(d *opsv1.Diva) { d.Finalizers = nil })
 }
 
 func TestABadImageNeverBlocksItsOwnRollback(t *testing.T) {
@@ -207,26 +198,4 @@ func setReadiness(pod *corev1.Pod, ready corev1.ConditionStatus) {
 			pod.Status.Conditions[i].Status = ready
 		}
 	}
-}
-
-func (s *shop) claimUIDs() map[string]string {
-	s.Helper()
-	list, out := &corev1.PersistentVolumeClaimList{}, map[string]string{}
-	s.list(list)
-	for _, claim := range list.Items {
-		if claim.DeletionTimestamp == nil {
-			out[claim.Name] = string(claim.UID)
-		}
-	}
-	return out
-}
-
-func (s *shop) claimOwners() map[string]int {
-	s.Helper()
-	list, out := &corev1.PersistentVolumeClaimList{}, map[string]int{}
-	s.list(list)
-	for _, claim := range list.Items {
-		out[claim.Name] = len(claim.OwnerReferences)
-	}
-	return maps.Clone(out)
 }

@@ -11,6 +11,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/test/testenv/operator"
@@ -33,8 +35,21 @@ func (s *shop) resize() {
 func (s *shop) set() *appsv1.StatefulSet {
 	s.Helper()
 	set := &appsv1.StatefulSet{}
-	s.read("ops-client", set)
+	s.read(s.name+"-client", set)
 	return set
+}
+
+// awaitAnew waits until a StatefulSet is there that is not the one of before.
+func (s *shop) awaitAnew(before *appsv1.StatefulSet) {
+	s.Helper()
+	operator.Until(s.T, "the StatefulSet is made anew", func() error {
+		found := &appsv1.StatefulSetList{}
+		s.list(found)
+		if len(found.Items) != 1 || found.Items[0].UID == before.UID {
+			return fmt.Errorf("it is the old one")
+		}
+		return nil
+	})
 }
 
 func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
@@ -44,14 +59,7 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	pods, set := s.uids("client"), s.set()
 	s.edit(withClientSize("3Gi"), func(d *opsv1.Diva) { d.Spec.Extra.Storage.Size = "4Gi" })
 	s.await(opsv1.DivaReady, "False Growing", "of 4Gi")
-	operator.Until(t, "the StatefulSet is made anew", func() error {
-		found := &appsv1.StatefulSetList{}
-		s.list(found)
-		if len(found.Items) != 1 || found.Items[0].UID == set.UID {
-			return fmt.Errorf("it is the old one")
-		}
-		return nil
-	})
+	s.awaitAnew(set)
 	s.resize()
 	s.awaitReady(2)
 	if diff := cmp.Diff(pods, s.uids("client")); diff != "" {
@@ -65,6 +73,53 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	}
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
+	if held := s.get().Finalizers; len(held) > 0 {
+		t.Errorf("expected the object to be let go when all is done, got %v", held)
+	}
+}
+
+// The operator ended after it had deleted the StatefulSet, and the object was deleted then.
+func TestClientsThatNobodyHasGoWithTheObject(t *testing.T) {
+	s := newShop(t)
+	s.create(2)
+	s.awaitReady(2)
+	s.operator.Stop()
+	s.edit(func(d *opsv1.Diva) { d.Finalizers = []string{"opcrew.io/diva-clients"} })
+	if err := env.Client.Delete(t.Context(), s.set(), client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+		t.Fatal(err)
+	}
+	operator.Until(t, "the StatefulSet is gone", func() error {
+		found := &appsv1.StatefulSetList{}
+		if s.list(found); len(found.Items) > 0 {
+			return fmt.Errorf("it is there")
+		}
+		return nil
+	})
+	if err := env.Client.Delete(t.Context(), s.get()); err != nil {
+		t.Fatal(err)
+	}
+	s.operator.Start()
+	operator.Until(t, "no client is left", func() error {
+		if left := s.pods("client"); len(left) > 0 {
+			return fmt.Errorf("there are %d", len(left))
+		}
+		return nil
+	})
+}
+
+func TestStorageOfADivaWithTheLongestNameGrowsToo(t *testing.T) {
+	s := newShop(t)
+	s.name = "a-name-of-forty-characters-and-not-more0"
+	s.create(1)
+	s.awaitReady(1)
+	pods, set := s.uids("client"), s.set()
+	s.edit(withClientSize("3Gi"))
+	s.awaitAnew(set)
+	s.resize()
+	s.awaitReady(1)
+	if diff := cmp.Diff(pods, s.uids("client")); diff != "" {
+		t.Errorf("expected the client to go on (-before +after):\n%s", diff)
+	}
 }
 
 func TestStorageThatCannotGrowIsToldAndTheRestGoesOn(t *testing.T) {

@@ -29,7 +29,9 @@ import (
 // shop is a namespace of one test, with nodes, a StorageClass and the operator.
 type shop struct {
 	*testing.T
-	ns       string
+	ns string
+	// name is that of its Diva.
+	name     string
 	operator *operator.Process
 }
 
@@ -44,7 +46,7 @@ func newShop(t *testing.T) *shop {
 	if err := env.Client.Create(t.Context(), class); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	s := &shop{T: t, ns: env.Namespace(t), operator: env.Operator(t)}
+	s := &shop{T: t, ns: env.Namespace(t), name: "ops", operator: env.Operator(t)}
 	t.Cleanup(s.clear)
 	return s
 }
@@ -54,7 +56,7 @@ func newShop(t *testing.T) *shop {
 func (s *shop) clear() {
 	ctx := context.WithoutCancel(s.Context())
 	d := &opsv1.Diva{}
-	d.Namespace, d.Name = s.ns, "ops"
+	d.Namespace, d.Name = s.ns, s.name
 	err := env.Client.Delete(ctx, d, client.PropagationPolicy(metav1.DeletePropagationForeground))
 	for deadline := time.Now().Add(operator.Long); !apierrors.IsNotFound(err) && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
@@ -88,7 +90,7 @@ func withClientSize(size string) option {
 func (s *shop) create(replicas int32, options ...option) {
 	s.Helper()
 	d := &opsv1.Diva{}
-	d.Namespace, d.Name = s.ns, "ops"
+	d.Namespace, d.Name = s.ns, s.name
 	storage := opsv1.Storage{Size: "2Gi", ClassName: "longhorn"}
 	d.Spec.Client = opsv1.Client{Replicas: replicas, Part: opsv1.Part{Image: "diva-client:v0.0.1", Storage: storage}}
 	d.Spec.Manager = opsv1.Manager{Part: opsv1.Part{Image: "diva:v1.1", Storage: storage}}
@@ -117,7 +119,7 @@ func (s *shop) edit(options ...option) {
 func (s *shop) get() *opsv1.Diva {
 	s.Helper()
 	d := &opsv1.Diva{}
-	s.read("ops", d)
+	s.read(s.name, d)
 	return d
 }
 
@@ -167,7 +169,7 @@ func (s *shop) awaitReady(n int) *opsv1.Diva {
 func (s *shop) pods(role string) []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
-	if err := env.Client.List(s.Context(), list, client.InNamespace(s.ns), client.MatchingLabels{"diva-" + role: "ops"}); err != nil {
+	if err := env.Client.List(s.Context(), list, client.InNamespace(s.ns), client.MatchingLabels{"diva-" + role: s.name}); err != nil {
 		s.Fatal(err)
 	}
 	slices.SortFunc(list.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })

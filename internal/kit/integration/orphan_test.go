@@ -1,0 +1,90 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// storeName is as long as the name of a StatefulSet can be whose pods can be made.
+const storeName = "store-with-a-name-as-long-as-one-of-its-kind-can-be"
+
+// store declares a StatefulSet, whose claim templates cannot be changed.
+func store(ns, size, image string) ensure.Child {
+	// What the API server gives back of a template is neither its kind nor its version.
+	template, labels := claimOf(ns, size), map[string]string{"app": "store"}
+	template.Kind, template.APIVersion, template.Namespace = nil, nil, nil
+	return ensure.Child{
+		ReplaceOn: []string{"spec.volumeClaimTemplates"}, Orphan: true, Pin: &ensure.Pin{Path: "spec.template", Key: "wishes"},
+		Object: appsv1ac.StatefulSet(storeName, ns).WithSpec(appsv1ac.StatefulSetSpec().
+			WithReplicas(2).WithServiceName("store").WithPodManagementPolicy("Parallel").
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
+			WithVolumeClaimTemplates(template).
+			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).
+				WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("a").WithImage(image))))),
+	}
+}
+
+// Its pods go on under the next one, also where a new version of the operator would declare
+// them otherwise.
+func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{types: []client.Object{&appsv1.StatefulSet{}}})
+	p.ensures(owner, store(ns, "1Gi", "a:1"), ensure.Created, creation("statefulsets"))
+	eventually.True(t, 20*time.Second, "two pods", func() error { return whether(len(podUIDs(t, ns)) == 2) })
+	first := podUIDs(t, ns)
+	old := current(t, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: storeName}})
+	ref := ensure.Ref{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("StatefulSet"), ObjectKey: client.ObjectKeyFromObject(old)}
+	p.catchesUp(ref)
+	p.ensures(owner, store(ns, "1Gi", "a:1"), ensure.Unchanged, free)
+	p.ensures(owner, store(ns, "1Gi", "a:2"), ensure.Unchanged, free)
+
+	eventually.True(t, 20*time.Second, "the StatefulSet is made anew", func() error {
+		p.catchesUp(ref)
+		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), store(ns, "2Gi", "a:2"), false)
+		return cmp.Or(err, whether(result.Action == ensure.Unchanged))
+	})
+	got := current(t, old.DeepCopy())
+	if image := got.Spec.Template.Spec.Containers[0].Image; got.UID == old.UID || image != "a:1" {
+		t.Errorf("expected another StatefulSet of the template that its pods have, got one of %s", image)
+	}
+	if got := podUIDs(t, ns); !slices.Equal(got, first) {
+		t.Errorf("expected the same pods %q, got %q", first, got)
+	}
+}
+
+func whether(ok bool) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("not yet")
+}
+
+func podUIDs(t *testing.T, ns string) (uids []string) {
+	t.Helper()
+	pods := &corev1.PodList{}
+	if err := env.Client.List(t.Context(), pods, client.InNamespace(ns)); err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		uids = append(uids, string(pod.UID))
+	}
+	return uids
+}

@@ -1,0 +1,70 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"maps"
+	"sync"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+func random(namespace string, data map[string]string) ensure.Child {
+	child := settings(namespace, data)
+	child.Random = true
+	return child
+}
+
+// Two leaders at once: what the first one made may be in use already.
+func TestOfTwoChildrenOfRandomContentOneIsMadeAndNeverTheOtherOverIt(t *testing.T) {
+	for range 5 {
+		ns := env.Namespace(t)
+		owner := newOwner(t, ns, "owner")
+		leaders := []*process{start(t, ns, setup{}), start(t, ns, setup{})}
+		var results [2]ensure.Result
+		var errs [2]error
+		var both sync.WaitGroup
+		for i, p := range leaders {
+			both.Go(func() {
+				child := random(ns, map[string]string{"key": string(rune('a' + i))})
+				results[i], errs[i] = p.Ensure(t.Context(), ensure.NewOwner(owner), child, false)
+			})
+		}
+		both.Wait()
+		live := settingsOf(ns)
+		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+			t.Fatal(err)
+		}
+		for i := range leaders {
+			made := errs[i] == nil && results[i].Action == ensure.Created
+			if made && live.Data["key"] != string(rune('a'+i)) {
+				t.Errorf("leader %d made a child, and another was made over it: %v", i, live.Data)
+			}
+			if errs[i] != nil && !apierrors.IsConflict(errs[i]) {
+				t.Errorf("leader %d: expected a conflict, got %v", i, errs[i])
+			}
+		}
+	}
+}
+
+func TestAChildOfRandomContentLosesWhatIsNoLongerDeclared(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	result := p.ensure(owner, random(ns, map[string]string{"key": "old", "next": "new"}))
+	p.catchesUp(result.Ref)
+	result = p.ensure(owner, random(ns, map[string]string{"key": "new"}))
+	p.catchesUp(result.Ref)
+	live := settingsOf(ns)
+	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"key": "new"}; !maps.Equal(live.Data, want) {
+		t.Errorf("expected %v, got %v", want, live.Data)
+	}
+	p.ensures(owner, random(ns, map[string]string{"key": "new"}), ensure.Unchanged, free)
+}
