@@ -152,14 +152,14 @@ func TestWhatCanBecomeOfACommand(t *testing.T) {
 	}
 }
 
-// counts runs a command that leaves a line in a file, and gives how to read how many there are.
-func (c *chores) counts(t *testing.T, name, seconds string, options ...chore) func() string {
+// counts runs a command that leaves a line in a file of its host, and gives how to read how many there are.
+func (c *chores) counts(t *testing.T, host, name, seconds string) func() string {
 	t.Helper()
 	file := "/var/tmp/opcrew-e2e-" + c.ns + "-" + name
-	t.Cleanup(func() { c.onNode(t, "node1", "rm", "-f", file) })
-	c.run(t, name, "echo ran >> "+file+"; sleep "+seconds, options...)
+	t.Cleanup(func() { c.onNode(t, host, "rm", "-f", file) })
+	c.run(t, name, "echo ran >> "+file+"; sleep "+seconds, onHost(host))
 	return func() string {
-		return strings.TrimSpace(c.onNode(t, "node1", "sh", "-c", "wc -l < "+file+" || echo 0"))
+		return strings.TrimSpace(c.onNode(t, host, "sh", "-c", "wc -l < "+file+" || echo 0"))
 	}
 }
 
@@ -167,7 +167,7 @@ func TestACommandRunsOnceWhateverHappensToTheOperator(t *testing.T) {
 	c := newChores(t)
 	var lines []func() string
 	for i := range 8 {
-		lines = append(lines, c.counts(t, fmt.Sprint("chore-", i), "5"))
+		lines = append(lines, c.counts(t, "node1", fmt.Sprint("chore-", i), "5"))
 		time.Sleep(time.Duration(i*100) * time.Millisecond) // another moment of its life
 		c.kill(t, c.leader(t, "machines"))
 	}
@@ -180,7 +180,7 @@ func TestACommandRunsOnceWhateverHappensToTheOperator(t *testing.T) {
 
 func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
 	c := newChores(t)
-	count := c.counts(t, "chore", "600", onHost("node3"))
+	count := c.counts(t, "node3", "chore", "600")
 	c.await(t, "chore", egov1.StateRunning)
 	eventually.True(t, time.Minute, "the command has begun", func() error {
 		if got := count(); got != "1" {

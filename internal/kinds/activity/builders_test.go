@@ -72,8 +72,11 @@ func running(p *corev1.Pod) {
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container, State: state}}
 }
 
+// unheard is what the node controller makes of a pod whose node is not heard of.
 func unheard(p *corev1.Pod) {
-	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "NodeNotReady"})
+	p.Status.Conditions = append(p.Status.Conditions,
+		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse},
+		corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionTrue})
 }
 
 func unschedulable(words string) podOption {

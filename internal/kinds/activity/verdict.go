@@ -146,12 +146,15 @@ func ended(pod *corev1.Pod) bool {
 		pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
 }
 
-// hostAnswers tells whether the node's kubelet was heard of: else its pods are not ready, and
-// the reason is the node's.
+// hostAnswers tells whether the node's kubelet was heard of. When it is not, the node
+// controller says that its pods are not ready, and leaves standing what the kubelet said last
+// of their containers.
 func hostAnswers(pod *corev1.Pod) bool {
-	return !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue && c.Reason == "NodeNotReady"
-	})
+	return !is(pod, corev1.PodReady, corev1.ConditionFalse) || !is(pod, corev1.ContainersReady, corev1.ConditionTrue)
+}
+
+func is(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == status })
 }
 
 // told is what the runner said, nil for nothing.
