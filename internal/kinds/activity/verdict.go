@@ -4,7 +4,6 @@
 package activity
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // verdict is what is known of a run.
@@ -172,16 +172,6 @@ func told(pod *corev1.Pod) *hostrun.Result {
 
 // whyNot tells why a pod has not begun, in the words of whoever knows.
 func whyNot(pod *corev1.Pod) string {
-	if w := status(pod).State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-		return cmp.Or(w.Message, w.Reason)
-	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return cmp.Or(c.Message, c.Reason)
-		}
-	}
-	if pod.Spec.NodeName == "" {
-		return "its pod waits for the scheduler"
-	}
-	return "its pod waits for the host"
+	why, _ := workload.WhyNotReady(pod)
+	return "its pod has not begun: " + why
 }

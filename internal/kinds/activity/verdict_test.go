@@ -31,7 +31,7 @@ func TestWhatIsKnownOfARun(t *testing.T) {
 		"a Secret never came":           {newActivity(), facts{begin: hindered(egov1.ReasonSecretMissing, "no key", false)}, time.Hour, egov1.StateFailed, egov1.ReasonSecretMissing, "within 300 s: no key", false},
 		"cancelled before it began":     {newActivity(cancelled), facts{}, 0, egov1.StateCancelled, egov1.ReasonCancelled, "before it began", false},
 		"the scheduler says why":        {newActivity(), facts{pod: newPod(unschedulable("0/3 nodes: cordoned"))}, 0, egov1.StatePending, egov1.ReasonWaiting, "cordoned", false},
-		"the host does not begin":       {newActivity(), facts{pod: newPod()}, 301 * time.Second, egov1.StateUnreachable, egov1.ReasonHostUnreachable, "waits for the host", true},
+		"the host does not begin":       {newActivity(), facts{pod: newPod()}, 301 * time.Second, egov1.StateUnreachable, egov1.ReasonHostUnreachable, "it is starting", true},
 		"it runs":                       {newActivity(), facts{pod: newPod(running)}, time.Hour, egov1.StateRunning, egov1.ReasonRunning, "runs on node1", false},
 		"it runs and is cancelled":      {newActivity(cancelled), facts{pod: newPod(running)}, 0, egov1.StateRunning, egov1.ReasonCancelled, "being ended", true},
 		"its host is not heard of":      {newActivity(), facts{pod: newPod(running, unheard)}, time.Hour, egov1.StateRunning, egov1.ReasonHostUnreachable, "does not answer", false},
