@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -135,7 +136,18 @@ func (s *spec) execute(path string) *Result {
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil); err != nil {
 		return notStarted(ReasonNotExecuted, "the signals cannot be unblocked: %v", err)
 	}
+	resetInternalSignals()
 	return notStarted(ReasonNotExecuted, "%s cannot be executed: %v", path, syscall.Exec(path, s.Argv, s.Env))
+}
+
+// resetInternalSignals has the command not ignore the two signals that a C library keeps for
+// itself, and that Go therefore leaves as it finds them: make is one who starts others so.
+func resetInternalSignals() {
+	var byDefault [4]uint64 // the kernel's struct sigaction, of which all is zero
+	for _, number := range []uintptr{32, 33} {
+		//nolint:gosec // there is no other way to them
+		_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, number, uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
+	}
 }
 
 // bare is an error without the path that the message names anyway.
