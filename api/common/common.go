@@ -96,6 +96,12 @@ func OnItsWay(reason string) bool {
 	return reason == ReasonApplying || reason == ReasonUpdating || reason == ReasonDeleting
 }
 
+// IsNews tells whether a reason for which Ready is False says only how far something has come,
+// which is nothing to warn of either.
+func IsNews(reason string) bool {
+	return OnItsWay(reason) || reason == "Waiting" || reason == "Running"
+}
+
 // Conditions of application kinds.
 const (
 	// ConditionRolledOut tells whether all pods run what the spec says and are ready.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	_ "time/tzdata" // the image has none, and schedules name time zones
 
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"

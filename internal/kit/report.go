@@ -189,7 +189,7 @@ func (l *Loop[O, F]) tellTransitions(before, after O) {
 			continue
 		}
 		kind := corev1.EventTypeNormal
-		if c.Status == metav1.ConditionFalse && !common.OnItsWay(c.Reason) {
+		if c.Status == metav1.ConditionFalse && !common.IsNews(c.Reason) {
 			kind = corev1.EventTypeWarning
 		}
 		l.Events.Eventf(after, nil, kind, c.Reason, "Report", "%s", note(c))

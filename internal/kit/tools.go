@@ -5,6 +5,7 @@ package kit
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -105,6 +106,11 @@ func (t *Tools) Writes() *ensure.Writes { return t.Children.Writes }
 
 // Limited tells whether the process serves some namespaces only, and so may not see all objects.
 func (t *Tools) Limited() bool { return len(t.references.namespaces) > 0 }
+
+// Serves tells whether the process serves a namespace.
+func (t *Tools) Serves(namespace string) bool {
+	return !t.Limited() || slices.Contains(t.references.namespaces, namespace)
+}
 
 // ControllerOptions are those of every controller: so many workers, and a backoff from
 // 50 ms to one minute an object, so that a lifted refusal is noticed within a minute.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
@@ -47,6 +48,10 @@ func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 		a := chore(0)
 		if err := env.Client.Create(t.Context(), a, client.DryRunAll); err != nil || a.Spec.Requester == nil {
 			return fmt.Errorf("the requester is %v: %w", a.Spec.Requester, err)
+		}
+		binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
+		if err := env.Client.Get(t.Context(), client.ObjectKey{Name: "opcrew-activity-rights"}, binding); err != nil || time.Since(binding.CreationTimestamp.Time) < 12*time.Second {
+			return fmt.Errorf("the policy is there since %s: %w", binding.CreationTimestamp, err)
 		}
 		return nil
 	})

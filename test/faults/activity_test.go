@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,6 +48,10 @@ func hosts(w *faults.World) {
 		a.Namespace, a.Name, a.Spec.Command, a.Spec.Host = "default", "probe", "true", "host-0"
 		if err := c.Create(ctx, a, client.DryRunAll); err != nil || a.Spec.Requester == nil {
 			return fmt.Errorf("the requester is %v: %w", a.Spec.Requester, err)
+		}
+		binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
+		if err := c.Get(ctx, client.ObjectKey{Name: "opcrew-activity-rights"}, binding); err != nil || time.Since(binding.CreationTimestamp.Time) < 12*time.Second {
+			return fmt.Errorf("the policy is there since %s: %w", binding.CreationTimestamp, err)
 		}
 		return nil
 	})

@@ -102,8 +102,9 @@ const (
 	StateUnknown State = "Unknown"
 	// StateRefused: the requester may not have it run.
 	StateRefused State = "Refused"
-	// StateScheduled: Activities are made from it.
+	// StateScheduled: Activities are made from it; StateSuspended: they are not, for now.
 	StateScheduled State = "Scheduled"
+	StateSuspended State = "Suspended"
 )
 
 // StatusConditions are the conditions, for the operator's loop to fill in.

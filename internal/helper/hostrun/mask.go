@@ -36,6 +36,12 @@ type needle struct {
 func newMasker(values ...string) *masker {
 	m := &masker{}
 	for _, value := range values {
+		// A program may well print a key line by line.
+		if lines := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' }); len(lines) > 1 {
+			values = append(values, lines...)
+		}
+	}
+	for _, value := range values {
 		// Files end with a line break that programs cut off before they use the value.
 		if trimmed := strings.TrimSpace(value); len(trimmed) >= shortest {
 			value = trimmed

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// MaxOrder is how long an encoded order may be: an annotation holds no more.
-	MaxOrder = 256 << 10
+	// MaxOrder is how long an encoded order may be: all annotations of a pod together have 256 KiB.
+	MaxOrder = 240 << 10
 	// MaxArgument is how long one argument, or one variable with its name, may be: Linux
 	// executes nothing with a longer one.
 	MaxArgument = 128<<10 - 1

@@ -76,7 +76,7 @@ func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
 		{"a negative time", begin + `"command":"a","timeoutSeconds":-1}`, "timeoutSeconds is from 0"},
 		{"an endless grace", begin + `"command":"a","graceSeconds":99999999999}`, "graceSeconds is from 0"},
 		{"bytes that are no text", begin + "\"command\":\"a\xff\"}", "not UTF-8"},
-		{"too much", begin + `"command":"` + strings.Repeat("a", MaxOrder) + `"}`, "at most 262144 fit"},
+		{"too much", begin + `"command":"` + strings.Repeat("a", MaxOrder) + `"}`, "at most 245760 fit"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := ParseOrder([]byte(test.order))

@@ -80,7 +80,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		New:   func() *egov1.Activity { return &egov1.Activity{} },
 		Kind:  r,
 	}
-	byAnnotation := handler.EnqueueRequestsFromMapFunc(activityOf)
+	byAnnotation := handler.EnqueueRequestsFromMapFunc(r.activityOf)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("activity").
 		For(&egov1.Activity{}).
@@ -92,9 +92,9 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 }
 
 // activityOf wakes the Activity that a pod or Secret belongs to, in another namespace.
-func activityOf(_ context.Context, object client.Object) []reconcile.Request {
+func (r *reconciler) activityOf(_ context.Context, object client.Object) []reconcile.Request {
 	namespace, name, ok := strings.Cut(object.GetAnnotations()[activityAnnotation], "/")
-	if !ok {
+	if !ok || !r.Serves(namespace) {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}

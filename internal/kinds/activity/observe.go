@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,10 +34,11 @@ type facts struct {
 	begin *beginning
 	// hostAnswers is asked only where the end of a pod is waited for.
 	hostAnswers bool
-	// secret tells that values of the run are kept.
-	secret *corev1.Secret
-	// children are the Activities that were made from a schedule.
+	// secrets hold values of runs.
+	secrets []corev1.Secret
+	// children are the Activities that were made from a schedule, and agenda what it asks for.
 	children    []egov1.Activity
+	agenda      agenda
 	helperImage string
 }
 
@@ -60,12 +62,12 @@ type obstacle struct {
 func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, error) {
 	f := facts{helperImage: r.HelperImage}
 	if scheduled(a) {
-		return f, r.observeChildren(ctx, a, &f)
+		return f, r.observeSchedule(ctx, a, &f)
 	}
 	if err := r.observePods(ctx, a, &f); err != nil {
 		return f, err
 	}
-	if err := r.observeSecret(ctx, a, &f); err != nil {
+	if err := r.observeSecrets(ctx, a, &f); err != nil {
 		return f, err
 	}
 	var err error
@@ -96,11 +98,9 @@ func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *fact
 			f.former = append(f.former, list.Items[i])
 		}
 	}
-	if f.pod != nil || a.Status.PodUID == "" || a.Status.Run != run(a) || over(a) {
+	if f.pod != nil || !takesItForGone(a) {
 		return nil
 	}
-	// A cache that has just begun may not have it. Whoever takes it for gone says that what
-	// became of the command is not known.
 	pod := &corev1.Pod{}
 	err := r.Live.Get(ctx, podKey(a), pod)
 	if client.IgnoreNotFound(err) != nil {
@@ -112,19 +112,31 @@ func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *fact
 	return nil
 }
 
-func (r *reconciler) observeSecret(ctx context.Context, a *egov1.Activity, f *facts) error {
+// takesItForGone tells whether something rests on there being no pod: that the command's end is
+// not known, that it never began, or that nothing is left of it. A cache may not have it yet.
+func takesItForGone(a *egov1.Activity) bool {
+	return a.DeletionTimestamp != nil || a.Status.Run == run(a) && !over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)
+}
+
+func (r *reconciler) observeSecrets(ctx context.Context, a *egov1.Activity, f *facts) error {
 	if len(a.Spec.SecretEnvs) == 0 {
 		return nil
 	}
-	secret := &corev1.Secret{}
-	err := r.Client.Get(ctx, podKey(a), secret)
-	if client.IgnoreNotFound(err) != nil {
+	var reader client.Reader = r.Client
+	if a.DeletionTimestamp != nil {
+		reader = r.Live // nothing must be left
+	}
+	list := &corev1.SecretList{}
+	if err := reader.List(ctx, list, client.InNamespace(Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
 		return fmt.Errorf("read values of secretEnvs: %w", err)
 	}
-	if err == nil && secret.Labels[common.OwnerLabel] == string(a.UID) {
-		f.secret = secret
-	}
+	f.secrets = list.Items
 	return nil
+}
+
+// hasValues tells whether those of the present run are there for its pod.
+func (f facts) hasValues(a *egov1.Activity) bool {
+	return slices.ContainsFunc(f.secrets, func(s corev1.Secret) bool { return s.Name == podName(a, run(a)) })
 }
 
 // answers tells whether the kubelet of a host can be waited for.
@@ -165,8 +177,13 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	return b, nil
 }
 
-// oldestOn is when the oldest Activity of a host was created: the host may forget runs of
-// older ones. Whoever does not see all Activities tells it nothing.
+// mayRun tells whether a pod of an Activity may still be begun somewhere.
+func mayRun(a *egov1.Activity) bool {
+	return !over(a) || a.Status.Prosta == egov1.StateUnreachable || a.Status.Prosta == egov1.StateUnknown
+}
+
+// oldestOn is when the oldest Activity of a host that may still run was created: the host may
+// forget runs of older ones. Whoever does not see all Activities tells it nothing.
 func (r *reconciler) oldestOn(ctx context.Context, host string) (time.Time, error) {
 	oldest := time.Time{}
 	if r.Limited() {
@@ -177,7 +194,8 @@ func (r *reconciler) oldestOn(ctx context.Context, host string) (time.Time, erro
 		return oldest, fmt.Errorf("list Activities of host %s: %w", host, err)
 	}
 	for i := range list.Items {
-		if created := list.Items[i].CreationTimestamp.Time; oldest.IsZero() || created.Before(oldest) {
+		other := &list.Items[i]
+		if created := other.CreationTimestamp.Time; mayRun(other) && (oldest.IsZero() || created.Before(oldest)) {
 			oldest = created
 		}
 	}
@@ -202,11 +220,21 @@ func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string]
 	return values, nil, nil
 }
 
-func (r *reconciler) observeChildren(ctx context.Context, a *egov1.Activity, f *facts) error {
+func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *facts) error {
 	list := &egov1.ActivityList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(a.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
 		return fmt.Errorf("list Activities of the schedule: %w", err)
 	}
-	f.children = list.Items
-	return nil
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], a) { // a label alone is anybody's
+			f.children = append(f.children, list.Items[i])
+		}
+	}
+	f.agenda = agendaOf(a, *f, r.Clock.Now())
+	if f.agenda.due.IsZero() || f.agenda.skip || idle(a) {
+		return nil
+	}
+	var err error
+	f.agenda.obstacle, err = r.vouched(ctx, a)
+	return err
 }

@@ -6,10 +6,13 @@ package activity
 import (
 	"context"
 	"fmt"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,8 +32,11 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 	if a.Spec.Requester == nil {
 		return &obstacle{final: true, reason: egov1.ReasonNoRequester, message: "nobody stands in spec.requester: install " + policy + " and make another one"}, nil
 	}
-	if inForce, err := r.policyInForce(ctx); err != nil || !inForce {
-		return &obstacle{reason: egov1.ReasonPolicyMissing, message: "the policy " + policy + " is not in force, so that anybody could stand in spec.requester; install it"}, err
+	if o, err := r.vouched(ctx, a); err != nil || o != nil {
+		return o, err
+	}
+	if o, err := r.ofItsSchedule(ctx, a); err != nil || o != nil {
+		return o, err
 	}
 	for _, right := range rights(a, node) {
 		allowed, err := r.may(ctx, a.Spec.Requester, right)
@@ -48,7 +54,7 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 func rights(a *egov1.Activity, node *corev1.Node) []authorizationv1.ResourceAttributes {
 	right := func(verb, resource, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{
-			Namespace: a.Namespace, Verb: verb, Group: egov1.GroupVersion.Group, Version: "*", Resource: resource, Name: name,
+			Verb: verb, Group: egov1.GroupVersion.Group, Version: "*", Resource: resource, Name: name,
 		}
 	}
 	all := []authorizationv1.ResourceAttributes{right("run", "hosts", a.Spec.Host), right("run-as", "hostusers", user(a))}
@@ -82,17 +88,69 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 	return fmt.Sprintf("%s may not %s %s %s; an administrator can grant it, then raise spec.run", who.Username, right.Verb, resource, right.Name)
 }
 
-// policyInForce tells whether the API server has the requester told truly.
-func (r *reconciler) policyInForce(ctx context.Context) (bool, error) {
+// vouched tells why nobody vouches for the requester: the policy is not in force, or was not
+// when the run was asked for.
+func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*obstacle, error) {
+	since, err := r.policySince(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch asked := askedAt(a); {
+	case since.IsZero():
+		return &obstacle{reason: egov1.ReasonPolicyMissing, message: "the policy " + policy + " is not in force, so that anybody could stand in spec.requester; install it"}, nil
+	case asked.Before(since.Add(policyDelay)):
+		return &obstacle{final: true, reason: egov1.ReasonPolicyMissing, message: "it was asked for before the policy " + policy + " was in force, so that anybody could stand in spec.requester; make another one"}, nil
+	}
+	return nil, nil
+}
+
+// policyDelay is how long an API server may take to hear of a policy.
+const policyDelay = 10 * time.Second
+
+// askedAt is when the present run was asked for, or a little later.
+func askedAt(a *egov1.Activity) time.Time {
+	if run(a) > 1 && a.Status.RunSince != nil {
+		return a.Status.RunSince.Time
+	}
+	return a.CreationTimestamp.Time
+}
+
+// ofItsSchedule tells why a run is not its schedule's: it must have been asked for by whoever
+// asked for that, whatever account makes it.
+func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*obstacle, error) {
+	by := metav1.GetControllerOf(a)
+	if by == nil || by.Kind != "Activity" {
+		return nil, nil
+	}
+	schedule := &egov1.Activity{}
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: a.Namespace, Name: by.Name}, schedule)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("read schedule %s: %w", by.Name, err)
+	}
+	if schedule.UID != by.UID || !equality.Semantic.DeepEqual(schedule.Spec.Requester, a.Spec.Requester) {
+		return &obstacle{final: true, reason: egov1.ReasonForbidden, message: "its requester is not that of schedule " + by.Name + ", which it names as its owner"}, nil
+	}
+	return nil, nil
+}
+
+// policySince is since when the API server has the requester told truly, zero if it does not.
+func (r *reconciler) policySince(ctx context.Context) (time.Time, error) {
 	key := types.NamespacedName{Name: policy}
 	rule, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
 	for _, object := range []client.Object{rule, binding} {
 		if err := r.Live.Get(ctx, key, object); err != nil {
-			return false, client.IgnoreNotFound(err)
+			return time.Time{}, client.IgnoreNotFound(err)
 		}
 	}
 	fails := rule.Spec.FailurePolicy == nil || *rule.Spec.FailurePolicy == admissionv1.Fail
 	everywhere := binding.Spec.MatchResources == nil && binding.Spec.PolicyName == policy
 	denies := len(binding.Spec.ValidationActions) > 0 && binding.Spec.ValidationActions[0] == admissionv1.Deny
-	return fails && everywhere && denies && rule.DeletionTimestamp == nil && binding.DeletionTimestamp == nil, nil
+	if !fails || !everywhere || !denies || rule.DeletionTimestamp != nil || binding.DeletionTimestamp != nil {
+		return time.Time{}, nil
+	}
+	since := rule.CreationTimestamp.Time
+	if binding.CreationTimestamp.After(since) {
+		since = binding.CreationTimestamp.Time
+	}
+	return since, nil
 }

@@ -31,8 +31,8 @@ func TestWhichRightsARunNeeds(t *testing.T) {
 	} {
 		var got []string
 		for _, r := range rights(c.object, c.node) {
-			if r.Namespace != "chores" {
-				t.Errorf("%s: expected a right in the Activity's namespace, got %q", name, r.Namespace)
+			if wanted := map[bool]string{true: "chores"}[r.Resource == "secrets"]; r.Namespace != wanted {
+				t.Errorf("%s: expected the right to %s in namespace %q, and to hosts in none, got %q", name, r.Resource, wanted, r.Namespace)
 			}
 			got = append(got, r.Verb+" "+r.Resource+" "+r.Name)
 		}

@@ -41,7 +41,7 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	v := judge(a, f, now)
 	plan := kit.Plan{Finalizer: finalizer, Again: v.again}
 	switch {
-	case f.begin != nil && f.begin.obstacle == nil:
+	case v.state == egov1.StatePending && f.begin != nil && f.begin.obstacle == nil:
 		plan.Children = r.begin(a, f)
 	case v.withdraw && f.pod.DeletionTimestamp == nil:
 		plan.Step = r.delete("withdraw the pod", f.pod)
@@ -49,13 +49,13 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	return plan
 }
 
-// begin declares the pod, and the values of secretEnvs before it.
+// begin declares the values of secretEnvs, and the pod when they are there: it would hang
+// without them.
 func (r *reconciler) begin(a *egov1.Activity, f facts) []ensure.Child {
-	var children []ensure.Child
-	if len(a.Spec.SecretEnvs) > 0 {
-		children = append(children, ensure.Child{Object: values(a, f.begin.values)})
+	if len(a.Spec.SecretEnvs) > 0 && !f.hasValues(a) {
+		return []ensure.Child{{Object: values(a, f.begin.values)}}
 	}
-	return append(children, ensure.Child{Object: pod(a, f), Once: true})
+	return []ensure.Child{{Object: pod(a, f), Once: true}}
 }
 
 // rest is what is left to do when a run is over: its pod may go, values of Secrets must, and
@@ -70,8 +70,8 @@ func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	switch left := lifetime(a, now); {
 	case f.pod != nil && !ended(f.pod) && f.pod.DeletionTimestamp == nil:
 		plan.Step = r.delete("withdraw the pod", f.pod) // given up, and not heard of it yet
-	case f.secret != nil:
-		plan.Step = r.delete("remove the values of secretEnvs", f.secret)
+	case len(f.secrets) > 0:
+		plan.Step = r.delete("remove the values of secretEnvs", &f.secrets[0])
 	case len(f.former) > 0 && f.former[0].DeletionTimestamp == nil:
 		plan.Step = r.delete("remove the pod of an earlier run", &f.former[0])
 	case left == 0:
@@ -117,8 +117,9 @@ func (r *reconciler) leave(_ *egov1.Activity, f facts) kit.Plan {
 		}
 	}
 	switch {
-	case f.secret != nil:
-		plan.Step = r.delete("remove the values of secretEnvs", f.secret)
+	case len(f.secrets) > 0:
+		plan.Step = r.delete("remove the values of secretEnvs", &f.secrets[0])
+		plan.Again = hostInterval
 	case waits:
 		plan.Again = hostInterval
 	default:
@@ -127,12 +128,16 @@ func (r *reconciler) leave(_ *egov1.Activity, f facts) kit.Plan {
 	return plan
 }
 
-// delete removes an object as it was seen, and none that has its name by now.
+// delete removes an object as it was seen, and none that has its name by now; an Activity only
+// as it is: another run may just have been asked for.
 func (r *reconciler) delete(name string, object client.Object) *kit.Step {
-	uid := object.GetUID()
+	uid, version := object.GetUID(), object.GetResourceVersion()
+	only := client.Preconditions{UID: &uid}
+	if _, ok := object.(*egov1.Activity); ok {
+		only.ResourceVersion = &version
+	}
 	return &kit.Step{Name: name, Do: func(ctx context.Context) error {
-		err := r.Client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy("Background"))
-		return client.IgnoreNotFound(err)
+		return client.IgnoreNotFound(r.Client.Delete(ctx, object, only, client.PropagationPolicy("Background")))
 	}}
 }
 

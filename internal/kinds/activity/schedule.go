@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
@@ -28,11 +29,16 @@ type agenda struct {
 	due, next time.Time
 	// skip: a run is at work and the next one is not to join it.
 	skip bool
+	// obstacle, if any, keeps the run that is due from being made.
+	obstacle *obstacle
 }
 
 // parse reads a schedule. The time zone stands in its own field, as in a CronJob.
 func parse(a *egov1.Activity) (cron.Schedule, *time.Location, error) {
 	text := *a.Spec.Schedule
+	if strings.HasPrefix(text, "@every") {
+		return nil, nil, fmt.Errorf("schedule %q: write when, and not how often, in five fields such as \"*/10 * * * *\"", text)
+	}
 	if strings.Contains(text, "TZ") {
 		return nil, nil, fmt.Errorf("schedule %q: write the time zone into timeZone", text)
 	}
@@ -99,12 +105,15 @@ func (f facts) atWork() []egov1.Activity {
 
 // keepSchedule makes the run that is due, and removes those that are too many.
 func (r *reconciler) keepSchedule(a *egov1.Activity, f facts, now time.Time) kit.Plan {
-	g := agendaOf(a, f, now)
-	if g.wrong != "" || ptr.Deref(a.Spec.Suspend, false) || a.Spec.Cancel {
+	g := f.agenda
+	if g.wrong != "" || idle(a) {
 		return kit.Plan{}
 	}
-	plan := kit.Plan{Again: g.next.Sub(now)}
-	if !g.due.IsZero() && !g.skip {
+	plan := kit.Plan{Again: max(time.Second, g.next.Sub(now))}
+	if g.obstacle != nil {
+		plan.Again = min(plan.Again, obstacleInterval)
+	}
+	if !g.due.IsZero() && !g.skip && g.obstacle == nil {
 		plan.Children = []ensure.Child{{Object: occurrence(a, g.due)}}
 		if policyOf(a) == egov1.ReplaceConcurrent {
 			plan.Patches = cancels(f.atWork(), occurrenceName(a, g.due))
@@ -136,33 +145,52 @@ func (f facts) tooMany(a *egov1.Activity) *egov1.Activity {
 	return nil
 }
 
-func reportSchedule(set condition.Set, a *egov1.Activity, f facts, now time.Time) {
-	s, g := &a.Status, agendaOf(a, f, now)
-	s.Prosta, s.Active, s.NextScheduleTime = egov1.StateScheduled, nil, nil
+// idle tells whether a schedule makes no runs because somebody said so.
+func idle(a *egov1.Activity) bool { return ptr.Deref(a.Spec.Suspend, false) || a.Spec.Cancel }
+
+func reportSchedule(set condition.Set, a *egov1.Activity, f facts, done kit.Outcome) {
+	s, g := &a.Status, f.agenda
+	s.Active, s.NextScheduleTime = nil, nil
 	for _, c := range f.atWork() {
 		s.Active = append(s.Active, c.Name)
 	}
 	slices.Sort(s.Active)
 	set.Remove(egov1.ActivitySucceeded)
 	set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "Each run is asked about when it begins")
-	reason, message, kept := egov1.ReasonScheduled, "", true
-	switch {
-	case g.wrong != "":
-		reason, message, kept = egov1.ReasonBadSchedule, g.wrong, false
-	case a.Spec.Cancel || ptr.Deref(a.Spec.Suspend, false):
-		reason, message, kept = egov1.ReasonSuspended, "no further runs are made", false
-	default:
+	state, reason, message := kept(a, g, done)
+	s.Prosta = state
+	if reason == egov1.ReasonScheduled {
+		s.NextScheduleTime = &metav1.Time{Time: g.next}
 		if !g.due.IsZero() {
 			s.LastScheduleTime = &metav1.Time{Time: g.due}
 		}
-		s.NextScheduleTime = &metav1.Time{Time: g.next}
-		message = "the next run is at " + g.next.Format(time.RFC3339)
 	}
 	for _, kind := range []string{egov1.ActivityScheduleKept, egov1.ActivityReady} {
-		if kept {
+		if reason == egov1.ReasonScheduled {
 			set.True(kind, reason, message)
 		} else {
 			set.False(kind, reason, message)
 		}
 	}
+}
+
+// kept tells whether a schedule is, and why not. A run that could not be made is not counted as
+// made: it is tried again until the next is due.
+func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, reason, message string) {
+	taken, isTaken := done.First(ensure.Taken, ensure.Contested)
+	switch {
+	case g.wrong != "":
+		return egov1.StateFailed, egov1.ReasonBadSchedule, g.wrong
+	case idle(a):
+		return egov1.StateSuspended, egov1.ReasonSuspended, "no further runs are made"
+	case g.obstacle != nil:
+		return egov1.StateScheduled, g.obstacle.reason, g.obstacle.message
+	case done.Err != nil:
+		return egov1.StateScheduled, common.ReasonRefused, done.Err.Error()
+	case isTaken:
+		return egov1.StateScheduled, common.ReasonNameTaken, taken.Message
+	case done.Held > 0:
+		return egov1.StateScheduled, common.ReasonPaused, "the run of " + g.due.Format(time.RFC3339) + " is held back"
+	}
+	return egov1.StateScheduled, egov1.ReasonScheduled, "the next run is at " + g.next.Format(time.RFC3339)
 }

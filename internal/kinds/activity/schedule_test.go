@@ -4,13 +4,18 @@
 package activity
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 func TestWhatAScheduleAsksFor(t *testing.T) {
@@ -31,7 +36,8 @@ func TestWhatAScheduleAsksFor(t *testing.T) {
 		"a zone in the schedule":       {"TZ=UTC 0 3 * * *", "", 0, noon, "", "", "into timeZone"},
 		"six fields":                   {"0 0 3 * * *", "", 0, noon, "", "", "five fields"},
 		"a day that never comes":       {"0 0 31 2 *", "", 0, noon, "", "", "never comes"},
-		"text that is no schedule":     {"@every", "", 0, noon, "", "", "five fields"},
+		"text that is no schedule":     {"now and then", "", 0, noon, "", "", "five fields"},
+		"how often and not when":       {"@every 1h", "", 0, noon, "", "", "write when, and not how often"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newActivity()
@@ -87,7 +93,34 @@ func TestAScheduleAndRunsThatAreAtWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.object.Status.LastScheduleTime = &metav1.Time{Time: noon.Add(-time.Hour)}
+			c.facts.agenda = agendaOf(c.object, c.facts, noon)
 			check(t, "plan", summary((&reconciler{}).Plan(c.object, c.facts, noon)), c.want)
 		})
+	}
+}
+
+// A run that could not be made is not counted as made.
+func TestWhatAScheduleTellsOfARunThatIsDue(t *testing.T) {
+	due := agenda{due: noon, next: noon.Add(time.Hour)}
+	taken := kit.Outcome{Results: []ensure.Result{{Action: ensure.Taken, Message: "it is ada's"}}}
+	for name, c := range map[string]struct {
+		agenda agenda
+		done   kit.Outcome
+		reason string
+		counts bool
+	}{
+		"it is made":             {due, kit.Outcome{Results: []ensure.Result{{Action: ensure.Created}}}, egov1.ReasonScheduled, true},
+		"its name is taken":      {due, taken, common.ReasonNameTaken, false},
+		"it is refused":          {due, kit.Outcome{Err: errors.New("quota")}, common.ReasonRefused, false},
+		"it is held back":        {due, kit.Outcome{Held: 1}, common.ReasonPaused, false},
+		"nobody vouches for it":  {agenda{due: noon, next: due.next, obstacle: &obstacle{reason: egov1.ReasonPolicyMissing}}, kit.Outcome{}, egov1.ReasonPolicyMissing, false},
+		"one is at work already": {agenda{due: noon, next: due.next, skip: true}, kit.Outcome{}, egov1.ReasonScheduled, true},
+	} {
+		a := newActivity(everyHour)
+		(&reconciler{}).Report(a, facts{agenda: c.agenda}, c.done, noon)
+		ready := meta.FindStatusCondition(a.Status.Conditions, egov1.ActivityReady)
+		if ready.Reason != c.reason || (a.Status.LastScheduleTime != nil) != c.counts {
+			t.Errorf("%s: expected reason %s, counted %t, got %+v and %v", name, c.reason, c.counts, ready, a.Status.LastScheduleTime)
+		}
 	}
 }

@@ -23,7 +23,7 @@ func (r *reconciler) Report(a *egov1.Activity, f facts, done kit.Outcome, now ti
 	case a.DeletionTimestamp != nil:
 		set.False(egov1.ActivityReady, common.ReasonDeleting, "its pod is being ended")
 	case scheduled(a):
-		reportSchedule(set, a, f, now)
+		reportSchedule(set, a, f, done)
 	case a.Status.Run != run(a):
 		openRun(set, a, now)
 	default:
@@ -114,7 +114,7 @@ func reportEnd(set condition.Set, v verdict, done kit.Outcome) {
 }
 
 func reportOnItsWay(set condition.Set, v verdict, done kit.Outcome) {
-	if done.Err != nil && ensure.Refused(done.Err) {
+	if done.Err != nil {
 		set.False(egov1.ActivityReady, common.ReasonRefused, done.Err.Error())
 		return
 	}

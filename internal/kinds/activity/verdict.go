@@ -56,10 +56,12 @@ func unborn(a *egov1.Activity, f facts, now time.Time) verdict {
 	switch {
 	case a.Spec.Cancel:
 		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: "cancelled before it began"}
-	case f.begin == nil || f.begin.obstacle == nil:
-		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod is being made"}
-	case f.begin.obstacle.final:
+	case f.begin != nil && f.begin.obstacle != nil && f.begin.obstacle.final:
 		return refused(f.begin.obstacle)
+	case left <= 0 && (f.begin == nil || f.begin.obstacle == nil):
+		return tooLate(a, egov1.ReasonNotStarted, "its pod could not be made")
+	case f.begin == nil || f.begin.obstacle == nil:
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod is being made", again: left}
 	case left <= 0:
 		return tooLate(a, f.begin.obstacle.reason, f.begin.obstacle.message)
 	default:
@@ -80,7 +82,7 @@ func refused(o *obstacle) verdict {
 // tooLate is a run that did not begin in time.
 func tooLate(a *egov1.Activity, reason, why string) verdict {
 	state := egov1.StateUnreachable
-	if reason == egov1.ReasonSecretMissing || reason == egov1.ReasonPolicyMissing {
+	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {
 		state = egov1.StateFailed
 	}
 	return verdict{state: state, reason: reason, message: fmt.Sprintf("it did not begin within %d s: %s", deadline(a), why)}
@@ -93,18 +95,18 @@ func alive(a *egov1.Activity, pod *corev1.Pod, now time.Time) verdict {
 	case begun(pod) && !hostAnswers(pod):
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonHostUnreachable, withdraw: a.Spec.Cancel,
 			message: "the host does not answer; how the command fares is not known until it does"}
+	case left <= 0 && !begun(pod):
+		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(pod))
+		v.withdraw = true
+		return v
 	case a.Spec.Cancel && !begun(pod):
-		return verdict{state: egov1.StatePending, reason: egov1.ReasonCancelled, message: "it is being cancelled before it began", withdraw: true}
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonCancelled, message: "it is being cancelled before it began", withdraw: true, again: left}
 	case a.Spec.Cancel:
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonCancelled, message: fmt.Sprintf("its processes are being ended, within %d s", grace(a)), withdraw: true}
 	case begun(pod):
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonRunning, message: "it runs on " + a.Spec.Host}
-	case pod.DeletionTimestamp != nil && left > 0:
+	case pod.DeletionTimestamp != nil:
 		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod was deleted before it began", again: left}
-	case left <= 0:
-		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(pod))
-		v.withdraw = true
-		return v
 	default:
 		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: whyNot(pod), again: left}
 	}

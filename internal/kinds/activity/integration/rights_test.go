@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -22,24 +23,43 @@ func rule(resource, verb string, names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: names}
 }
 
-// grant gives somebody rights in the namespace, and returns how to take them back.
+// grant gives somebody rights, those to Activities in the namespace, and returns how to take
+// them back.
 func (s *site) grant(who string, rules ...rbacv1.PolicyRule) (revoke func()) {
 	s.Helper()
-	role, binding := &rbacv1.Role{Rules: rules}, &rbacv1.RoleBinding{}
-	role.Namespace, role.GenerateName = s.ns, "grant-"
-	if err := env.Client.Create(s.Context(), role); err != nil {
-		s.Fatal(err)
-	}
-	binding.Namespace, binding.Name = s.ns, role.Name
-	binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
-	binding.Subjects = []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}
-	if err := env.Client.Create(s.Context(), binding); err != nil {
-		s.Fatal(err)
-	}
-	return func() {
-		if err := errors.Join(env.Client.Delete(s.Context(), binding), env.Client.Delete(s.Context(), role)); err != nil {
-			s.Fatal(err)
+	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}
+	role, everywhere := &rbacv1.Role{}, &rbacv1.ClusterRole{}
+	for _, r := range rules {
+		if r.Resources[0] == "activities" {
+			role.Rules = append(role.Rules, r)
+		} else {
+			everywhere.Rules = append(everywhere.Rules, r)
 		}
+	}
+	role.Namespace, role.GenerateName, everywhere.GenerateName = s.ns, "grant-", "grant-"
+	s.made(role)
+	s.made(everywhere)
+	binding, bindings := &rbacv1.RoleBinding{Subjects: subjects}, &rbacv1.ClusterRoleBinding{Subjects: subjects}
+	binding.Namespace, binding.Name, bindings.Name = s.ns, role.Name, everywhere.Name
+	binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
+	bindings.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: everywhere.Name}
+	s.made(binding)
+	s.made(bindings)
+	revoke = func() {
+		ctx := context.WithoutCancel(s.Context())
+		err := errors.Join(env.Client.Delete(ctx, binding), env.Client.Delete(ctx, bindings), env.Client.Delete(ctx, everywhere))
+		if client.IgnoreNotFound(err) != nil {
+			s.Error(err)
+		}
+	}
+	s.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(s.Context()), bindings) }) // it may be gone
+	return revoke
+}
+
+func (s *site) made(object client.Object) {
+	s.Helper()
+	if err := env.Client.Create(s.Context(), object); err != nil {
+		s.Fatal(err)
 	}
 }
 
@@ -70,6 +90,7 @@ func TestWhoMayRunWhatWhereIsARightLikeAnyOther(t *testing.T) {
 	s.grant("eve", editor)
 	s.grant("bob", editor, rule("hosts", "run", s.hosts[0]))
 	s.grant("ada", editor, rule("hosts", "run", s.hosts[0]), rule("hostusers", "run-as", "www-data"))
+	s.ruleNamespace("lord")
 	asWWW := func(a *egov1.Activity) { a.Spec.ExecUser = "www-data" }
 	elsewhere := func(a *egov1.Activity) { a.Spec.Host = s.hosts[1] }
 	for _, c := range []struct {
@@ -81,12 +102,33 @@ func TestWhoMayRunWhatWhereIsARightLikeAnyOther(t *testing.T) {
 		{"ada", "ada may not run commands as user root", nil},
 		{"ada", "ada may not run commands on host " + s.hosts[1], []option{asWWW, elsewhere}},
 		{"ada", "", []option{asWWW}},
+		{"lord", "lord may not run commands on host", nil},
 		{"nobody", "cannot create resource", []option{asWWW}},
 	} {
 		s.try(c.who+" tries", c.words, func() error {
 			return s.as(c.who).Create(s.Context(), s.declared("try", "true", c.options...), client.DryRunAll)
 		})
 	}
+}
+
+// ruleNamespace lets somebody do all in the namespace, as a tenant's admin may.
+func (s *site) ruleNamespace(who string) {
+	s.Helper()
+	binding := &rbacv1.RoleBinding{Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}}
+	binding.Namespace, binding.Name = s.ns, who
+	binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}
+	s.made(binding)
+}
+
+func TestAScheduleIsResumedByWhoMayRunIt(t *testing.T) {
+	s := newSite(t)
+	s.grant("bob", rule("activities", "*"))
+	s.create("nightly", "true", func(a *egov1.Activity) { a.Spec.Schedule, a.Spec.Suspend = new("* * * * *"), new(true) })
+	s.await("nightly", egov1.StateSuspended)
+	resume := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"suspend":false}}`))
+	s.try("bob resumes what runs in another's name", "bob may not run commands on host", func() error {
+		return s.as("bob").Patch(s.Context(), s.declared("nightly", ""), resume)
+	})
 }
 
 func TestTheRequesterIsWhoAskedAndNobodyElse(t *testing.T) {
@@ -173,5 +215,7 @@ func TestWithoutThePolicyNothingRuns(t *testing.T) {
 	if err := env.Client.Create(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
-	s.await("chore", egov1.StateSucceeded)
+	s.await("chore", egov1.StateRefused, "before the policy opcrew-activity-rights was in force")
+	s.patch("chore", `{"spec":{"cancel":true}}`)
+	s.delete("chore")
 }

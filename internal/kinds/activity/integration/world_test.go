@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,7 @@ func newSite(t *testing.T) *site {
 	s.operator = env.Operator(t)
 	env.Clear(t, &egov1.ActivityList{}, s.ns)
 	s.policiesWork()
+	s.policiesAreTrusted()
 	return s
 }
 
@@ -53,6 +55,21 @@ func (s *site) policiesWork() {
 		}
 		if a.Spec.Requester == nil {
 			return errors.New("nobody stands in spec.requester")
+		}
+		return nil
+	})
+}
+
+// policiesAreTrusted waits until what is made now was made when the policies were in force for sure.
+func (s *site) policiesAreTrusted() {
+	s.Helper()
+	operator.Until(s.T, "the policies have been in force for a while", func() error {
+		binding := policyBinding()
+		if err := env.Client.Get(s.Context(), client.ObjectKeyFromObject(binding), binding); err != nil {
+			return err
+		}
+		if age := time.Since(binding.CreationTimestamp.Time); age < 12*time.Second {
+			return fmt.Errorf("for %s", age)
 		}
 		return nil
 	})
