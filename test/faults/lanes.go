@@ -43,6 +43,9 @@ func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
 	starting.Wait()
 	for _, env := range all {
 		env.Simulate(t)
+		if s.Nodes > 0 {
+			env.Nodes(t, s.Nodes, testenv.NodeSpec{Prefix: "shared"})
+		}
 	}
 	return all
 }

@@ -20,7 +20,7 @@ func reborn(p plan) []Case {
 			for _, resource := range p.orAll() {
 				all = append(all, Case{
 					id: fmt.Sprintf("%d-%s-%s", step, object.GetName(), resource), size: step,
-					derive:  func(w Workload) Workload { return withRebirth(w, step, object) },
+					derive:  func(w Workload) Workload { return withRebirth(p, w, step, object) },
 					derived: fmt.Sprintf("reborn-%d-%s", step, object.GetName()),
 					arm:     func(r *run) { r.blind(step+1, resource, p.resources[0]) },
 				})
@@ -45,8 +45,11 @@ func (r *run) blind(step int, resource, primary string) {
 }
 
 // withRebirth adds a step after another one.
-func withRebirth(w Workload, after int, object *unstructured.Unstructured) Workload {
+func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructured) Workload {
 	again := declared(object)
+	if !p.subject.Namespaced {
+		again.SetNamespace(object.GetNamespace()) // else it is each run's own
+	}
 	steps := append([]Step(nil), w.Steps[:after+1]...)
 	steps = append(steps, Step{
 		Name: fmt.Sprintf("delete %s %s and make it again", object.GetKind(), object.GetName()),

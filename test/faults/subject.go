@@ -42,8 +42,8 @@ type Subject struct {
 	// Uncounted are kinds, such as Pod, of which Kubernetes' own controllers make and delete
 	// objects as their timing has it: a StatefulSet that is being deleted may make a Pod anew.
 	Uncounted []string
-	// Nodes is how many simulated nodes there are for the pods of a namespaced kind; all
-	// cases share them.
+	// Nodes is how many simulated nodes there are for pods, shared-0 and so on; all cases of a
+	// server share them. Kwok plays no pods on a node that comes again under its name.
 	Nodes int
 	// Workloads are what users do with the kind.
 	Workloads []Workload

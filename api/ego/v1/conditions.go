@@ -12,6 +12,9 @@ const (
 	ActivityPermitted = "Permitted"
 	// ActivitySucceeded tells how the command ended; Unknown until it did. A schedule has none.
 	ActivitySucceeded = "Succeeded"
+	// ActivityCleanedUp is False while something of a run that has ended cannot be taken away;
+	// else it is absent. It stands in nobody's way.
+	ActivityCleanedUp = "CleanedUp"
 	// ActivityScheduleKept tells whether runs are made in time. Only a schedule has it.
 	ActivityScheduleKept = "ScheduleKept"
 )

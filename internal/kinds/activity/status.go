@@ -21,7 +21,7 @@ func (r *reconciler) Report(a *egov1.Activity, f facts, done kit.Outcome, now ti
 	set := condition.Set{Conditions: &a.Status.Conditions, Generation: a.Generation, Now: now}
 	switch {
 	case a.DeletionTimestamp != nil:
-		set.False(egov1.ActivityReady, common.ReasonDeleting, "its pod is being ended")
+		reportLeaving(set, done)
 	case scheduled(a):
 		reportSchedule(set, a, f, done)
 	case a.Status.Run != run(a):
@@ -29,6 +29,24 @@ func (r *reconciler) Report(a *egov1.Activity, f facts, done kit.Outcome, now ti
 	default:
 		r.reportRun(set, a, f, done, now)
 	}
+}
+
+// reportLeaving tells of an Activity that is being deleted.
+func reportLeaving(set condition.Set, done kit.Outcome) {
+	message := "its pod is being ended"
+	if done.Err != nil {
+		message += ": " + done.Err.Error()
+	}
+	set.False(egov1.ActivityReady, common.ReasonDeleting, message)
+}
+
+// reportLeft tells of what an ended run has left and cannot be taken away.
+func reportLeft(set condition.Set, done kit.Outcome) {
+	if done.Err == nil {
+		set.Remove(egov1.ActivityCleanedUp)
+		return
+	}
+	set.False(egov1.ActivityCleanedUp, common.ReasonRefused, done.Err.Error())
 }
 
 // openRun writes down a run before anything of it is done.
@@ -43,6 +61,7 @@ func openRun(set condition.Set, a *egov1.Activity, now time.Time) {
 
 func (r *reconciler) reportRun(set condition.Set, a *egov1.Activity, f facts, done kit.Outcome, now time.Time) {
 	if over(a) && !corrects(a, f) {
+		reportLeft(set, done)
 		return
 	}
 	v := judge(a, f, now)
