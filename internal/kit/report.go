@@ -95,6 +95,9 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	if released(object) || equality.Semantic.DeepEqual(before, object) {
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
+	if done.retry && saysReady(object) { // what is not so any more, as a conflict has just shown
+		return l.result(client.ObjectKeyFromObject(object), plan, done)
+	}
 	key := client.ObjectKeyFromObject(object)
 	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object, done)); wait > 0 {
 		done.lookAgain(wait)
@@ -133,6 +136,11 @@ func saysOtherwise(before, after client.Object) bool {
 	was := meta.FindStatusCondition(*old.StatusConditions(), "Ready")
 	now := meta.FindStatusCondition(*after.(Conditioned).StatusConditions(), "Ready")
 	return now != nil && (was == nil || was.Status != now.Status || was.Reason != now.Reason || was.ObservedGeneration != now.ObservedGeneration)
+}
+
+func saysReady(object client.Object) bool {
+	c, ok := object.(Conditioned)
+	return ok && meta.IsStatusConditionTrue(*c.StatusConditions(), "Ready")
 }
 
 // interval is how long a status must wait for after the last one. Both say Ready is on its

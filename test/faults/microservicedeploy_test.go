@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
 	"github.com/opcrew/opcrew/internal/workload"
@@ -137,6 +138,9 @@ func instanceReady(v faults.View) error {
 	if err != nil {
 		return err
 	}
+	if c := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployAutoscaled); c != nil && c.Reason == common.ReasonApplying {
+		return errors.New("the autoscaler has not looked yet: what it says is still to come")
+	}
 	return instanceServes(v, m)
 }
 
@@ -178,24 +182,27 @@ func instanceServes(v faults.View, object client.Object) error {
 // instanceServesThroughout holds if the last pod of an instance that serves does not go
 // while some are wanted. Those of an earlier instance of the name may.
 func instanceServesThroughout(before, after faults.View, e faults.Event) error {
-	m, pods := &customv1.MicroServiceDeploy{}, &appsv1.Deployment{}
-	if e.Key.Kind != "Pod" || !sees(after, "web", m) || !sees(after, "web", pods) || m.DeletionTimestamp != nil || *pods.Spec.Replicas == 0 {
+	m, deployment := &customv1.MicroServiceDeploy{}, &appsv1.Deployment{}
+	if e.Key.Kind != "Pod" || !sees(after, "web", m) || !sees(after, "web", deployment) || m.DeletionTimestamp != nil || *deployment.Spec.Replicas == 0 {
 		return nil
 	}
-	if len(servingSince(before, m)) == 0 || len(servingSince(after, m)) > 0 {
+	if !metav1.IsControlledBy(deployment, m) || len(servingOf(before, deployment)) == 0 || len(servingOf(after, deployment)) > 0 {
 		return nil
 	}
 	return errors.New("no pod serves any more")
 }
 
-// servingSince are the pods that serve and are not older than an instance.
-func servingSince(v faults.View, m *customv1.MicroServiceDeploy) []corev1.Pod {
-	pods := &corev1.PodList{}
-	if v.List(pods) != nil {
+// servingOf are the pods that serve and belong to a Deployment, not to an earlier one of its
+// name: times of creation are in seconds, so they do not tell them apart.
+func servingOf(v faults.View, deployment *appsv1.Deployment) []corev1.Pod {
+	pods, sets := &corev1.PodList{}, &appsv1.ReplicaSetList{}
+	if v.List(pods) != nil || v.List(sets) != nil {
 		return nil
 	}
+	its := func(set appsv1.ReplicaSet) bool { return metav1.IsControlledBy(&set, deployment) }
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool {
-		return pod.CreationTimestamp.Before(&m.CreationTimestamp) || !workload.Ready(&pod)
+		of := func(set appsv1.ReplicaSet) bool { return its(set) && metav1.IsControlledBy(&pod, &set) }
+		return !slices.ContainsFunc(sets.Items, of) || !workload.Ready(&pod)
 	})
 }
 

@@ -31,7 +31,7 @@ func refused(why refusal) func(plan) []Case {
 			all = append(all, Case{id: fmt.Sprint(k + 1), size: k + 1, arm: func(r *run) {
 				s := &siege{run: r, why: why, at: k + 1}
 				r.wire.on(s.befall)
-				r.hooks.told = s.told
+				r.hooks.before, r.hooks.told = s.anew, s.told
 			}})
 		}
 		return all
@@ -56,10 +56,13 @@ func (s *siege) befall(w *write, _ *instance) fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.n == s.at {
-		s.of, s.since = &w.target, time.Now()
+		s.of = &w.target
 	}
 	if s.of == nil || *s.of != w.target || s.lifted {
 		return nil
+	}
+	if s.refused == 0 {
+		s.since = time.Now()
 	}
 	if s.lifted = s.over(); s.lifted {
 		s.unheard = s.tellable() && s.anybody() && !s.heard()
@@ -69,6 +72,14 @@ func (s *siege) befall(w *write, _ *instance) fault {
 	s.refused++
 	s.journal.mark("refused (%s): %s", s.why.class, w.target)
 	return func(func() (*http.Response, error)) (*http.Response, error) { return s.why.answer(), nil }
+}
+
+// anew begins to count again with every step: a write that was needless in an earlier one,
+// and never tried again, does not age the refusal of the same write in a later one.
+func (s *siege) anew(int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = 0
 }
 
 // over tells whether it has been refused often enough. The lock is held.

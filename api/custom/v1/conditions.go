@@ -54,6 +54,8 @@ const (
 	ReasonNoRequests = "NoRequests"
 	// ReasonNoMetrics: the autoscaler gets no metrics.
 	ReasonNoMetrics = "NoMetrics"
+	// ReasonNotAble: the autoscaler cannot read or write the number of pods.
+	ReasonNotAble = "NotAble"
 	// ReasonCredentials: there are credentials.
 	ReasonCredentials = "Credentials"
 	// ReasonNoCredentials: there are none, and nobody is let in.

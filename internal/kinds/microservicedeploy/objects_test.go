@@ -63,7 +63,7 @@ func TestWhatAnInstanceIsMadeOf(t *testing.T) {
 		"the least":                    {newInstance(), facts{}, least + " Deployment"},
 		"several pods":                 {newInstance(withReplicas(2)), facts{}, least + " Deployment PodDisruptionBudget"},
 		"autoscaled":                   {newInstance(autoscaled), facts{}, least + " Deployment HorizontalPodAutoscaler PodDisruptionBudget"},
-		"autoscaled, at one pod":       {newInstance(autoscaled), observed(newInstance(), 1).scaled(""), least + " Deployment HorizontalPodAutoscaler PodDisruptionBudget"},
+		"autoscaled, at one pod":       {newInstance(autoscaled), observed(newInstance(), 1).scaled(), least + " Deployment HorizontalPodAutoscaler PodDisruptionBudget"},
 		"configured":                   {newInstance(withConfig("a=1")), facts{}, least + " ConfigMap Deployment"},
 		"configured in a Secret":       {newInstance(withConfig("a=1"), asSecret), facts{}, least + " Secret Deployment"},
 		"with auth":                    {newInstance(needsAuth), facts{credentials: true}, least + " NetworkPolicy Deployment"},

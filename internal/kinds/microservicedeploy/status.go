@@ -124,13 +124,26 @@ func reportScaling(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 // pods stays as it is, which holds nothing up.
 func reportScaler(set condition.Set, scaler *autoscalingv2.HorizontalPodAutoscaler) {
 	const kind = customv1.MicroServiceDeployAutoscaled
+	switch active, able := said(scaler, autoscalingv2.ScalingActive), said(scaler, autoscalingv2.AbleToScale); {
+	case active.Status == corev1.ConditionFalse:
+		set.Unknown(kind, customv1.ReasonNoMetrics, "The number of pods stays as it is: "+active.Message)
+	case able.Status == corev1.ConditionFalse:
+		set.Unknown(kind, customv1.ReasonNotAble, "The number of pods stays as it is: "+able.Message)
+	case active.Status == corev1.ConditionTrue:
+		set.True(kind, customv1.ReasonScaling, fmt.Sprintf("From %d to %d pods, as their load asks for", *scaler.Spec.MinReplicas, scaler.Spec.MaxReplicas))
+	default:
+		set.Unknown(kind, common.ReasonApplying, "The autoscaler has not looked at the load yet")
+	}
+}
+
+// said is a condition of an autoscaler, empty as long as it has not looked.
+func said(scaler *autoscalingv2.HorizontalPodAutoscaler, kind autoscalingv2.HorizontalPodAutoscalerConditionType) autoscalingv2.HorizontalPodAutoscalerCondition {
 	for _, c := range scaler.Status.Conditions {
-		if c.Type == autoscalingv2.ScalingActive && c.Status == corev1.ConditionFalse {
-			set.Unknown(kind, customv1.ReasonNoMetrics, "The number of pods stays as it is: "+c.Message)
-			return
+		if c.Type == kind {
+			return c
 		}
 	}
-	set.True(kind, customv1.ReasonScaling, fmt.Sprintf("From %d to %d pods, as their load asks for", *scaler.Spec.MinReplicas, scaler.Spec.MaxReplicas))
+	return autoscalingv2.HorizontalPodAutoscalerCondition{}
 }
 
 func asksCPU(m *customv1.MicroServiceDeploy) bool {

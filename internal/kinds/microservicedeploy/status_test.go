@@ -17,16 +17,25 @@ import (
 )
 
 // scaled has an autoscaler, which says that it has no metrics if there are words.
-func (f facts) scaled(words string) facts {
+// scaled has an autoscaler that works, or the conditions given.
+func (f facts) scaled(conditions ...autoscalingv2.HorizontalPodAutoscalerCondition) facts {
 	f.scaler = &autoscalingv2.HorizontalPodAutoscaler{}
 	f.scaler.Spec.MinReplicas, f.scaler.Spec.MaxReplicas = new(int32(3)), 6
-	f.scaler.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionFalse}}
-	if words != "" {
-		f.scaler.Status.Conditions = append(f.scaler.Status.Conditions, autoscalingv2.HorizontalPodAutoscalerCondition{
-			Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Message: words,
-		})
+	f.scaler.Status.Conditions = conditions
+	if conditions == nil {
+		f.scaler.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{
+			works(autoscalingv2.AbleToScale), works(autoscalingv2.ScalingActive),
+		}
 	}
 	return f
+}
+
+func fails(kind autoscalingv2.HorizontalPodAutoscalerConditionType, words string) autoscalingv2.HorizontalPodAutoscalerCondition {
+	return autoscalingv2.HorizontalPodAutoscalerCondition{Type: kind, Status: corev1.ConditionFalse, Message: words}
+}
+
+func works(kind autoscalingv2.HorizontalPodAutoscalerConditionType) autoscalingv2.HorizontalPodAutoscalerCondition {
+	return autoscalingv2.HorizontalPodAutoscalerCondition{Type: kind, Status: corev1.ConditionTrue}
 }
 
 func (f facts) locked() facts {
@@ -73,18 +82,21 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 		"a bad image":         {newInstance(withImage(placeholder)), facts{}, unchanged, customv1.MicroServiceDeployRolledOut, `False InvalidImage: spec.image: "just a image url" is no image (invalid reference format); write one such as registry.example.com/team/app:1.0`},
 		"held, with pods":     {newInstance(backTo(9)), observed(plain, 2), unchanged, customv1.MicroServiceDeployRolledOut, "False RevisionMissing: spec.rollbackTo: revision 9 is not kept; there are 1; the 2 pods that run stay as they are"},
 		"the number changes":  {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods goes from 1 to 3"},
-		"the scaler's number": {newInstance(autoscaled, cpu), observed(plain, 5).scaled(""), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 5 of 5 pods are ready"},
+		"the scaler's number": {newInstance(autoscaled, cpu), observed(plain, 5).scaled(), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 5 of 5 pods are ready"},
 		"served":              {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAvailable, "True Serving: At least one pod serves"},
 		"idle, not served":    {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: There are to be no pods"},
 
 		"no autoscaling":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "none"},
 		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: An idle instance is not scaled"},
 		"autoscaling of none":            {newInstance(autoscaled, cpu, withReplicas(0)), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown ScaledToZero: An instance of 0 replicas is not scaled"},
-		"autoscaling without requests":   {newInstance(autoscaled), observed(plain, 1).scaled(""), unchanged, customv1.MicroServiceDeployAutoscaled, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
+		"autoscaling without requests":   {newInstance(autoscaled), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
 		"autoscaling by a limit":         {newInstance(autoscaled, asks("limits.cpu=1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: The autoscaler is being made"},
-		"autoscaling by other metrics":   {ofMetrics, observed(plain, 1).scaled(""), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
-		"autoscaling":                    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(""), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
-		"autoscaling without any metric": {newInstance(autoscaled, cpu), observed(plain, 1).scaled("no metrics returned"), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics: The number of pods stays as it is: no metrics returned"},
+		"autoscaling by other metrics":   {ofMetrics, observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
+		"autoscaling":                    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
+		"autoscaling without any metric": {newInstance(autoscaled, cpu), observed(plain, 1).scaled(works(autoscalingv2.AbleToScale), fails(autoscalingv2.ScalingActive, "no metrics returned")), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics: The number of pods stays as it is: no metrics returned"},
+
+		"autoscaling, not yet looked": {newInstance(autoscaled, cpu), observed(plain, 1).scaled(works(autoscalingv2.AbleToScale)), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: The autoscaler has not looked at the load yet"},
+		"autoscaling, not able to":    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(fails(autoscalingv2.AbleToScale, "not found")), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NotAble: The number of pods stays as it is: not found"},
 
 		"no quota is asked for":      {newInstance(withQuota(customv1.QuotaNone)), observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "none"},
 		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices bounds all instances of the namespace together"},
@@ -141,7 +153,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"then hosts":                    {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
 		"then autoscaling":              {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
 		"nothing":                       {newInstance(), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
-		"no metrics are no obstacle":    {newInstance(autoscaled, asks("requests.cpu=1")), observed(newInstance(), 1).scaled("none"), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"no metrics are no obstacle":    {newInstance(autoscaled, asks("requests.cpu=1")), observed(newInstance(), 1).scaled(fails(autoscalingv2.ScalingActive, "none")), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"a quota beside others is none": {newInstance(), observed(newInstance(), 1).besideStrangers(), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"a warning is none":             {newInstance(withConfig("password=88888888")), observed(newInstance(withConfig("password=88888888")), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"of none":                       {newInstance(withReplicas(0)), observed(newInstance(), 0), unchanged, "True ScaledToZero: There are to be no pods"},
@@ -156,7 +168,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 
 func TestTheStatusTellsAddressAndHistory(t *testing.T) {
 	m := newInstance(hosted("v1"), withReplicas(2), asks("requests.cpu=1"), autoscaled, withConfig("password=88888888"))
-	f := observed(m, 2).scaled("").sharing(m, "pods=9").sets(newTemplate(4, "nginx:1.25", "web-config-0123456789"))
+	f := observed(m, 2).scaled().sharing(m, "pods=9").sets(newTemplate(4, "nginx:1.25", "web-config-0123456789"))
 	golden(t, "status.yaml", reported(m, f, unchanged).Status)
 	golden(t, "status-new.yaml", reported(newInstance(withImage(placeholder)), facts{}, unchanged).Status)
 }

@@ -114,17 +114,13 @@ var scalerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler), e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
 	return !equality.Semantic.DeepEqual(old.ObjectMeta.Labels, now.ObjectMeta.Labels) || !equality.Semantic.DeepEqual(old.Spec, now.Spec) ||
 		!maps.Equal(old.Annotations, now.Annotations) || !equality.Semantic.DeepEqual(old.OwnerReferences, now.OwnerReferences) ||
-		!equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp) || active(old) != active(now)
+		!equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp) || told(old) != told(now)
 }}
 
-// active is what an autoscaler says of its metrics.
-func active(scaler *autoscalingv2.HorizontalPodAutoscaler) corev1.ConditionStatus {
-	for _, c := range scaler.Status.Conditions {
-		if c.Type == autoscalingv2.ScalingActive {
-			return c.Status
-		}
-	}
-	return corev1.ConditionUnknown
+// told is what an autoscaler says of its metrics and of the number of pods, in one word each.
+func told(scaler *autoscalingv2.HorizontalPodAutoscaler) [2]string {
+	active, able := said(scaler, autoscalingv2.ScalingActive), said(scaler, autoscalingv2.AbleToScale)
+	return [2]string{string(active.Status) + active.Reason, string(able.Status)}
 }
 
 var (

@@ -66,8 +66,8 @@ func TestAConflictIsTriedAgainWithoutAWord(t *testing.T) {
 			t.Errorf("%s: the user was told %q, expected nothing", what, <-l.told.Events)
 		}
 	}
-	// The status is refused too, since it rests on the same old view.
-	quietly("finalizer", cost{"patch widgets": 1, statusWrite: 1})
+	// The status rests on the same old view, so it does not say that all is well.
+	quietly("finalizer", cost{"patch widgets": 1})
 	if got := current(t, widget).Finalizers; len(got) != 0 {
 		t.Errorf("finalizers %v, expected none yet", got)
 	}
