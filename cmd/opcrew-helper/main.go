@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/opcrew/opcrew/internal/helper/authproxy"
+	"github.com/opcrew/opcrew/internal/helper/exit"
 	"github.com/opcrew/opcrew/internal/helper/hostrun"
 	"github.com/opcrew/opcrew/internal/helper/sshfiles"
 )
@@ -28,7 +29,8 @@ import (
 // version is set by the build.
 var version = "dev"
 
-// Exit codes: a usage error will not go away by a restart, a failure may.
+// Exit codes: a usage error will not go away by a restart, a failure may. A subcommand can
+// have others (package exit).
 const (
 	exitOK = iota
 	exitFailed
@@ -79,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, log *slog
 	}
 	if err := work(ctx); err != nil {
 		log.Error("Stopped", "command", chosen.name, "error", err.Error())
-		return exitFailed
+		return exit.Code(err, exitFailed)
 	}
 	return exitOK
 }
