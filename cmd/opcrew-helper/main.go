@@ -23,6 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/helper/authproxy"
 	"github.com/opcrew/opcrew/internal/helper/exit"
 	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/internal/helper/install"
 	"github.com/opcrew/opcrew/internal/helper/sshfiles"
 )
 
@@ -49,6 +50,7 @@ type job func(context.Context) error
 func commands() []command {
 	return []command{
 		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
+		{"install", "copies this program into a volume, for a container of another image", installSelf},
 		{"run-on-host", "runs a command on the host of its pod, at most once", runOnHost},
 		{"ssh-files", "keeps the files of ssh and sshd in step with a mounted Secret", sshFiles},
 		{"version", "prints the version", printVersion},
@@ -116,6 +118,14 @@ func authProxy(args []string, out io.Writer, log *slog.Logger) (job, error) {
 		log.Info("Starting", "version", version, "routes", len(options.Routes))
 		return proxy.Run(ctx)
 	}, nil
+}
+
+func installSelf(args []string, out io.Writer, _ *slog.Logger) (job, error) {
+	options, err := install.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(context.Context) error { return install.Run(options) }, nil
 }
 
 // runOnHost says nothing of its own: its log is the output of the command.
