@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/opcrew/opcrew/internal/helper/authproxy"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/helper/exit"
 	"github.com/opcrew/opcrew/internal/helper/hostrun"
 	"github.com/opcrew/opcrew/internal/helper/install"
@@ -51,6 +52,7 @@ func commands() []command {
 	return []command{
 		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
 		{"install", "copies this program into a volume, for a container of another image", installSelf},
+		{"run-etcd", "starts etcd on the volume that it has a right to, or not at all", runEtcd},
 		{"run-on-host", "runs a command on the host of its pod, at most once", runOnHost},
 		{"ssh-files", "keeps the files of ssh and sshd in step with a mounted Secret", sshFiles},
 		{"version", "prints the version", printVersion},
@@ -126,6 +128,14 @@ func installSelf(args []string, out io.Writer, _ *slog.Logger) (job, error) {
 		return nil, err
 	}
 	return func(context.Context) error { return install.Run(options) }, nil
+}
+
+func runEtcd(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	options, err := etcdgate.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return etcdgate.Run(ctx, options, log) }, nil
 }
 
 // runOnHost says nothing of its own: its log is the output of the command.
