@@ -48,7 +48,7 @@ type PodPolicy struct {
 	// member is or where its data is are the operator's own.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['ETCD_NAME', 'ETCD_DATA_DIR', 'ETCD_WAL_DIR', 'ETCD_INITIAL_CLUSTER', 'ETCD_INITIAL_CLUSTER_STATE', 'ETCD_INITIAL_CLUSTER_TOKEN', 'ETCD_INITIAL_ADVERTISE_PEER_URLS', 'ETCD_ADVERTISE_CLIENT_URLS', 'ETCD_LISTEN_PEER_URLS', 'ETCD_LISTEN_CLIENT_URLS', 'ETCD_FORCE_NEW_CLUSTER']))",message="etcdEnv: who a member is, where it listens and where its data is are the operator's own to say"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['ETCD_NAME', 'ETCD_DATA_DIR', 'ETCD_WAL_DIR', 'ETCD_INITIAL_CLUSTER', 'ETCD_INITIAL_CLUSTER_STATE', 'ETCD_INITIAL_CLUSTER_TOKEN', 'ETCD_INITIAL_ADVERTISE_PEER_URLS', 'ETCD_ADVERTISE_CLIENT_URLS', 'ETCD_LISTEN_PEER_URLS', 'ETCD_LISTEN_CLIENT_URLS', 'ETCD_FORCE_NEW_CLUSTER', 'ETCD_CONFIG_FILE']))",message="etcdEnv: who a member is, where it listens and where its data is are the operator's own to say"
 	// +listType=atomic
 	EtcdEnv []EnvVar `json:"etcdEnv,omitempty"`
 

@@ -13,6 +13,7 @@ import (
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 )
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -88,7 +89,7 @@ func (w world) with(serial int64, learner bool) world {
 	pod.Name, pod.Namespace, pod.UID = name, w.c.Namespace, "pod"
 	pod.Spec.NodeName = "node-" + strconv.FormatInt(serial, 10)
 	pod.Annotations = map[string]string{
-		startAnnotation: startOf(established, id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
+		startAnnotation: startOf(etcdgate.Established, id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
 		etcdv1beta2.VersionAnnotation: w.c.Status.CurrentVersion, wishesAnnotation: wishes(w.c),
 	}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
@@ -111,7 +112,7 @@ func (w world) joining(serial int64, pod bool) world {
 	name, last := memberName(w.c, serial), len(w.view.Members)-1
 	w.view.Members[last].Name, w.view.Members[last].ClientURLs = "", nil
 	w.view.Status[id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
-	w.pods[name].Annotations[startAnnotation] = startOf(join, id(serial))
+	w.pods[name].Annotations[startAnnotation] = startOf(etcdgate.Join, id(serial))
 	w.pods[name].Status = corev1.PodStatus{}
 	if !pod {
 		delete(w.pods, name)
@@ -166,12 +167,12 @@ func (w world) unclaimed(serials ...int64) world {
 }
 
 // refused has the gate in a pod refuse to start etcd.
-func (w world) refused(serial int64, reason string) world {
+func (w world) refused(serial int64, reason etcdgate.Reason) world {
 	w = w.down(serial)
 	w.pods[memberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: container, RestartCount: 1,
 		State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
-		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: `{"reason":"` + reason + `","message":"no log in /var/etcd/data"}`}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: `{"reason":"` + string(reason) + `","message":"no log in /var/etcd/data"}`}},
 	}}
 	return w
 }

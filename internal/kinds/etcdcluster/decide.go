@@ -10,6 +10,7 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -90,7 +91,7 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 // members once they have formed the cluster, and from a later one once it has run.
 func (f facts) establish(_ *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
-		if m.pod != nil && m.pod.DeletionTimestamp == nil && m.started && m.start() != startOf(established, m.id) {
+		if m.pod != nil && m.pod.DeletionTimestamp == nil && m.started && m.start() != startOf(etcdgate.Established, m.id) {
 			d.establish = append(d.establish, m)
 		}
 	}
@@ -114,7 +115,7 @@ func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		switch {
 		case m.lost != "":
 			d.step = remove(m, m.lost)
-		case m.started && m.start() == startOf(established, m.id):
+		case m.started && m.start() == startOf(etcdgate.Established, m.id):
 			d.step = promote(m)
 		default:
 			d.waits = fmt.Sprintf("%s to join%s", m.name, f.whyNot(m))

@@ -4,13 +4,13 @@
 package etcdcluster
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 )
 
 // lost tells why a member can never come back as what it was, or nothing while it may.
@@ -67,22 +67,17 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// Reasons with which the gate in the pod refuses to start etcd.
-const (
-	volumeLost    = "VolumeLost"
-	volumeForeign = "VolumeForeign"
-)
-
-// refusal is what the gate in the pod said when it did not let etcd start.
+// refusal is what the gate in the pod said when it did not let etcd start on a volume that is
+// empty or of another member. Its other refusals may pass.
 func refusal(pod *corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		for _, state := range []*corev1.ContainerStateTerminated{status.State.Terminated, status.LastTerminationState.Terminated} {
 			if status.Name != container || state == nil || status.State.Running != nil && status.Ready {
 				continue
 			}
-			var said struct{ Reason, Message string }
-			if json.Unmarshal([]byte(state.Message), &said) == nil && (said.Reason == volumeLost || said.Reason == volumeForeign) {
-				return said.Reason + ": " + said.Message
+			said, err := etcdgate.ParseReport(state.Message)
+			if err == nil && (said.Reason == etcdgate.VolumeLost || said.Reason == etcdgate.VolumeForeign) {
+				return said.Error()
 			}
 		}
 	}

@@ -28,13 +28,6 @@ const (
 	wishesAnnotation = "etcd.opcrew.io/wishes"
 )
 
-// How a member may start.
-const (
-	bootstrap   = "bootstrap"
-	join        = "join"
-	established = "established"
-)
-
 // member is one that belongs to the cluster, or is about to, with all that is known of it.
 type member struct {
 	name string

@@ -19,6 +19,7 @@ import (
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
@@ -109,14 +110,16 @@ func (f facts) podAnnotations(c *etcdv1beta2.EtcdCluster, m member, version stri
 func (f facts) startOf(c *etcdv1beta2.EtcdCluster, m member) string {
 	switch {
 	case c.Status.ClusterID == "":
-		return startOf(bootstrap, m.id)
+		return startOf(etcdgate.Bootstrap, m.id)
 	case m.started:
-		return startOf(established, m.id)
+		return startOf(etcdgate.Established, m.id)
 	}
-	return startOf(join, m.id)
+	return startOf(etcdgate.Join, m.id)
 }
 
-func startOf(how string, id uint64) string { return fmt.Sprintf("%s %016x", how, id) }
+func startOf(mode etcdgate.Mode, id uint64) string {
+	return etcdgate.Start{Mode: mode, ID: fmt.Sprintf("%016x", id)}.String()
+}
 
 // wishes is a hash of what the user asked of pods, their version apart, which is changed in
 // place. What the operator adds of its own is not in it: an upgrade of it restarts nobody.

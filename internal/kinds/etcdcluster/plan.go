@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
@@ -140,7 +141,7 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 
 // establishPatch takes from a pod the permission to start on an empty volume.
 func establishPatch(m member) kit.Patch {
-	to := startOf(established, m.id)
+	to := startOf(etcdgate.Established, m.id)
 	return podPatch(m.pod, to, []map[string]any{
 		{"op": "test", "path": annotationPath(startAnnotation), "value": m.start()},
 		{"op": "replace", "path": annotationPath(startAnnotation), "value": to},

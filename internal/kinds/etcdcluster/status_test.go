@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/test/testenv/golden"
@@ -42,7 +43,7 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"all is well":          {observed(plain, 3), "True AllMembersReady: 3 of 3 members are ready"},
 		"nothing is there yet": {observed(newCluster(unformed), 0), "False Creating: 0 of 3 first members answer; " + memberName(plain, 0) + ": its pod is being made"},
 		"one is lost":          {observed(plain, 3).without(1), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and its emptyDir with it"},
-		"its volume is empty":  {observed(claims, 3).refused(1, volumeLost), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": VolumeLost: no log in /var/etcd/data"},
+		"its volume is empty":  {observed(claims, 3).refused(1, etcdgate.VolumeLost), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": VolumeLost: no log in /var/etcd/data"},
 		"one is down":          {observed(plain, 3).down(1), "False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
 		"two of three are down": {observed(claims, 3).down(1, 2),
 			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
