@@ -1,3 +1,0 @@
-package etcd
-
-func Dial(Target) (Store, error) { return nil, nil }
