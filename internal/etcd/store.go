@@ -30,8 +30,11 @@ var (
 	ErrPeerURLExists = errors.New("a member has this peer URL")
 	// ErrTooManyLearners refuses a learner beside another one.
 	ErrTooManyLearners = errors.New("there is a learner already")
-	// ErrNotLearner tells that the member to be promoted is a voter.
+	// ErrNotLearner tells that the member to be promoted is a voter. One that lags behind
+	// gets ErrLearnerNotReady.
 	ErrNotLearner = errors.New("the member is no learner")
+	// ErrNoLearners refuses a learner to etcd before 3.4, which would add a voter instead.
+	ErrNoLearners = errors.New("this version of etcd has no learners")
 	// ErrNoLeader tells that the cluster, or the member asked, knows no leader.
 	ErrNoLeader = errors.New("no leader")
 	// ErrNotLeader tells that the member asked to hand over the lead has not got it.
@@ -48,14 +51,15 @@ type Member struct {
 	Learner bool
 }
 
-// Started tells whether the member has ever run: it is then that it tells its name.
-func (m Member) Started() bool { return m.Name != "" }
+// Started tells whether the member has ever run: it is then that it makes its client URLs
+// known. Its name does not tell: the first members of a cluster have theirs from the start.
+func (m Member) Started() bool { return len(m.ClientURLs) > 0 }
 
 // MemberStatus is what one member says of itself.
 type MemberStatus struct {
-	// ID is the member that answered; 0 if none did.
-	ID      uint64
-	Version string
+	// ID is the member that answered, and ClusterID its cluster; 0 if none did.
+	ID, ClusterID uint64
+	Version       string
 	// Leader is the member it follows, or itself; 0 if it knows none.
 	Leader              uint64
 	RaftIndex, RaftTerm uint64
@@ -72,7 +76,8 @@ type Target struct {
 	// Endpoints are client URLs of members that are wanted or known.
 	Endpoints []string
 	TLS       *tls.Config
-	// Generation changes when the TLS changes: then all is dialled anew.
+	// Generation changes when the TLS changes: then, as with other endpoints, all is
+	// dialled anew.
 	Generation string
 }
 
@@ -88,7 +93,8 @@ type Store interface {
 	AddVoter(ctx context.Context, peerURL string) (Member, error)
 	// Promote gives a learner a vote.
 	Promote(ctx context.Context, id uint64) error
-	// Remove takes a member out for good: its data can never come back.
+	// Remove takes a member out for good: its data can never come back. Have the leader hand
+	// over before it is removed: it answers with an error, for it ends at once.
 	Remove(ctx context.Context, id uint64) error
 	// MoveLeader has the leader, behind an endpoint, hand over to another voter.
 	MoveLeader(ctx context.Context, leaderEndpoint string, to uint64) error
