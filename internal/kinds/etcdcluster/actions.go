@@ -110,7 +110,8 @@ func (r *reconciler) take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *st
 		return s.do(ctx, store)
 	})
 	switch {
-	case errors.Is(err, errPassed), errors.Is(err, etcd.ErrLearnerNotReady), errors.Is(err, etcd.ErrUnhealthy), errors.Is(err, etcd.ErrTooManyLearners):
+	case errors.Is(err, errPassed), errors.Is(err, context.DeadlineExceeded), errors.Is(err, etcd.ErrNotWatched),
+		errors.Is(err, etcd.ErrLearnerNotReady), errors.Is(err, etcd.ErrUnhealthy), errors.Is(err, etcd.ErrTooManyLearners):
 		return nil // the next look shows more, and comes soon
 	}
 	return err

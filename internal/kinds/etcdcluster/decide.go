@@ -75,7 +75,7 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 // be made anew as the user changes his mind.
 func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 	for i, m := range d.members {
-		if m.pod == nil || m.pod.DeletionTimestamp != nil {
+		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched {
 			continue
 		}
 		switch {
@@ -91,7 +91,7 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 // members once they have formed the cluster, and from a later one once it has run.
 func (f facts) establish(_ *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
-		if m.pod != nil && m.pod.DeletionTimestamp == nil && m.started && m.start() != startOf(etcdgate.Established, m.id) {
+		if m.pod != nil && m.pod.DeletionTimestamp == nil && !m.patched && m.started && m.start() != startOf(etcdgate.Established, m.id) {
 			d.establish = append(d.establish, m)
 		}
 	}
@@ -146,7 +146,7 @@ func (f facts) replaceLost(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 // nothing away, and a bad image must not stand in the way of its own correction.
 func (f facts) mendStuck(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	for i, m := range d.members {
-		if m.healthy || m.pod == nil || m.pod.DeletionTimestamp != nil || d.invalid != nil {
+		if m.healthy || m.pod == nil || m.patched || m.pod.DeletionTimestamp != nil || d.invalid != nil {
 			continue
 		}
 		switch {

@@ -12,6 +12,7 @@ import (
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -39,8 +40,11 @@ type member struct {
 	// started: it has told its name, so it has run at least once.
 	started bool
 	pod     *corev1.Pod
+	// patched: what is known of the pod is from before our own last patch of it.
+	patched bool
 	claim   *corev1.PersistentVolumeClaim
-	// healthy: it has answered and follows a leader. version is what it runs.
+	// answers: it has, whatever it says. healthy: it follows a leader too. version is what it runs.
+	answers bool
 	healthy bool
 	version string
 	// lost says why it can never come back as what it was; empty while it may.
@@ -49,8 +53,10 @@ type member struct {
 
 func (m member) voter() bool { return !m.learner }
 
-// ready: it is healthy, and so does its pod say.
-func (m member) ready() bool { return m.healthy && m.pod != nil && workload.Ready(m.pod) }
+// ready: it is healthy, so does its pod say, and it cannot begin on an empty volume any more.
+func (m member) ready() bool {
+	return m.healthy && m.pod != nil && !m.patched && workload.Ready(m.pod) && m.start() == startOf(etcdgate.Established, m.id)
+}
 
 // start is how the pod was allowed to start when it was last told.
 func (m member) start() string {
@@ -66,8 +72,9 @@ func (f facts) members(c *etcdv1beta2.EtcdCluster) []member {
 	var out []member
 	for _, m := range f.identities(c) {
 		m.pod, m.claim = f.pods[m.name], f.claims[m.name]
-		status := f.view.Status[m.id]
-		m.healthy, m.version = m.id != 0 && f.view.Healthy(m.id), status.Version
+		status, asked := f.view.Status[m.id]
+		m.patched, m.answers = f.patched[m.name], asked && status.Err == nil
+		m.healthy, m.version = f.view.Healthy(m.id), status.Version
 		m.client = clientURL(c, m.name)
 		m.lost = f.lost(c, m)
 		out = append(out, m)

@@ -31,7 +31,9 @@ type facts struct {
 	now         time.Time
 	helperImage string
 	pods        map[string]*corev1.Pod
-	claims      map[string]*corev1.PersistentVolumeClaim
+	// patched are pods of which the cache does not show our own last patch yet.
+	patched map[string]bool
+	claims  map[string]*corev1.PersistentVolumeClaim
 	// nodes are those that the pods run on.
 	nodes      map[string]node
 	nodesKnown bool
@@ -70,10 +72,11 @@ func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster
 			return fmt.Errorf("list %T: %w", list, err)
 		}
 	}
-	f.pods, f.claims = map[string]*corev1.Pod{}, map[string]*corev1.PersistentVolumeClaim{}
+	f.pods, f.claims, f.patched = map[string]*corev1.Pod{}, map[string]*corev1.PersistentVolumeClaim{}, map[string]bool{}
 	for i := range pods.Items {
-		if metav1.IsControlledBy(&pods.Items[i], c) {
-			f.pods[pods.Items[i].Name] = &pods.Items[i]
+		if pod := &pods.Items[i]; metav1.IsControlledBy(pod, c) {
+			f.pods[pod.Name] = pod
+			f.patched[pod.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("Pod"), pod)
 		}
 	}
 	for i := range claims.Items {
@@ -124,7 +127,7 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	if err != nil || f.tls != nil && c.Status.ClusterID == "" {
 		return err
 	}
-	if len(target.Endpoints) == 0 {
+	if len(target.Endpoints) == 0 || asleep(c) && len(f.pods) == 0 {
 		r.prober.Forget(key)
 		return nil
 	}
@@ -139,9 +142,7 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
 	target := etcd.Target{Generation: strconv.FormatBool(serverSecret(c) != "")}
 	for _, m := range f.members(c) {
-		if m.pod != nil {
-			target.Endpoints = append(target.Endpoints, m.client)
-		}
+		target.Endpoints = append(target.Endpoints, m.client)
 	}
 	for _, b := range bundles(c) {
 		data, err := r.secret(ctx, client.ObjectKey{Namespace: c.Namespace, Name: b.secret})

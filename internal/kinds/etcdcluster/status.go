@@ -139,7 +139,8 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	for _, m := range d.members {
 		if m.voter() {
 			voters++
-			if m.healthy {
+			// Those that are left of a quorum follow nobody: they are not to blame.
+			if m.healthy || m.answers && f.view.Err != nil {
 				healthy++
 			}
 		}

@@ -1,0 +1,195 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package etcdpods has simulated etcd run in simulated pods: it follows the pods of a server
+// without kubelets, and tells a world of clusters in memory what runs where. It goes by what
+// stands in the pods, as the gate and etcd would: their command lines, the annotation that says
+// how they may start, and which volume is theirs.
+package etcdpods
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+)
+
+const startAnnotation = "etcd.opcrew.io/start"
+
+// Kubelets run what is in pods.
+type Kubelets struct {
+	World  *etcdtest.World
+	client client.Client
+
+	mu      sync.Mutex
+	running map[types.UID]etcdtest.Process
+	volumes map[string]string // by claim or pod, with how often it was wiped
+	written map[string]bool   // volumes that etcd has begun to write
+}
+
+// Follow follows the pods of a server until the end of the test.
+func Follow(t testing.TB, config *rest.Config, c client.Client, world *etcdtest.World) *Kubelets {
+	t.Helper()
+	k, err := Start(context.WithoutCancel(t.Context()), config, c, world, t.Cleanup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Start is Follow outside of a test.
+func Start(ctx context.Context, config *rest.Config, c client.Client, world *etcdtest.World, atEnd func(func())) (*Kubelets, error) {
+	k := &Kubelets{World: world, client: c, running: map[types.UID]etcdtest.Process{}, volumes: map[string]string{}, written: map[string]bool{}}
+	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	atEnd(cancel)
+	informer, err := pods.GetInformer(ctx, &corev1.Pod{})
+	if err != nil {
+		return nil, err
+	}
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { k.see(ctx, o.(*corev1.Pod)) },
+		UpdateFunc: func(_, o any) { k.see(ctx, o.(*corev1.Pod)) },
+		DeleteFunc: func(o any) {
+			if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+				o = gone.Obj
+			}
+			k.gone(o.(*corev1.Pod))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	go func() { _ = pods.Start(ctx) }()
+	return k, nil
+}
+
+// Wipe empties the volume of a pod; its etcd ends with that and is started again.
+func (k *Kubelets) Wipe(ctx context.Context, pod *corev1.Pod) {
+	k.mu.Lock()
+	delete(k.written, k.volume(pod))
+	k.volumes[volumeName(pod)] += "'"
+	k.stop(pod)
+	k.mu.Unlock()
+	k.see(ctx, pod)
+}
+
+// see has a pod run as it says now.
+func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
+	if pod.Labels["app"] != "etcd" || len(pod.Spec.Containers) == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case pod.DeletionTimestamp != nil, pod.Status.Phase != corev1.PodRunning:
+		k.stop(pod)
+		return
+	}
+	p := k.process(pod)
+	if k.running[pod.UID] == p {
+		return
+	}
+	if why := k.gate(pod, p.Volume); why != nil {
+		k.stop(pod)
+		k.refuse(ctx, pod, *why)
+		return
+	}
+	k.written[p.Volume] = true
+	k.running[pod.UID] = p
+	k.World.Run(p)
+}
+
+func (k *Kubelets) gone(pod *corev1.Pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.stop(pod)
+}
+
+// stop ends what runs in a pod, and not what runs in a later one of its name.
+func (k *Kubelets) stop(pod *corev1.Pod) {
+	if p, ok := k.running[pod.UID]; ok {
+		delete(k.running, pod.UID)
+		k.World.Stop(p.PeerURL)
+	}
+}
+
+// gate is what the gate decides: see internal/helper/etcdgate.
+func (k *Kubelets) gate(pod *corev1.Pod, volume string) *etcdgate.Report {
+	start, err := etcdgate.ParseStart(pod.Annotations[startAnnotation])
+	switch {
+	case err != nil:
+		return &etcdgate.Report{Reason: etcdgate.NoAuthorisation, Message: err.Error()}
+	case !k.written[volume] && start.Mode == etcdgate.Established:
+		return &etcdgate.Report{Reason: etcdgate.VolumeLost, Message: "there is no log on the volume"}
+	}
+	return nil
+}
+
+// refuse has the pod say so, as a kubelet does.
+func (k *Kubelets) refuse(ctx context.Context, pod *corev1.Pod, why etcdgate.Report) {
+	text, _ := json.Marshal(why)
+	patch, _ := json.Marshal(map[string]any{"status": map[string]any{
+		"conditions": []map[string]any{{"type": "Ready", "status": "False"}, {"type": "ContainersReady", "status": "False"}},
+		"containerStatuses": []map[string]any{{
+			"name": "etcd", "image": "etcd", "imageID": "", "ready": false, "restartCount": 1,
+			"state":     map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
+			"lastState": map[string]any{"terminated": map[string]any{"exitCode": etcdgate.RefusedCode, "reason": "Error", "message": string(text)}},
+		}},
+	}})
+	_ = k.client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, patch))
+}
+
+// volume names what a pod writes on; a wiped one is another.
+func (k *Kubelets) volume(pod *corev1.Pod) string {
+	name := volumeName(pod)
+	return name + k.volumes[name]
+}
+
+func volumeName(pod *corev1.Pod) string {
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			return pod.Namespace + "/" + v.PersistentVolumeClaim.ClaimName
+		}
+	}
+	return string(pod.UID)
+}
+
+func (k *Kubelets) process(pod *corev1.Pod) etcdtest.Process {
+	flag := func(name string) string {
+		for _, arg := range pod.Spec.Containers[0].Args {
+			if value, ok := strings.CutPrefix(arg, "--"+name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	_, version, _ := strings.Cut(pod.Spec.Containers[0].Image, ":v")
+	return etcdtest.Process{
+		Name: flag("name"), PeerURL: flag("initial-advertise-peer-urls"), ClientURL: flag("advertise-client-urls"),
+		InitialCluster: flag("initial-cluster"), Token: flag("initial-cluster-token"),
+		Existing: flag("initial-cluster-state") == "existing", Volume: k.volume(pod), Version: version,
+	}
+}
+
+// String tells what runs, for messages of failing tests.
+func (k *Kubelets) String() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return fmt.Sprintf("%d members run", len(k.running))
+}
