@@ -32,7 +32,7 @@ const debian = "bookworm"
 // Recipes are the images that are made of Debian packages, under the names
 // that upstream gives them. To add one, add it here.
 func Recipes() []Recipe {
-	return []Recipe{busybox(), memcached(), nginx(), sshClient(), sshManager(), sshExtra()}
+	return []Recipe{busybox(), etcd(), memcached(), nginx(), sshClient(), sshManager(), sshExtra()}
 }
 
 // FindRecipe returns the recipe of that name.
@@ -69,6 +69,21 @@ func busybox() Recipe {
 		Tags:     []string{"busybox:{version}", "busybox:{minor}"},
 		Applets:  "/bin/busybox",
 		Config:   Config{Cmd: []string{"sh"}},
+	}
+}
+
+// etcd is a release of 3.4, under the name and with the paths of upstream's image.
+// Newer ones are built from Go modules: see test/e2e/etcd.
+func etcd() Recipe {
+	return Recipe{
+		Name:     "etcd",
+		Summary:  "etcd 3.4 and etcdctl as Debian builds them",
+		Suite:    debian,
+		Packages: []string{"etcd-server", "etcd-client"},
+		Without:  []string{"adduser", "init-system-helpers"},
+		Tags:     []string{"quay.io/coreos/etcd:v{version}"},
+		Links:    map[string]string{"/usr/local/bin/etcd": "/usr/bin/etcd", "/usr/local/bin/etcdctl": "/usr/bin/etcdctl"},
+		Config:   Config{Entrypoint: []string{"/usr/local/bin/etcd"}, Env: []string{"ETCDCTL_API=3"}},
 	}
 }
 
