@@ -55,20 +55,27 @@ func (e *etcdTest) dial(ctx context.Context, address string) (net.Conn, error) {
 	return dialer.DialContext(ctx, "tcp", net.JoinHostPort(found[0].String(), port))
 }
 
+func (e *etcdTest) scheme() string {
+	if e.security != nil {
+		return "https"
+	}
+	return "http"
+}
+
 // clientURL is where a member serves.
 func (e *etcdTest) clientURL(member string) string {
-	return fmt.Sprintf("http://%s.%s.%s.svc:2379", member, articleEtcd, e.ns)
+	return fmt.Sprintf("%s://%s.%s.%s.svc:2379", e.scheme(), member, articleEtcd, e.ns)
 }
 
 // serviceURL is the Service for clients.
 func (e *etcdTest) serviceURL() string {
-	return fmt.Sprintf("http://%s-client.%s.svc:2379", articleEtcd, e.ns)
+	return fmt.Sprintf("%s://%s-client.%s.svc:2379", e.scheme(), articleEtcd, e.ns)
 }
 
 // ask has a client of one URL for a moment.
 func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clientv3.Client) error) error {
 	t.Helper()
-	c, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, DialOptions: []grpc.DialOption{grpc.WithContextDialer(e.dial)}, Logger: zap.NewNop()})
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, TLS: e.security, DialOptions: []grpc.DialOption{grpc.WithContextDialer(e.dial)}, Logger: zap.NewNop()})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"crypto/tls"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -34,8 +35,9 @@ var (
 // operator's old clients read it, by the fields of the contract.
 type etcdTest struct {
 	*cluster
-	ns  string
-	dns string // address of the cluster's own name server
+	ns       string
+	dns      string      // address of the cluster's own name server
+	security *tls.Config // of clients; nil is plain text
 }
 
 func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
