@@ -82,6 +82,10 @@ func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 	if s.Phase != "Running" || s.ServiceName != articleEtcd+"-client" || s.ClientPort != 2379 {
 		t.Errorf("expected phase Running, and the client Service by name and port, got %+v", s)
 	}
+	e.wantService(t, articleEtcd, 2379, 2380)
+	if s := e.wantService(t, articleEtcd+"-client", 2379); s.Spec.ClusterIP == corev1.ClusterIPNone {
+		t.Error("the Service for clients should have an address")
+	}
 	pods := e.pods(t)
 	var names []string
 	for _, p := range pods {
@@ -96,6 +100,23 @@ func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 	if !slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(s.Members.Ready))) {
 		t.Errorf("the pods are %q, status.members.ready says %q", names, s.Members.Ready)
 	}
+}
+
+// wantService expects a Service of the contract: its name, its labels and its ports.
+func (e *etcdTest) wantService(t *testing.T, name string, ports ...int32) *corev1.Service {
+	t.Helper()
+	s := &corev1.Service{}
+	if err := e.Get(t.Context(), client.ObjectKey{Namespace: e.ns, Name: name}, s); err != nil {
+		t.Fatal(err)
+	}
+	var found []int32
+	for _, p := range s.Spec.Ports {
+		found = append(found, p.Port)
+	}
+	if slices.Sort(found); !slices.Equal(found, ports) || s.Labels["app"] != "etcd" || s.Labels["etcd_cluster"] != articleEtcd {
+		t.Errorf("expected ports %v and the labels of the contract, got %v, %v", ports, found, s.Labels)
+	}
+	return s
 }
 
 // pods are the members' that are not on their way out, by name.
