@@ -21,14 +21,18 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/opcrew/opcrew/internal/helper/authproxy"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/helper/exit"
 	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/internal/helper/install"
 	"github.com/opcrew/opcrew/internal/helper/sshfiles"
 )
 
 // version is set by the build.
 var version = "dev"
 
-// Exit codes: a usage error will not go away by a restart, a failure may.
+// Exit codes: a usage error will not go away by a restart, a failure may. A subcommand can
+// have others (package exit).
 const (
 	exitOK = iota
 	exitFailed
@@ -47,6 +51,8 @@ type job func(context.Context) error
 func commands() []command {
 	return []command{
 		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
+		{"install", "copies this program into a volume, for a container of another image", installSelf},
+		{"run-etcd", "starts etcd on the volume that it has a right to, or not at all", runEtcd},
 		{"run-on-host", "runs a command on the host of its pod, at most once", runOnHost},
 		{"ssh-files", "keeps the files of ssh and sshd in step with a mounted Secret", sshFiles},
 		{"version", "prints the version", printVersion},
@@ -79,7 +85,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, log *slog
 	}
 	if err := work(ctx); err != nil {
 		log.Error("Stopped", "command", chosen.name, "error", err.Error())
-		return exitFailed
+		return exit.Code(err, exitFailed)
 	}
 	return exitOK
 }
@@ -114,6 +120,22 @@ func authProxy(args []string, out io.Writer, log *slog.Logger) (job, error) {
 		log.Info("Starting", "version", version, "routes", len(options.Routes))
 		return proxy.Run(ctx)
 	}, nil
+}
+
+func installSelf(args []string, out io.Writer, _ *slog.Logger) (job, error) {
+	options, err := install.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(context.Context) error { return install.Run(options) }, nil
+}
+
+func runEtcd(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	options, err := etcdgate.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return etcdgate.Run(ctx, options, log) }, nil
 }
 
 // runOnHost says nothing of its own: its log is the output of the command.

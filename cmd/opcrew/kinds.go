@@ -11,6 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity"
 	"github.com/opcrew/opcrew/internal/kinds/appservice"
 	"github.com/opcrew/opcrew/internal/kinds/diva"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
@@ -26,6 +27,7 @@ func kinds() []kit.Kind {
 		microservicedeploy.Kind(),
 		diva.Kind(),
 		memcached.Kind(),
+		etcdcluster.Kind(),
 	}
 }
 

@@ -4,30 +4,18 @@
 package authproxy
 
 import (
-	"errors"
 	"flag"
-	"fmt"
 	"io"
+
+	"github.com/opcrew/opcrew/internal/helper/flags"
 )
 
 // ParseFlags reads a command line. It prints to out what --help asks for; an error
 // is for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
-	set := flag.NewFlagSet("auth-proxy", flag.ContinueOnError)
-	o.bind(set)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {}
-	err := set.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		set.SetOutput(out)
-		set.PrintDefaults()
-	}
-	if err != nil {
+	if err := flags.Parse("auth-proxy", args, out, o.bind); err != nil {
 		return o, err
-	}
-	if set.NArg() > 0 {
-		return o, fmt.Errorf("%q is not a flag", set.Arg(0))
 	}
 	return o, o.validate()
 }

@@ -6,10 +6,11 @@ package hostrun
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
+
+	"github.com/opcrew/opcrew/internal/helper/flags"
 )
 
 // Options are what the flags say.
@@ -38,20 +39,8 @@ func stageArgs(stage string) []string { return []string{subcommand, "--stage", s
 // is for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	var o Options
-	set := flag.NewFlagSet(subcommand, flag.ContinueOnError)
-	o.bind(set)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {}
-	err := set.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		set.SetOutput(out)
-		set.PrintDefaults()
-	}
-	if err != nil {
+	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {
 		return o, err
-	}
-	if set.NArg() > 0 {
-		return o, fmt.Errorf("%q is not a flag", set.Arg(0))
 	}
 	return o, o.validate()
 }

@@ -6,9 +6,16 @@ package hostrun
 import (
 	"io"
 	"sync"
+
+	"github.com/opcrew/opcrew/internal/helper/tail"
 )
 
-const chunkSize = 32 << 10
+const (
+	chunkSize = 32 << 10
+	// tailSize leaves room in a result for everything else, as long as few characters of the
+	// tail need an escape.
+	tailSize = 3 << 10
+)
 
 // output takes what the command prints, to both of its streams through one pipe, so that
 // the order stays. It goes into the tail first: the log may be read slowly or not at all.
@@ -18,13 +25,13 @@ type output struct {
 
 	mu     sync.Mutex
 	masker *masker
-	tail   *tail
+	tail   *tail.Tail
 	bytes  int64 // as printed, before anything was masked
 	closed bool
 }
 
 func newOutput(log io.Writer, secrets ...string) *output {
-	return &output{log: log, done: make(chan struct{}), masker: newMasker(secrets...), tail: newTail(tailSize)}
+	return &output{log: log, done: make(chan struct{}), masker: newMasker(secrets...), tail: tail.New(tailSize)}
 }
 
 // follow reads until the pipe ends. It may never do so, if a process that is none of the
@@ -56,7 +63,7 @@ func (o *output) take(chunk []byte) []byte {
 	}
 	o.bytes += int64(len(chunk))
 	text := o.masker.write(chunk)
-	o.tail.write(text)
+	_, _ = o.tail.Write(text) // in memory
 	return text
 }
 
@@ -64,9 +71,9 @@ func (o *output) take(chunk []byte) []byte {
 func (o *output) end(r *Result) {
 	o.mu.Lock()
 	rest := o.masker.flush()
-	o.tail.write(rest)
+	_, _ = o.tail.Write(rest)
 	o.closed = true
-	r.Tail, r.Bytes, r.Truncated = o.tail.text(), o.bytes, o.tail.cut()
+	r.Tail, r.Bytes, r.Truncated = o.tail.Text(), o.bytes, o.tail.Cut()
 	o.mu.Unlock()
 	select {
 	case <-o.done:

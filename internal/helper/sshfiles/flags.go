@@ -6,8 +6,9 @@ package sshfiles
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
+
+	"github.com/opcrew/opcrew/internal/helper/flags"
 )
 
 // Options tell what to keep in step with what.
@@ -27,20 +28,8 @@ type Options struct {
 // is for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	var o Options
-	set := flag.NewFlagSet("ssh-files", flag.ContinueOnError)
-	o.bind(set)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {}
-	err := set.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		set.SetOutput(out)
-		set.PrintDefaults()
-	}
-	if err != nil {
+	if err := flags.Parse("ssh-files", args, out, o.bind); err != nil {
 		return o, err
-	}
-	if set.NArg() > 0 {
-		return o, fmt.Errorf("%q is not a flag", set.Arg(0))
 	}
 	return o, o.validate()
 }

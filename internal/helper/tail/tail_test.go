@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package hostrun
+package tail
 
 import (
 	"strings"
@@ -25,12 +25,12 @@ func TestATailIsTheEndOfWhatWasWritten(t *testing.T) {
 		{"a character that is cut", []string{"€€€"}, "€€", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tail := newTail(8)
+			tail := New(8)
 			for _, chunk := range test.chunks {
-				tail.write([]byte(chunk))
+				write(t, tail, chunk)
 			}
-			if tail.text() != test.want || tail.cut() != test.cut {
-				t.Errorf("expected %q, cut %v, got %q, cut %v", test.want, test.cut, tail.text(), tail.cut())
+			if tail.Text() != test.want || tail.Cut() != test.cut {
+				t.Errorf("expected %q, cut %v, got %q, cut %v", test.want, test.cut, tail.Text(), tail.Cut())
 			}
 		})
 	}
@@ -40,14 +40,21 @@ func TestATailIsTheEndOfWhatWasWritten(t *testing.T) {
 func FuzzTail(f *testing.F) {
 	f.Add("abc", "€uro", "xyz", 5)
 	f.Fuzz(func(t *testing.T, one, two, three string, size int) {
-		tail, all := newTail(max(1, size%100)), one+two+three
+		tail, all := New(max(1, size%100)), one+two+three
 		for _, chunk := range []string{one, two, three} {
-			tail.write([]byte(chunk))
+			write(t, tail, chunk)
 		}
-		got := tail.text()
+		got := tail.Text()
 		missing := min(len(all), len(tail.ring)) - len(got)
 		if !strings.HasSuffix(all, got) || missing >= utf8.UTFMax || missing < 0 {
 			t.Errorf("the last %d bytes of %q: got %q", len(tail.ring), all, got)
 		}
 	})
+}
+
+func write(t *testing.T, tail *Tail, chunk string) {
+	t.Helper()
+	if n, err := tail.Write([]byte(chunk)); n != len(chunk) || err != nil {
+		t.Fatalf("wrote %d of %d bytes: %v", n, len(chunk), err)
+	}
 }

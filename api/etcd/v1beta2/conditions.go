@@ -1,0 +1,69 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+// Condition types of an EtcdCluster. Available, Recovering, Scaling and Upgrading are those of
+// the CoreOS operator: the last three are there only while what they tell of goes on.
+const (
+	// EtcdClusterReady sums up the others: it is False with the first blocking cause.
+	EtcdClusterReady = "Ready"
+	// EtcdClusterChildrenReady tells whether Services, disruption budget, claims and pods are as declared.
+	EtcdClusterChildrenReady = "ChildrenReady"
+	// EtcdClusterAvailable tells whether a quorum of voters is healthy, with the arithmetic.
+	EtcdClusterAvailable = "Available"
+	// EtcdClusterMembersReady tells whether there are as many members as asked for, all of them
+	// healthy voters, and what keeps the first that is not.
+	EtcdClusterMembersReady = "MembersReady"
+	// EtcdClusterUpToDate tells whether every member runs what the spec says.
+	EtcdClusterUpToDate = "UpToDate"
+	// EtcdClusterTLSReady tells whether the certificates in the Secrets fit the cluster.
+	EtcdClusterTLSReady = "TLSReady"
+	// EtcdClusterRecovering is there while a member is being replaced.
+	EtcdClusterRecovering = "Recovering"
+	// EtcdClusterScaling is there while members are added or taken away.
+	EtcdClusterScaling = "Scaling"
+	// EtcdClusterUpgrading is there while members change their version.
+	EtcdClusterUpgrading = "Upgrading"
+)
+
+// Reasons of an EtcdCluster's conditions, beside those that every kind shares.
+const (
+	// ReasonClusterAvailable: a quorum of voters is healthy.
+	ReasonClusterAvailable = "ClusterAvailable"
+	// ReasonCreating: the first members are starting.
+	ReasonCreating = "Creating"
+	// ReasonQuorumLost: fewer voters are healthy than a decision needs.
+	ReasonQuorumLost = "QuorumLost"
+	// ReasonUnreachable: the operator cannot ask the members, whatever they do.
+	ReasonUnreachable = "Unreachable"
+	// ReasonAllMembersReady: there are as many members as asked for, all healthy.
+	ReasonAllMembersReady = "AllMembersReady"
+	// ReasonMemberNotReady: a member is not healthy, and may come back by itself.
+	ReasonMemberNotReady = "MemberNotReady"
+	// ReasonMemberLost: a member has lost its volume or its node and is being replaced.
+	ReasonMemberLost = "MemberLost"
+	// ReasonScalingUp and ReasonScalingDown: the number of members changes.
+	ReasonScalingUp   = "ScalingUp"
+	ReasonScalingDown = "ScalingDown"
+	// ReasonClusterUpgrading: members change their version.
+	ReasonClusterUpgrading = "ClusterUpgrading"
+	// ReasonReplacingMember: a member is being replaced.
+	ReasonReplacingMember = "ReplacingMember"
+	// ReasonAllUpToDate: every member runs what the spec says.
+	ReasonAllUpToDate = "AllUpToDate"
+	// ReasonImpossibleVersion: there is no way from the version that runs to the one asked for.
+	ReasonImpossibleVersion = "ImpossibleVersion"
+	// ReasonInvalidSpec: the spec asks for what cannot be; the message says what to write instead.
+	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonHibernating: the spec says so; the claims are kept.
+	ReasonHibernating = "Hibernating"
+	// ReasonCertificatesFit: the certificates are valid and name the members.
+	ReasonCertificatesFit = "CertificatesFit"
+	// ReasonSecretMissing: a Secret or one of its keys is not there.
+	ReasonSecretMissing = "SecretMissing"
+	// ReasonCertificatesUnfit: a certificate does not parse, has expired or does not name the members.
+	ReasonCertificatesUnfit = "CertificatesUnfit"
+	// ReasonVolumeGone: more volumes are gone than the cluster can do without.
+	ReasonVolumeGone = "VolumeGone"
+)

@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Phases of an EtcdCluster, as the CoreOS operator had them. There Failed was for ever; here it
+// is for as long as the spec asks for what cannot be.
+const (
+	PhaseCreating = "Creating"
+	PhaseRunning  = "Running"
+	PhaseFailed   = "Failed"
+)
+
+// EtcdClusterStatus is what was seen of the cluster.
+type EtcdClusterStatus struct {
+	// phase is Creating until the first members have formed a cluster, then Running; Failed while the spec
+	// asks for what cannot be.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+
+	// reason says why the phase is Failed.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// controlPaused tells whether changes are held back.
+	// +optional
+	ControlPaused bool `json:"controlPaused,omitempty"`
+
+	// clusterID is etcd's own name for the cluster, in hexadecimal. It stands here from the moment on that the
+	// first members were seen to have formed it: from then on no member may start on an empty volume.
+	// +optional
+	ClusterID string `json:"clusterID,omitempty"`
+
+	// size is the number of members, as etcd itself counts them.
+	// +optional
+	Size int32 `json:"size,omitempty"`
+
+	// quorum tells how many voters are healthy, of how many, and how many a decision needs.
+	// +optional
+	Quorum string `json:"quorum,omitempty"`
+
+	// serviceName is the Service for clients.
+	// +optional
+	ServiceName string `json:"serviceName,omitempty"`
+
+	// clientPort is its port.
+	// +optional
+	ClientPort int32 `json:"clientPort,omitempty"`
+
+	// connectionConfigMap names a ConfigMap with what clients need: endpoints, and the Secret for TLS.
+	// +optional
+	ConnectionConfigMap string `json:"connectionConfigMap,omitempty"`
+
+	// members are the pods by whether they are ready.
+	// +optional
+	Members MembersStatus `json:"members,omitempty"`
+
+	// membership is the last that etcd itself said of who belongs to the cluster.
+	// +optional
+	// +listType=map
+	// +listMapKey=id
+	Membership []MemberIdentity `json:"membership,omitempty"`
+
+	// serial is the highest number that a member was made of. Each member has one of its own.
+	// +optional
+	Serial int64 `json:"serial,omitempty"`
+
+	// currentVersion is the lowest that any member runs.
+	// +optional
+	CurrentVersion string `json:"currentVersion,omitempty"`
+
+	// targetVersion is the one that members are changing to; empty when none is.
+	// +optional
+	TargetVersion string `json:"targetVersion,omitempty"`
+
+	// selector selects the pods, for the scale subresource.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions of the cluster; Ready sums up the others.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MembersStatus are the pods by whether they are ready.
+type MembersStatus struct {
+	// ready are the names of the pods that are.
+	// +optional
+	// +listType=atomic
+	Ready []string `json:"ready,omitempty"`
+	// unready are the names of the others.
+	// +optional
+	// +listType=atomic
+	Unready []string `json:"unready,omitempty"`
+}
+
+// MemberIdentity is a member as etcd knows it.
+type MemberIdentity struct {
+	// id is etcd's own name for the member, in hexadecimal.
+	// +required
+	ID string `json:"id"`
+	// name is that of the member's pod.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// learner tells that the member does not vote yet.
+	// +optional
+	Learner bool `json:"learner,omitempty"`
+}

@@ -1,0 +1,50 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Kinds of alarms.
+const (
+	AlarmNoSpace = "NOSPACE"
+	AlarmCorrupt = "CORRUPT"
+)
+
+// Alarm is one that a member has raised. All members list the alarms of all.
+type Alarm struct {
+	Member uint64
+	Kind   string
+}
+
+func (a Alarm) String() string { return fmt.Sprintf("%s of member %x", a.Kind, a.Member) }
+
+// Alarms are those among a status's errors, from 3.4 on.
+func (s MemberStatus) Alarms() []Alarm {
+	var out []Alarm
+	for _, line := range s.Errors {
+		if alarm, ok := parseAlarm(line); ok {
+			out = append(out, alarm)
+		}
+	}
+	return out
+}
+
+// parseAlarm reads "memberID:8211f1d0f64f3269 alarm:NOSPACE", the text of a protobuf
+// message: the number is decimal, and how many spaces there are is nowhere promised.
+func parseAlarm(line string) (Alarm, bool) {
+	var alarm Alarm
+	for _, field := range strings.Fields(strings.ReplaceAll(line, ": ", ":")) {
+		if id, ok := strings.CutPrefix(field, "memberID:"); ok {
+			alarm.Member, _ = strconv.ParseUint(id, 10, 64)
+		}
+		if kind, ok := strings.CutPrefix(field, "alarm:"); ok {
+			alarm.Kind = kind
+		}
+	}
+	return alarm, alarm.Kind != ""
+}

@@ -1,0 +1,201 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// cluster is one that is watched.
+type cluster struct {
+	*Prober
+	key       types.NamespacedName
+	poked     chan struct{}
+	forgotten chan struct{}
+	looks     looks // only of the goroutine that looks
+
+	// step is held while one is taken: there is one at a time.
+	step sync.Mutex
+
+	mu     sync.Mutex
+	target Target
+	line   *line
+	ended  bool
+	view   *View
+	// steps counts the beginnings and the ends of steps: it is odd while one is taken.
+	steps int
+}
+
+// line is an open store.
+type line struct {
+	Store
+	target Target
+	users  sync.WaitGroup
+}
+
+func newCluster(p *Prober, key types.NamespacedName, target Target) *cluster {
+	return &cluster{Prober: p, key: key, target: target, poked: make(chan struct{}, 1), forgotten: make(chan struct{})}
+}
+
+// run looks until the context ends or the cluster is forgotten.
+func (c *cluster) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.running.Go(func() {
+		select {
+		case <-c.forgotten:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	defer c.hangUp()
+	for ctx.Err() == nil {
+		before, steps := c.last()
+		view := c.look(ctx, before)
+		if ctx.Err() != nil {
+			return // what was seen while everything was ended means nothing
+		}
+		if c.publish(view, steps) {
+			c.changed(ctx, c.key)
+		}
+		c.rest(ctx)
+	}
+}
+
+// rest waits until it is time for the next look.
+func (c *cluster) rest(ctx context.Context) {
+	view, _ := c.seen()
+	timer := c.clock.NewTimer(c.interval(view))
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-c.poked:
+	case <-ctx.Done():
+	}
+}
+
+func (c *cluster) wake() {
+	select {
+	case c.poked <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+func (c *cluster) aim(target Target) {
+	c.mu.Lock()
+	changed := !same(c.target, target)
+	c.target = target
+	c.mu.Unlock()
+	if changed {
+		c.wake()
+	}
+}
+
+func (c *cluster) aimed() Target {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.target
+}
+
+func same(a, b Target) bool {
+	return a.Generation == b.Generation && slices.Equal(a.Endpoints, b.Endpoints)
+}
+
+func (c *cluster) seen() (View, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.view == nil {
+		return View{}, false
+	}
+	return *c.view, true
+}
+
+// use gives out the store of the current target until done is called.
+func (c *cluster) use() (store Store, done func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return nil, nil, ErrNotWatched
+	}
+	if c.line == nil || !same(c.line.target, c.target) {
+		store, err := c.dial(c.target)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.drop()
+		c.line = &line{Store: store, target: c.target}
+	}
+	c.line.users.Add(1)
+	return c.line.Store, c.line.users.Done, nil
+}
+
+// drop closes the store once nobody uses it: an addition of a member that is under way
+// when the target changes is not to be cut off.
+func (c *cluster) drop() {
+	if old := c.line; old != nil {
+		c.line = nil
+		c.running.Go(func() {
+			old.users.Wait()
+			_ = old.Close() // nobody waits for its answers
+		})
+	}
+}
+
+func (c *cluster) hangUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	c.drop()
+}
+
+// do takes a step.
+func (c *cluster) do(ctx context.Context, step func(context.Context, Store) error) error {
+	c.step.Lock()
+	defer c.step.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	store, done, err := c.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	c.stepped()
+	defer c.wake()
+	defer c.stepped()
+	return step(ctx, store)
+}
+
+// stepped notes that from here on, what was seen before is old.
+func (c *cluster) stepped() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.steps++
+	if c.view != nil {
+		stale := *c.view
+		stale.Stale = true
+		c.view = &stale
+	}
+}
+
+// last is what a look begins with.
+func (c *cluster) last() (View, int) {
+	view, _ := c.seen()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return view, c.steps
+}
+
+// publish replaces the View, and tells whether that matters to anybody.
+func (c *cluster) publish(view View, steps int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.view
+	view.Stale = steps%2 == 1 || steps != c.steps
+	c.view = &view
+	return before == nil || !alike(*before, view)
+}

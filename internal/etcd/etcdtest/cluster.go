@@ -1,0 +1,121 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdtest
+
+import (
+	"cmp"
+	"crypto/sha1" //nolint:gosec // etcd's own choice
+	"encoding/binary"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/etcd"
+)
+
+// cluster is what its members agree on.
+type cluster struct {
+	id      uint64
+	token   string
+	initial []string
+	formed  bool
+	members []*member
+	removed map[uint64]bool
+	leader  uint64 // 0 without a quorum
+	term    uint64
+	index   uint64
+	changes []string
+}
+
+type member struct {
+	etcd.Member
+	volume string // its data is on; "" until it has run
+	looks  int
+}
+
+// elect keeps the leader while it is up, and else takes the voter with the least id.
+func (c *cluster) elect(voting []uint64) {
+	switch {
+	case !c.formed:
+	case len(voting) < c.quorum():
+		c.leader = 0
+	case !slices.Contains(voting, c.leader):
+		c.lead(voting[0])
+	}
+}
+
+func (c *cluster) lead(id uint64) {
+	c.leader = id
+	c.term++
+	c.index++
+}
+
+func (c *cluster) voters() []*member {
+	return slices.DeleteFunc(slices.Clone(c.members), func(m *member) bool { return m.Learner })
+}
+
+func (c *cluster) quorum() int { return quorum(len(c.voters())) }
+
+func quorum(n int) int { return n/2 + 1 }
+
+// started counts the voters that have ever run, or, as etcd has it, have a name.
+func (c *cluster) started(except uint64) int {
+	n := 0
+	for _, m := range c.voters() {
+		if m.Name != "" && m.ID != except {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *cluster) member(id uint64) *member {
+	return c.find(func(m *member) bool { return m.ID == id })
+}
+
+func (c *cluster) byPeerURL(url string) *member {
+	return c.find(func(m *member) bool { return slices.Contains(m.PeerURLs, url) })
+}
+
+func (c *cluster) find(is func(*member) bool) *member {
+	if i := slices.IndexFunc(c.members, is); i >= 0 {
+		return c.members[i]
+	}
+	return nil
+}
+
+func (c *cluster) list() []etcd.Member {
+	out := make([]etcd.Member, 0, len(c.members))
+	for _, m := range c.members {
+		copied := m.Member
+		copied.PeerURLs, copied.ClientURLs = slices.Clone(m.PeerURLs), slices.Clone(m.ClientURLs)
+		out = append(out, copied)
+	}
+	slices.SortFunc(out, func(a, b etcd.Member) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+func (c *cluster) peerURLs() []string { return peerURLs(c.members) }
+
+func peerURLs(members []*member) []string {
+	var out []string
+	for _, m := range members {
+		out = append(out, m.PeerURLs...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// clusterID is made of the ids of the first members, as etcd's.
+func clusterID(initial []*member) uint64 {
+	var ids []uint64
+	for _, m := range initial {
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	var b []byte
+	for _, id := range ids {
+		b = binary.BigEndian.AppendUint64(b, id)
+	}
+	sum := sha1.Sum(b) //nolint:gosec // see above
+	return binary.BigEndian.Uint64(sum[:8])
+}

@@ -1,0 +1,148 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// hedge passes before a member that has not answered has the next one asked beside it.
+const hedge = 300 * time.Millisecond
+
+// listing is what one member has answered.
+type listing struct {
+	endpoint string
+	cluster  uint64
+	members  []Member
+	err      error
+}
+
+// Members asks one member after the other until one can list them: a learner cannot, nor
+// one that is cut off from the others.
+func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	endpoints := r.candidates()
+	answers := make(chan listing, len(endpoints))
+	var errs []error
+	for asked := 0; ; {
+		if asked < len(endpoints) {
+			go func(endpoint string) { answers <- r.list(ctx, endpoint) }(endpoints[asked])
+			asked++
+		}
+		answer, ok := next(ctx, answers, asked < len(endpoints))
+		switch {
+		case !ok:
+			continue // nobody is done: ask the next one too
+		case answer.err == nil:
+			r.follow(answer.endpoint)
+			return answer.cluster, answer.members, nil
+		}
+		errs = append(errs, answer.err)
+		if len(errs) == len(endpoints) || ctx.Err() != nil {
+			return 0, nil, firstCause(errs)
+		}
+	}
+}
+
+// next waits for an answer, or until it is time to ask another member, if there is one.
+func next(ctx context.Context, answers <-chan listing, more bool) (listing, bool) {
+	var impatient <-chan time.Time
+	if more {
+		timer := time.NewTimer(hedge)
+		defer timer.Stop()
+		impatient = timer.C
+	}
+	select {
+	case answer := <-answers:
+		return answer, true
+	case <-impatient:
+		return listing{}, false
+	case <-ctx.Done():
+		return listing{err: ctx.Err()}, true
+	}
+}
+
+// firstCause is the error of a member that answered, if one did. That of a learner says
+// nothing.
+func firstCause(errs []error) error {
+	for _, err := range errs {
+		if refused := (rpctypes.EtcdError{}); errors.As(err, &refused) && refused.Error() != learnerCannot {
+			return err
+		}
+	}
+	return errs[0]
+}
+
+var learnerCannot = rpctypes.ErrorDesc(rpctypes.ErrGRPCNotSupportedForLearner)
+
+// candidates are the endpoints, the one that is best asked first.
+func (r *remote) candidates() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := slices.Clone(r.target.Endpoints)
+	if r.voter != "" {
+		out = slices.Insert(slices.DeleteFunc(out, func(e string) bool { return e == r.voter }), 0, r.voter)
+	}
+	return out
+}
+
+// follow notes the endpoint that steps go to.
+func (r *remote) follow(endpoint string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.voter = endpoint
+}
+
+func (r *remote) list(ctx context.Context, endpoint string) listing {
+	c, err := r.conn(endpoint)
+	if err != nil {
+		return listing{err: err}
+	}
+	if c.before(5) {
+		err = c.agree(ctx)
+	}
+	if err != nil {
+		return listing{err: fmt.Errorf("%s: %w", endpoint, typed(err))}
+	}
+	answer, err := c.MemberList(ctx)
+	if err != nil {
+		return listing{err: fmt.Errorf("%s: %w", endpoint, typed(err))}
+	}
+	return listing{endpoint: endpoint, cluster: answer.Header.ClusterId, members: members(answer.Members)}
+}
+
+// agree has the member catch up with a quorum. Before 3.5, members list what they know
+// themselves, be it old.
+func (c *conn) agree(ctx context.Context) error {
+	_, err := c.Get(ctx, "health", clientv3.WithCountOnly())
+	for _, later := range []error{rpctypes.ErrUserEmpty, rpctypes.ErrPermissionDenied} {
+		if errors.Is(err, later) {
+			return nil // rights to a key are asked for once the member has caught up
+		}
+	}
+	return err
+}
+
+func members(theirs []*etcdserverpb.Member) []Member {
+	out := make([]Member, 0, len(theirs))
+	for _, m := range theirs {
+		out = append(out, member(m))
+	}
+	slices.SortFunc(out, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+func member(m *etcdserverpb.Member) Member {
+	return Member{ID: m.GetID(), Name: m.GetName(), PeerURLs: m.GetPeerURLs(), ClientURLs: m.GetClientURLs(), Learner: m.GetIsLearner()}
+}

@@ -1,0 +1,111 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"context"
+	"fmt"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Status asks one member.
+func (r *remote) Status(ctx context.Context, endpoint string) (MemberStatus, error) {
+	c, err := r.conn(endpoint)
+	if err != nil {
+		return MemberStatus{Err: err}, err
+	}
+	answer, err := c.maintenance.Status(ctx, endpoint)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", endpoint, typed(err))
+		return MemberStatus{Err: err}, err
+	}
+	c.learn(answer.Version)
+	if answer.Leader != 0 && answer.Leader == answer.Header.MemberId {
+		r.follow(endpoint)
+	}
+	return MemberStatus{
+		ID: answer.Header.MemberId, ClusterID: answer.Header.ClusterId, Version: answer.Version,
+		Leader: answer.Leader, RaftIndex: answer.RaftIndex, RaftTerm: answer.RaftTerm,
+		DBSize: answer.DbSize, Learner: answer.IsLearner, Errors: answer.Errors,
+	}, nil
+}
+
+// AddLearner adds a member without a vote.
+func (r *remote) AddLearner(ctx context.Context, peerURL string) (Member, error) {
+	c, err := r.stepper(ctx)
+	if err != nil {
+		return Member{}, err
+	}
+	if c.before(4) { // or has not been asked yet
+		if _, err := r.Status(ctx, c.endpoint); err != nil {
+			return Member{}, err
+		}
+	}
+	if c.before(4) {
+		return Member{}, ErrNoLearners
+	}
+	return added(c.MemberAddAsLearner(ctx, []string{peerURL}))
+}
+
+// AddVoter adds a member that counts for the quorum from now on.
+func (r *remote) AddVoter(ctx context.Context, peerURL string) (Member, error) {
+	c, err := r.stepper(ctx)
+	if err != nil {
+		return Member{}, err
+	}
+	return added(c.MemberAdd(ctx, []string{peerURL}))
+}
+
+func added(answer *clientv3.MemberAddResponse, err error) (Member, error) {
+	if err != nil {
+		return Member{}, typed(err)
+	}
+	return member(answer.Member), nil
+}
+
+// Promote gives a learner a vote.
+func (r *remote) Promote(ctx context.Context, id uint64) error {
+	c, err := r.stepper(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.MemberPromote(ctx, id)
+	return typed(err)
+}
+
+// Remove takes a member out.
+func (r *remote) Remove(ctx context.Context, id uint64) error {
+	c, err := r.stepper(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.MemberRemove(ctx, id)
+	return typed(err)
+}
+
+// MoveLeader has the leader hand over.
+func (r *remote) MoveLeader(ctx context.Context, leaderEndpoint string, to uint64) error {
+	c, err := r.conn(leaderEndpoint)
+	if err != nil {
+		return err
+	}
+	_, err = c.maintenance.MoveLeader(ctx, to)
+	return typed(err)
+}
+
+// stepper is the member that steps go to. They go to one only: what another would say to
+// a step that was not answered tells nothing about whether it was carried out.
+func (r *remote) stepper(ctx context.Context) (*conn, error) {
+	r.mu.Lock()
+	endpoint := r.voter
+	r.mu.Unlock()
+	if endpoint == "" {
+		if _, _, err := r.Members(ctx); err != nil {
+			return nil, err
+		}
+		return r.stepper(ctx)
+	}
+	return r.conn(endpoint)
+}

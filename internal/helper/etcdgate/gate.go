@@ -1,0 +1,61 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdgate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/opcrew/opcrew/internal/helper/exit"
+)
+
+// Run starts etcd, if it may be, and returns when it has ended. The error brings the exit code
+// to end with.
+func Run(ctx context.Context, o Options, log *slog.Logger) error {
+	// A kubelet that was restarted signals again. That must not end this process before etcd.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
+	start, refusal := admit(o)
+	if refusal != nil {
+		return errors.Join(&exit.Error{Code: RefusedCode, Err: refusal}, refusal.write(o.Termination))
+	}
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("bind the port of the probes: %w", err)
+	}
+	defer listener.Close()
+	if ctx.Err() != nil {
+		return nil // the pod ends before etcd has begun
+	}
+	log.Info("Starting etcd", "mode", start.Mode, "member", o.Member, "id", start.ID)
+	go serve(listener, newHealth(o, start.ID), log)
+	return run(ctx, o)
+}
+
+// admit looks at everything and decides. When it returns no refusal, the marker is on the disk.
+func admit(o Options) (Start, *Report) {
+	start, err := readStart(o.Start)
+	if err != nil {
+		return start, &Report{NoAuthorisation, fmt.Sprintf("nothing says whether the member may start: %v", err)}
+	}
+	f := facts{own: marker{o.Cluster, o.Member, start.ID}, mode: start.Mode}
+	if f.found, err = readMarker(o.Marker); err == nil {
+		f.log, err = hasLog(o.DataDir)
+	}
+	if err != nil {
+		return start, &Report{VolumeUnreadable, err.Error()}
+	}
+	d := decide(f)
+	if d.mark {
+		if err := f.own.write(o.Marker); err != nil {
+			return start, &Report{VolumeUnwritable, err.Error()}
+		}
+	}
+	return start, d.refusal
+}

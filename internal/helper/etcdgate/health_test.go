@@ -1,0 +1,147 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package etcdgate
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// probed is a health server before an etcd that answers as a test says.
+func probed(t *testing.T, etcd http.HandlerFunc) (*health, func(path string) (int, string)) {
+	t.Helper()
+	server := httptest.NewServer(etcd)
+	t.Cleanup(server.Close)
+	o := Defaults()
+	o.Metrics, o.Start = server.URL, filepath.Join(t.TempDir(), "start")
+	h := newHealth(o, ours().ID)
+	return h, func(path string) (int, string) {
+		answer := httptest.NewRecorder()
+		h.handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, http.NoBody))
+		return answer.Code, answer.Body.String()
+	}
+}
+
+func TestAMemberIsReadyWhenItIsEstablishedAndEtcdSaysSo(t *testing.T) {
+	code, body := http.StatusServiceUnavailable, `{"health":"false","reason":"RAFT NO LEADER"}`
+	h, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/health" || r.URL.RawQuery != "" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		w.WriteHeader(code)
+		fmt.Fprint(w, body)
+	})
+	expect := func(wantCode int, part string) {
+		t.Helper()
+		if got, text := probe("/readyz"); got != wantCode || !strings.Contains(text, part) {
+			t.Errorf("expected %d %q, got %d %q", wantCode, part, got, text)
+		}
+	}
+	expect(503, "no such file")
+	must(t, put(h.options.Start, "join "+ours().ID))
+	expect(503, `the operator says "join`)
+	must(t, put(h.options.Start, "established 0000000000000001"))
+	expect(503, "not yet")
+	must(t, put(h.options.Start, "established "+ours().ID))
+	expect(503, "RAFT NO LEADER")
+	code, body = http.StatusOK, `{"health":"true"}`
+	expect(200, body)
+	must(t, put(h.options.Start, ""))
+	expect(503, "not a mode")
+}
+
+// A member is not to be killed for what others do.
+func TestAMemberIsAliveWhateverItAnswers(t *testing.T) {
+	for _, code := range []int{200, 404, 500, 503} {
+		_, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/health" {
+				t.Error("expected no question that etcd looks into its store for")
+			}
+			w.WriteHeader(code)
+		})
+		if got, body := probe("/livez"); got != 200 {
+			t.Errorf("etcd answers %d: got %d %q", code, got, body)
+		}
+	}
+}
+
+func TestAMemberIsAliveUntilItHasOpenedItsListener(t *testing.T) {
+	for _, metrics := range []bool{true, false} {
+		address := freeAddress(t)
+		h := newHealth(Options{Client: address}, "")
+		if metrics {
+			h.options.Metrics = "http://" + address
+		}
+		probe := func() (int, string) {
+			answer := httptest.NewRecorder()
+			h.live(answer, httptest.NewRequest(http.MethodGet, "/livez", http.NoBody))
+			return answer.Code, answer.Body.String()
+		}
+		if code, body := probe(); code != 200 || !strings.Contains(body, "not opened its listener yet") {
+			t.Errorf("before: %d %q", code, body)
+		}
+		listener, err := net.Listen("tcp", address)
+		must(t, err)
+		server := &http.Server{Handler: http.NotFoundHandler()}
+		go func() { _ = server.Serve(listener) }()
+		if code, body := probe(); code != 200 || body != "ok\n" {
+			t.Errorf("open: %d %q", code, body)
+		}
+		must(t, server.Close())
+		if code, body := probe(); code != 503 || !strings.Contains(body, "refused") {
+			t.Errorf("closed: %d %q", code, body)
+		}
+	}
+}
+
+func TestAnEtcdThatIsStoppedIsNeitherReadyNorAlive(t *testing.T) {
+	address := freeAddress(t)
+	m := newMember(t, "--metrics", address)
+	m.o.Metrics = "http://" + address
+	m.allow(Bootstrap)
+	r := m.start()
+	m.says("output")
+	m.answers("/livez", 200, "ok\n")
+	m.answers("/readyz", 503, "not yet")
+	m.allow(Established)
+	m.answers("/readyz", 200, "/health")
+	must(t, syscall.Kill(m.pid(), syscall.SIGSTOP))
+	begin := time.Now()
+	if code, body := m.probe("/livez"); code != 503 || !strings.Contains(body, "deadline") || time.Since(begin) < liveTime-time.Second {
+		t.Errorf("after %s: %d %q", time.Since(begin), code, body)
+	}
+	if code, body := m.probe("/readyz"); code != 503 {
+		t.Errorf("ready: %d %q", code, body)
+	}
+	must(t, syscall.Kill(m.pid(), syscall.SIGCONT))
+	m.answers("/livez", 200, "ok")
+	m.answers("/readyz", 200, "/health")
+	r.signal(syscall.SIGTERM)
+	r.ends(0, "")
+}
+
+func TestAnOldEtcdIsReadyWhenItTakesConnections(t *testing.T) {
+	m := newMember(t)
+	m.allow(Established)
+	must(t, put(filepath.Join(m.o.DataDir, segment), "x"))
+	must(t, ours().write(m.o.Marker))
+	m.start()
+	m.says("output")
+	m.answers("/readyz", 503, "refused")
+	m.answers("/livez", 200, "not opened its listener yet")
+	listener, err := net.Listen("tcp", m.o.Client)
+	must(t, err)
+	defer listener.Close()
+	m.answers("/readyz", 200, "takes connections")
+	m.answers("/livez", 200, "ok\n")
+}

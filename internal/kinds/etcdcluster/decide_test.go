@@ -1,0 +1,173 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+)
+
+func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
+	plain, claims := newCluster(), newCluster(withClaims)
+	n := func(serial int64) string { return memberName(plain, serial) }
+	for name, test := range map[string]struct {
+		world world
+		want  string
+	}{
+		"all is well":         {observed(plain, 3), "nothing"},
+		"all is well, claims": {observed(claims, 3), "nothing"},
+		"more are asked for":  {observed(plain, 3).asks(sized(5)), "add member " + n(3)},
+		"one was added":       {observed(plain, 3).asks(sized(4)).joining(3, false), "wait for " + n(3) + " to join: its pod is being made"},
+		"one has joined":      {observed(plain, 3).asks(sized(4)).with(3, true), "promote member " + n(3)},
+		"one cannot join":     {observed(plain, 3).asks(sized(4)).joining(3, true).silent(3, time.Hour), "remove member " + n(3)},
+		"while one joins no other is added, whoever is well": {observed(plain, 3).asks(sized(5)).joining(3, true), "wait for " + n(3) + " to join: it is starting"},
+		"fewer are asked for":                                {observed(plain, 5).asks(sized(3)), "remove member " + n(4)},
+		"fewer, and the newest leads":                        {leads(observed(plain, 3), 2).asks(sized(1)), "move the lead to " + n(0)},
+		"fewer, and one is not well":                         {observed(plain, 5).down(1).asks(sized(3)), "wait for " + n(1) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
+		"a pod is gone, emptyDir":                            {observed(plain, 3).without(1), "remove member " + n(1)},
+		"a pod is gone, claim":                               {observed(claims, 3).without(1), "wait for " + n(1) + " to be healthy: its pod is being made"},
+		"claim and pod are gone":                             {observed(claims, 3).without(1).unclaimed(1), "remove member " + n(1)},
+		"an empty volume":                                    {observed(claims, 3).refused(1, etcdgate.VolumeLost), "remove member " + n(1)},
+		"a volume of somebody else":                          {observed(claims, 3).refused(1, etcdgate.VolumeForeign), "remove member " + n(1)},
+		"etcd ended by itself":                               {observed(claims, 3).refused(1, etcdgate.EtcdEnded), "wait for " + n(1) + " to be healthy: container etcd crashes again and again, 1 times so far (last: Error, exit code 3: {\"reason\":\"EtcdEnded\",\"message\":\"no log in /var/etcd/data\"})"},
+		"two of three are gone":                              {observed(plain, 3).without(1, 2), "wait for an answer of the cluster"},
+		"a lost one goes before growth":                      {observed(plain, 3).without(1).asks(sized(5)), "remove member " + n(1)},
+		"after it was taken out":                             {observed(plain, 2), "add member " + n(3)},
+		"a node is silent for a while":                       {observed(claims, 3).down(1).silent(1, time.Minute), "wait for " + n(1) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
+		"a node is silent for too long":                      {observed(claims, 3).down(1).silent(1, 5*time.Minute), "remove member " + n(1)},
+		"another version":                                    {observed(plain, 3).asks(versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
+		"the next minor":                                     {observed(plain, 3).asks(versioned("3.6.16")), "change " + n(1) + " to 3.6.16"},
+		"over two minors":                                    {observed(plain, 3).asks(versioned("3.7.3")), "change " + n(1) + " to 3.6.16"},
+		"one is on its way":                                  {observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.5.35", "3.6.16"), "wait for " + n(1) + " to be healthy"},
+		"one has it":                                         {observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.6.16", "3.6.16"), "change " + n(2) + " to 3.6.16"},
+		"the leader is the last":                             {observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.6.16", "3.6.16").running(2, "3.6.16", "3.6.16"), "move the lead to " + n(1)},
+		"it has handed over":                                 {leads(observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.6.16", "3.6.16").running(2, "3.6.16", "3.6.16"), 1), "change " + n(0) + " to 3.6.16"},
+		"back while mixed":                                   {observed(plain, 3).running(1, "3.6.16", "3.6.16"), "change " + n(1) + " to 3.5.35"},
+		"a bad image is taken back":                          {observed(plain, 3).down(1).running(1, "", "3.5.99"), "change " + n(1) + " to 3.5.35"},
+		"a downgrade":                                        {observed(plain, 3).asks(versioned("3.4.44")), "nothing"},
+		"a version that is none":                             {observed(plain, 3).asks(versioned("latest"), sized(5)), "nothing"},
+		"another field, claims":                              {observed(claims, 3).asks(withEnv("A", "1")), "make " + n(1) + " anew"},
+		"another field, emptyDir":                            {observed(plain, 3).asks(withEnv("A", "1")), "add member " + n(3)},
+		"its successor is there":                             {observed(plain, 3).asks(withEnv("A", "1")).with(3, false), "remove member " + n(2)},
+		"another field, one of one":                          {observed(newCluster(withClaims, sized(1)), 1).asks(withEnv("A", "1")), "make " + n(0) + " anew"},
+		"hibernate":                                          {observed(claims, 3).asks(hibernates), "nothing"},
+		"hibernate is nothing for emptyDir":                  {observed(plain, 3).asks(hibernates, sized(5)), "add member " + n(3)},
+		"nobody has looked yet":                              {unseen(observed(plain, 3).asks(sized(5))), "wait for an answer of the cluster"},
+		"a step was taken just now":                          {stale(observed(plain, 3).asks(sized(5))), "wait for the next look at the cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := test.world.decide(test.world.c).says(); got != test.want {
+				t.Errorf("expected the operator to %s, it is to %s", test.want, got)
+			}
+		})
+	}
+}
+
+func leads(w world, serial int64) world {
+	for key, status := range w.view.Status {
+		status.Leader, status.RaftTerm = id(serial), 9
+		w.view.Status[key] = status
+	}
+	return w
+}
+
+func unseen(w world) world {
+	w.view = etcd.View{}
+	return w
+}
+
+func stale(w world) world {
+	w.view.Stale = true
+	return w
+}
+
+func TestBeforeTheClusterIsFormedPodsMayBeginAgain(t *testing.T) {
+	c := newCluster(unformed)
+	w := observed(c, 0)
+	if d := w.decide(c); len(d.members) != 3 || !w.wantsPod(c, d, d.members[0]) {
+		t.Errorf("expected three first members with pods, got %d", len(d.members))
+	}
+	for _, m := range w.decide(c).members {
+		if got := w.startOf(c, m); !strings.HasPrefix(got, "bootstrap ") {
+			t.Errorf("expected a first member to be allowed to begin on an empty volume, got %q", got)
+		}
+	}
+	w = w.with(0, false).with(1, false)
+	if d := w.asks(sized(5)).decide(c); len(d.members) != 3 {
+		t.Errorf("expected the first members to stay three until they have formed the cluster, got %d", len(d.members))
+	}
+}
+
+func TestOnceFormedNobodyMayStartOnAnEmptyVolumeButWhoJoins(t *testing.T) {
+	c := newCluster()
+	w := observed(c, 3)
+	for _, pod := range w.pods {
+		pod.Annotations[startAnnotation] = "bootstrap 0000000000000100"
+	}
+	if d := w.decide(c); len(d.establish) != 3 {
+		t.Errorf("expected all three first members to be established, got %d", len(d.establish))
+	}
+	w = observed(c, 3).joining(3, false)
+	d := w.decide(c)
+	for _, m := range d.members {
+		got, _, _ := strings.Cut(w.startOf(c, m), " ")
+		if want := map[bool]string{true: "established", false: "join"}[m.started]; got != want {
+			t.Errorf("member %d: expected %q, got %q", m.serial, want, got)
+		}
+	}
+}
+
+func TestThePodOfALostMemberIsNotMadeAnew(t *testing.T) {
+	for name, w := range map[string]world{
+		"its emptyDir went with it":     observed(newCluster(), 3).without(1),
+		"its claim went too":            observed(newCluster(withClaims), 3).without(1).unclaimed(1),
+		"and the quorum with both":      observed(newCluster(withClaims), 3).without(1, 2).unclaimed(1, 2),
+		"emptyDir, and the quorum went": observed(newCluster(), 3).without(1, 2),
+	} {
+		d := w.decide(w.c)
+		for _, m := range d.members {
+			if m.serial == 1 && w.wantsPod(w.c, d, m) {
+				t.Errorf("%s: expected no pod for a member that has lost its data", name)
+			}
+		}
+	}
+}
+
+func TestAllPodsOfACollapsedClusterWithClaimsComeBackAsTheyWere(t *testing.T) {
+	w := observed(newCluster(withClaims), 3).without(0, 1, 2)
+	d := w.decide(w.c)
+	for _, m := range d.members {
+		if !w.wantsPod(w.c, d, m) || !strings.HasPrefix(w.startOf(w.c, m), "established ") {
+			t.Errorf("expected member %d to come back on its volume, and on nothing else", m.serial)
+		}
+	}
+	if len(d.members) != 3 {
+		t.Errorf("expected 3 members, got %d", len(d.members))
+	}
+}
+
+func TestAnOldCacheDoesNotTakeAwayWhatJoinsNow(t *testing.T) {
+	w := observed(newCluster(), 3)
+	stays := w.stays(w.c, w.decide(w.c))
+	pod := &corev1.Pod{}
+	pod.Name = memberName(w.c, 7)
+	pod.CreationTimestamp.Time = noon.Add(time.Second)
+	if !stays(pod) {
+		t.Error("expected a pod that is newer than the look at the cluster to stay")
+	}
+	pod.CreationTimestamp.Time = noon.Add(-time.Minute)
+	if stays(pod) {
+		t.Error("expected the pod of a member that was taken out to go")
+	}
+	blind := unseen(w)
+	if stays := blind.stays(w.c, blind.decide(w.c)); !stays(pod) {
+		t.Error("expected every pod to stay as long as the cluster has not said who its members are")
+	}
+}

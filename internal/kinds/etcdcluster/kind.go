@@ -1,0 +1,157 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package etcdcluster is the kind EtcdCluster: etcd members in pods of their own, each under
+// a gate that lets it start on an empty volume only when that loses nothing.
+//
+// Who belongs to a cluster is what etcd itself says, never what pods there are: pods are
+// matched to members. One thing is changed at a time, and only while a quorum is healthy.
+package etcdcluster
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/status,verbs=patch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=pods;persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdclusters.etcd.database.coreos.com,verbs=get
+
+// workers is how many objects are looked at at a time.
+const workers = 8
+
+// Kind is EtcdCluster's entry in the list of kinds.
+func Kind() kit.Kind { return KindWith(etcd.Dial) }
+
+// KindWith is the kind with another way to reach clusters, for tests.
+func KindWith(dial etcd.Dialer) kit.Kind {
+	return kit.Kind{
+		Name:        "etcdcluster",
+		Layer:       kit.Data,
+		CRDs:        []string{"etcdclusters.etcd.database.coreos.com"},
+		AddToScheme: etcdv1beta2.AddToScheme,
+		Cache:       cached,
+		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
+			prober := etcd.NewProber(dial, tools.Clock, nil)
+			if err := mgr.Add(prober); err != nil {
+				return err
+			}
+			return setup(mgr, &reconciler{Tools: tools, prober: prober})
+		},
+	}
+}
+
+func cached() map[client.Object]cache.ByObject {
+	pods := kit.Ours()
+	pods.Transform = kit.TrimPod
+	return map[client.Object]cache.ByObject{
+		&etcdv1beta2.EtcdCluster{}:      {},
+		&corev1.Service{}:               kit.Ours(),
+		&corev1.ConfigMap{}:             kit.Ours(),
+		&corev1.PersistentVolumeClaim{}: kit.Ours(),
+		&policyv1.PodDisruptionBudget{}: kit.Ours(),
+		&corev1.Pod{}:                   pods,
+		&corev1.Node{}:                  {Transform: kit.TrimNode},
+	}
+}
+
+func setup(mgr ctrl.Manager, r *reconciler) error {
+	loop := &kit.Loop[*etcdv1beta2.EtcdCluster, facts]{
+		Tools: r.Tools,
+		New:   func() *etcdv1beta2.EtcdCluster { return &etcdv1beta2.EtcdCluster{} },
+		Kind:  r,
+		Forget: func(key client.ObjectKey) {
+			r.prober.Forget(key)
+			r.born.forget(key)
+		},
+	}
+	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
+	if err != nil {
+		return err
+	}
+	seen := source.Channel(r.prober.Events(), &handler.EnqueueRequestForObject{})
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("etcdcluster").
+		For(&etcdv1beta2.EtcdCluster{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Pod{}).
+		Owns(&corev1.PersistentVolumeClaim{}, builder.WithPredicates(claimChanged)).
+		Owns(&policyv1.PodDisruptionBudget{}).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.whoseMembersAreOn), builder.WithPredicates(nodeChanged)).
+		WatchesRawSource(ofUsers).
+		WatchesRawSource(seen).
+		WithOptions(kit.ControllerOptions(workers)).
+		Complete(loop)
+}
+
+// claimChanged leaves out what the volume's own controllers write.
+var claimChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	old, now := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
+	return old.Status.Phase != now.Status.Phase || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
+}}
+
+// nodeChanged leaves out heartbeats.
+var nodeChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return nodeOf(e.ObjectOld.(*corev1.Node)) != nodeOf(e.ObjectNew.(*corev1.Node))
+}}
+
+// whoseMembersAreOn wakes the clusters that have a member on a node.
+func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []reconcile.Request {
+	pods := &corev1.PodList{}
+	if err := r.Client.List(ctx, pods, client.MatchingLabels{etcdv1beta2.AppLabel: etcdv1beta2.AppName}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range pods.Items {
+		if pods.Items[i].Spec.NodeName == n.GetName() {
+			out = append(out, request(pods.Items[i].Namespace, pods.Items[i].Labels[etcdv1beta2.ClusterLabel]))
+		}
+	}
+	return out
+}
+
+// whoReferTo wakes the clusters that name a Secret.
+func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
+	list := &etcdv1beta2.EtcdClusterList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		for _, b := range bundles(&list.Items[i]) {
+			if b.secret == secret.GetName() {
+				out = append(out, request(list.Items[i].Namespace, list.Items[i].Name))
+				break
+			}
+		}
+	}
+	return out
+}
+
+func request(namespace, name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+}

@@ -1,0 +1,152 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+)
+
+// lost tells why a member can never come back as what it was, or nothing while it may.
+//
+// Before the cluster was formed nothing is lost: nobody has written to it yet, and members
+// may begin again. A member that has never run has nothing to lose but its place.
+func (f facts) lost(c *etcdv1beta2.EtcdCluster, m member) string {
+	if c.Status.ClusterID == "" {
+		return ""
+	}
+	if why := f.nodeGivenUp(m.pod, healing(c)); why != "" {
+		return why
+	}
+	if m.pod != nil && m.pod.DeletionTimestamp == nil {
+		if why := refusal(m.pod); why != "" {
+			return why
+		}
+	}
+	if !m.started {
+		return ""
+	}
+	if !persistent(c) {
+		return lostWithPod(m.pod)
+	}
+	return lostClaim(m.claim)
+}
+
+// lostWithPod tells of an emptyDir that went with its pod. A pod that is still going may
+// have its etcd running for a while, which makes no difference: it is not coming back.
+func lostWithPod(pod *corev1.Pod) string {
+	switch {
+	case pod == nil:
+		return "its pod is gone, and its emptyDir with it"
+	case pod.DeletionTimestamp != nil:
+		return "its pod is being deleted, and its emptyDir with it"
+	case ended(pod):
+		return fmt.Sprintf("its pod has ended (%s), and its emptyDir is gone", pod.Status.Reason)
+	}
+	return ""
+}
+
+func lostClaim(claim *corev1.PersistentVolumeClaim) string {
+	switch {
+	case claim == nil:
+		return "its claim is gone, and its data with it"
+	case claim.Status.Phase == corev1.ClaimLost:
+		return "the volume of its claim is gone"
+	}
+	return ""
+}
+
+// ended: its containers will not run again, as in a pod that was evicted.
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// refusal is what the gate in the pod said when it did not let etcd start on a volume that is
+// empty or of another member. Its other refusals may pass.
+func refusal(pod *corev1.Pod) string {
+	for _, status := range pod.Status.ContainerStatuses {
+		for _, state := range []*corev1.ContainerStateTerminated{status.State.Terminated, status.LastTerminationState.Terminated} {
+			if status.Name != container || state == nil || status.State.Running != nil && status.Ready {
+				continue
+			}
+			said, err := etcdgate.ParseReport(state.Message)
+			if err == nil && (said.Reason == etcdgate.VolumeLost || said.Reason == etcdgate.VolumeForeign) {
+				return said.Error()
+			}
+		}
+	}
+	return ""
+}
+
+// node is what matters of a node to those that run on it.
+type node struct {
+	// silentSince is since when its kubelet has not been heard of; zero: it is.
+	silentSince time.Time
+	// outOfService: somebody vouches for it that the machine is off.
+	outOfService bool
+}
+
+func nodeOf(n *corev1.Node) node {
+	var out node
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			out.silentSince = c.LastTransitionTime.Time
+		}
+	}
+	for _, taint := range n.Spec.Taints {
+		out.outOfService = out.outOfService || taint.Key == corev1.TaintNodeOutOfService
+	}
+	return out
+}
+
+// nodeGivenUp tells why what runs on the node of a pod is given up. A volume on it is never
+// used elsewhere: the machine may only be cut off, and its etcd still run.
+func (f facts) nodeGivenUp(pod *corev1.Pod, after time.Duration) string {
+	if pod == nil || pod.Spec.NodeName == "" {
+		return ""
+	}
+	n, ok := f.nodes[pod.Spec.NodeName]
+	switch {
+	case !ok && f.nodesKnown:
+		return fmt.Sprintf("its node %s is gone", pod.Spec.NodeName)
+	case n.outOfService:
+		return fmt.Sprintf("its node %s is out of service", pod.Spec.NodeName)
+	case !n.silentSince.IsZero() && f.now.Sub(n.silentSince) >= after:
+		return fmt.Sprintf("its node %s has not been heard of since %s, longer than %s", pod.Spec.NodeName, n.silentSince.UTC().Format(time.RFC3339), after)
+	}
+	return ""
+}
+
+// givenUpIn is how long it takes until the next node is given up; 0: none is silent.
+func (f facts) givenUpIn(c *etcdv1beta2.EtcdCluster) time.Duration {
+	var soonest time.Duration
+	for _, pod := range f.pods {
+		n, ok := f.nodes[pod.Spec.NodeName]
+		if !ok || n.silentSince.IsZero() {
+			continue
+		}
+		if left := healing(c) - f.now.Sub(n.silentSince); left > 0 && (soonest == 0 || left < soonest) {
+			soonest = left
+		}
+	}
+	return soonest
+}
+
+// healing is for how long a node may be silent.
+func healing(c *etcdv1beta2.EtcdCluster) time.Duration {
+	text := etcdv1beta2.DefaultNodeLossAfter
+	if c.Spec.Healing != nil && c.Spec.Healing.NodeLossAfter != "" {
+		text = c.Spec.Healing.NodeLossAfter
+	}
+	after, err := time.ParseDuration(text)
+	if err != nil || after <= 0 {
+		after, _ = time.ParseDuration(etcdv1beta2.DefaultNodeLossAfter)
+	}
+	return after
+}

@@ -1,0 +1,179 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// Annotations of members' pods and claims.
+const (
+	// startAnnotation is what the gate in the pod goes by: how the member may start, and with
+	// which id. See internal/helper/etcdgate.
+	startAnnotation = "etcd.opcrew.io/start"
+	// serialAnnotation is the number that the member's name was made of.
+	serialAnnotation = "etcd.opcrew.io/serial"
+	// firstAnnotation is the number of members that a cluster was to begin with.
+	firstAnnotation = "etcd.opcrew.io/first-members"
+	// wishesAnnotation is a hash of what the user asked for when the pod was made.
+	wishesAnnotation = "etcd.opcrew.io/wishes"
+)
+
+// member is one that belongs to the cluster, or is about to, with all that is known of it.
+type member struct {
+	name string
+	// client is where the operator and others reach it.
+	client  string
+	serial  int64
+	id      uint64
+	learner bool
+	// started: it has told its name, so it has run at least once.
+	started bool
+	pod     *corev1.Pod
+	claim   *corev1.PersistentVolumeClaim
+	// healthy: it has answered and follows a leader. version is what it runs.
+	healthy bool
+	version string
+	// lost says why it can never come back as what it was; empty while it may.
+	lost string
+}
+
+func (m member) voter() bool { return !m.learner }
+
+// ready: it is healthy, and so does its pod say.
+func (m member) ready() bool { return m.healthy && m.pod != nil && workload.Ready(m.pod) }
+
+// start is how the pod was allowed to start when it was last told.
+func (m member) start() string {
+	if m.pod == nil {
+		return ""
+	}
+	return m.pod.Annotations[startAnnotation]
+}
+
+// members are those of the cluster, by their serial numbers: as etcd itself lists them, or,
+// before the cluster was formed, those that it is to begin with.
+func (f facts) members(c *etcdv1beta2.EtcdCluster) []member {
+	var out []member
+	for _, m := range f.identities(c) {
+		m.pod, m.claim = f.pods[m.name], f.claims[m.name]
+		status := f.view.Status[m.id]
+		m.healthy, m.version = m.id != 0 && f.view.Healthy(m.id), status.Version
+		m.client = clientURL(c, m.name)
+		m.lost = f.lost(c, m)
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b member) int { return cmp.Or(cmp.Compare(a.serial, b.serial), cmp.Compare(a.name, b.name)) })
+	return out
+}
+
+// identities tells who belongs to the cluster.
+func (f facts) identities(c *etcdv1beta2.EtcdCluster) []member {
+	serials := f.serials(c)
+	var out []member
+	switch {
+	case c.Status.ClusterID == "":
+		n := f.first(c)
+		for serial := range int64(n) {
+			name := memberName(c, serial)
+			out = append(out, member{name: name, serial: serial, id: bootstrapID(c, name), started: true})
+		}
+	case f.view.Err == nil && !f.view.At.IsZero():
+		for _, m := range f.view.Members {
+			name := m.Name
+			if len(m.PeerURLs) > 0 {
+				name = nameOf(m.PeerURLs[0])
+			}
+			out = append(out, member{name: name, serial: serialOf(serials, name), id: m.ID, learner: m.Learner, started: m.Started()})
+		}
+	default:
+		for _, m := range c.Status.Membership {
+			id, _ := strconv.ParseUint(m.ID, 16, 64)
+			out = append(out, member{name: m.Name, serial: serialOf(serials, m.Name), id: id, learner: m.Learner, started: true})
+		}
+	}
+	return out
+}
+
+// first is the number of members that the cluster begins with. It stays what it was when
+// the first of them was made: they all know each other from the start.
+func (f facts) first(c *etcdv1beta2.EtcdCluster) int32 {
+	for _, pod := range f.pods {
+		if n, err := strconv.ParseInt(pod.Annotations[firstAnnotation], 10, 32); err == nil && n > 0 {
+			return int32(n)
+		}
+	}
+	for _, claim := range f.claims {
+		if n, err := strconv.ParseInt(claim.Annotations[firstAnnotation], 10, 32); err == nil && n > 0 {
+			return int32(n)
+		}
+	}
+	return c.Spec.Size
+}
+
+// ahead is for how many members more than are known of a name is recognised: those that
+// were added by a process that died before it could say so.
+const ahead = 16
+
+// serials maps names to the numbers that they are made of.
+func (f facts) serials(c *etcdv1beta2.EtcdCluster) map[string]int64 {
+	out := map[string]int64{}
+	for serial := range f.highest(c) + ahead {
+		out[memberName(c, serial)] = serial
+	}
+	return out
+}
+
+// serialOf is the number of a name; that of a member of unknown origin is -1.
+func serialOf(serials map[string]int64, name string) int64 {
+	if serial, ok := serials[name]; ok {
+		return serial
+	}
+	return -1
+}
+
+// highest is the highest number that a pod, a claim or the status tells of.
+func (f facts) highest(c *etcdv1beta2.EtcdCluster) int64 {
+	top := c.Status.Serial
+	if c.Status.ClusterID == "" {
+		top = int64(f.first(c)) - 1
+	}
+	for _, pod := range f.pods {
+		top = max(top, serialIn(pod.Annotations))
+	}
+	for _, claim := range f.claims {
+		top = max(top, serialIn(claim.Annotations))
+	}
+	return top
+}
+
+func serialIn(annotations map[string]string) int64 {
+	n, err := strconv.ParseInt(annotations[serialAnnotation], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// nextSerial is that of a member to be added: higher than any that was ever used.
+func (f facts) nextSerial(c *etcdv1beta2.EtcdCluster, all []member) int64 {
+	top := f.highest(c)
+	for _, m := range all {
+		top = max(top, m.serial)
+	}
+	return top + 1
+}
+
+// bootstrapID is the id that etcd gives to a first member.
+func bootstrapID(c *etcdv1beta2.EtcdCluster, name string) uint64 {
+	return etcd.BootstrapID([]string{peerURL(c, name)}, string(c.UID))
+}

@@ -1,0 +1,117 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"net/url"
+	"strings"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// suffixLength is that of the contract's pod names: <cluster>-<10 characters>.
+const suffixLength = 10
+
+// memberName is the name of a member's pod and claim. It is made of the cluster's UID and a
+// serial number that no other member of the cluster ever has, so that two processes which
+// decide on the same facts name, and so make, the same member.
+func memberName(c *etcdv1beta2.EtcdCluster, serial int64) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", c.UID, serial))
+	return c.Name + "-" + hex.EncodeToString(sum[:])[:suffixLength]
+}
+
+// host is how others reach a member: the name that its pod has under the headless Service.
+func host(c *etcdv1beta2.EtcdCluster, name string) string {
+	return fmt.Sprintf("%s.%s.%s.svc%s", name, c.Name, c.Namespace, domain(c))
+}
+
+func domain(c *etcdv1beta2.EtcdCluster) string {
+	if c.Spec.Pod == nil || c.Spec.Pod.ClusterDomain == "" {
+		return ""
+	}
+	return "." + strings.TrimPrefix(c.Spec.Pod.ClusterDomain, ".")
+}
+
+func peerURL(c *etcdv1beta2.EtcdCluster, name string) string {
+	return fmt.Sprintf("%s://%s:%d", scheme(peerSecret(c)), host(c, name), etcdv1beta2.PeerPort)
+}
+
+func clientURL(c *etcdv1beta2.EtcdCluster, name string) string {
+	return fmt.Sprintf("%s://%s:%d", scheme(serverSecret(c)), host(c, name), etcdv1beta2.ClientPort)
+}
+
+func scheme(secret string) string {
+	if secret == "" {
+		return "http"
+	}
+	return "https"
+}
+
+// nameOf is the name of the member that a peer URL leads to.
+func nameOf(peerURL string) string {
+	u, err := url.Parse(peerURL)
+	if err != nil {
+		return ""
+	}
+	name, _, _ := strings.Cut(u.Hostname(), ".")
+	return name
+}
+
+func clientService(c *etcdv1beta2.EtcdCluster) string { return c.Name + "-client" }
+
+func connectionMap(c *etcdv1beta2.EtcdCluster) string { return c.Name + "-connection" }
+
+// selector selects the pods, as the contract's Services do.
+func selector(c *etcdv1beta2.EtcdCluster) map[string]string {
+	return map[string]string{etcdv1beta2.AppLabel: etcdv1beta2.AppName, etcdv1beta2.ClusterLabel: c.Name}
+}
+
+func labels(c *etcdv1beta2.EtcdCluster) map[string]string {
+	out := selector(c)
+	maps.Copy(out, map[string]string{
+		"app.kubernetes.io/name":      etcdv1beta2.AppName,
+		"app.kubernetes.io/instance":  c.Name,
+		"app.kubernetes.io/component": "database",
+		"app.kubernetes.io/part-of":   common.Name,
+	})
+	return out
+}
+
+func peerSecret(c *etcdv1beta2.EtcdCluster) string {
+	if s := memberSecret(c); s != nil {
+		return s.PeerSecret
+	}
+	return ""
+}
+
+func serverSecret(c *etcdv1beta2.EtcdCluster) string {
+	if s := memberSecret(c); s != nil {
+		return s.ServerSecret
+	}
+	return ""
+}
+
+func operatorSecret(c *etcdv1beta2.EtcdCluster) string {
+	if c.Spec.TLS == nil || c.Spec.TLS.Static == nil {
+		return ""
+	}
+	return c.Spec.TLS.Static.OperatorSecret
+}
+
+func memberSecret(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.MemberSecret {
+	if c.Spec.TLS == nil || c.Spec.TLS.Static == nil {
+		return nil
+	}
+	return c.Spec.TLS.Static.Member
+}
+
+// persistent tells whether members have claims.
+func persistent(c *etcdv1beta2.EtcdCluster) bool {
+	return c.Spec.Pod != nil && c.Spec.Pod.PersistentVolumeClaimSpec != nil
+}

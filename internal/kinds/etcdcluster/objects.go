@@ -1,0 +1,149 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podtemplate"
+)
+
+// peerService gives members their names. Those that are not ready are told too: they find
+// each other by them before they can be ready.
+func peerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
+	return corev1ac.Service(c.Name, c.Namespace).WithLabels(labels(c)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithClusterIP(corev1.ClusterIPNone).
+			WithPublishNotReadyAddresses(true).
+			WithSelector(selector(c)).
+			WithPorts(port("client", etcdv1beta2.ClientPort), port("peer", etcdv1beta2.PeerPort)))
+}
+
+// forClients is the Service that clients use. Only members that are ready are behind it.
+func forClients(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
+	return corev1ac.Service(clientService(c), c.Namespace).WithLabels(labels(c)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithType(corev1.ServiceTypeClusterIP).
+			WithSelector(selector(c)).
+			WithPorts(port("client", etcdv1beta2.ClientPort)))
+}
+
+func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
+	return corev1ac.ServicePort().WithName(name).WithProtocol(corev1.ProtocolTCP).WithPort(number).WithTargetPort(intstr.FromInt32(number))
+}
+
+// connection is what clients need, ready-made for them to mount.
+func connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguration {
+	data := map[string]string{
+		"endpoints": fmt.Sprintf("%s://%s.%s.svc%s:%d", scheme(serverSecret(c)), clientService(c), c.Namespace, domain(c), etcdv1beta2.ClientPort),
+	}
+	if secret := operatorSecret(c); secret != "" {
+		data["tlsSecret"] = secret
+	}
+	return corev1ac.ConfigMap(connectionMap(c), c.Namespace).WithLabels(labels(c)).WithData(data)
+}
+
+// disruptionBudget keeps drains from taking the quorum.
+func disruptionBudget(c *etcdv1beta2.EtcdCluster) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
+	return policyv1ac.PodDisruptionBudget(c.Name, c.Namespace).WithLabels(labels(c)).
+		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
+			WithMinAvailable(intstr.FromInt32(c.Spec.Size/2 + 1)).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector(c))))
+}
+
+// claim is where a member's data is.
+func (f facts) claim(c *etcdv1beta2.EtcdCluster, m member) *corev1ac.PersistentVolumeClaimApplyConfiguration {
+	return corev1ac.PersistentVolumeClaim(m.name, c.Namespace).
+		WithLabels(labels(c)).
+		WithAnnotations(f.marks(c, m)).
+		WithSpec(podtemplate.Convert[*corev1ac.PersistentVolumeClaimSpecApplyConfiguration](c.Spec.Pod.PersistentVolumeClaimSpec))
+}
+
+// marks say of a pod or a claim which member it is of.
+func (f facts) marks(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
+	out := map[string]string{serialAnnotation: strconv.FormatInt(m.serial, 10)}
+	if c.Status.ClusterID == "" {
+		out[firstAnnotation] = strconv.Itoa(int(f.first(c)))
+	}
+	return out
+}
+
+// podLabels are those of a member's pod; the user's stand back behind ours.
+func podLabels(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
+	out := map[string]string{}
+	if c.Spec.Pod != nil {
+		maps.Copy(out, c.Spec.Pod.Labels)
+	}
+	maps.Copy(out, labels(c))
+	out[etcdv1beta2.NodeLabel] = m.name
+	return out
+}
+
+func (f facts) podAnnotations(c *etcdv1beta2.EtcdCluster, m member, version string) map[string]string {
+	out := map[string]string{}
+	if c.Spec.Pod != nil {
+		maps.Copy(out, c.Spec.Pod.Annotations)
+	}
+	maps.Copy(out, f.marks(c, m))
+	out[etcdv1beta2.VersionAnnotation] = version
+	out[wishesAnnotation] = wishes(c)
+	out[startAnnotation] = f.startOf(c, m)
+	return out
+}
+
+// startOf tells how a member may start now.
+func (f facts) startOf(c *etcdv1beta2.EtcdCluster, m member) string {
+	switch {
+	case c.Status.ClusterID == "":
+		return startOf(etcdgate.Bootstrap, m.id)
+	case m.started:
+		return startOf(etcdgate.Established, m.id)
+	}
+	return startOf(etcdgate.Join, m.id)
+}
+
+func startOf(mode etcdgate.Mode, id uint64) string {
+	return etcdgate.Start{Mode: mode, ID: fmt.Sprintf("%016x", id)}.String()
+}
+
+// wishes is a hash of what the user asked of pods, their version apart, which is changed in
+// place. What the operator adds of its own is not in it: an upgrade of it restarts nobody.
+func wishes(c *etcdv1beta2.EtcdCluster) string {
+	asked := struct {
+		Repository string
+		Pod        *etcdv1beta2.PodPolicy
+		TLS        *etcdv1beta2.TLSPolicy
+	}{c.Spec.Repository, c.Spec.Pod.DeepCopy(), c.Spec.TLS}
+	if asked.Pod != nil {
+		asked.Pod.PersistentVolumeClaimSpec, asked.Pod.BusyboxImage, asked.Pod.DNSTimeoutInSecond = nil, "", 0
+	}
+	text, err := json.Marshal(asked)
+	if err != nil { // plain data
+		panic(fmt.Errorf("encode the wishes of a cluster: %w", err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// versionOf is the version that a pod is of, or changes to.
+func versionOf(pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	return strings.TrimPrefix(pod.Annotations[etcdv1beta2.VersionAnnotation], "v")
+}

@@ -1,0 +1,167 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// Plan declares the children, and at most one change of the membership. Deletion needs no
+// plan: all children are collected with their owner, their data too, as the contract has it.
+func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.Plan {
+	if c.DeletionTimestamp != nil {
+		return kit.Plan{}
+	}
+	if f.behind {
+		return kit.Plan{Again: time.Second}
+	}
+	d := f.decide(c)
+	plan := kit.Plan{Hold: c.Spec.Paused, Again: f.again(c, d)}
+	plan.Children = f.children(c, d)
+	plan.Prune = []client.ObjectList{&corev1.PodList{}, &corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}}
+	plan.Stays = f.stays(c, d)
+	for _, m := range d.establish {
+		plan.Patches = append(plan.Patches, establishPatch(m))
+	}
+	if d.change != nil {
+		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
+	}
+	if d.step != nil && len(d.establish) == 0 {
+		plan.Step = &kit.Step{Name: d.step.name, Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.view.Members) }}
+		plan.Events = []kit.Event{{Reason: d.step.reason, Action: "Change", Note: d.step.note}}
+	}
+	return plan
+}
+
+// children are those that there are to be now.
+func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
+	var out []ensure.Child
+	declare := func(objects ...runtime.ApplyConfiguration) {
+		for _, object := range objects {
+			out = append(out, ensure.Child{Object: object})
+		}
+	}
+	declare(peerService(c), forClients(c), connection(c))
+	if c.Spec.Size > 1 {
+		declare(disruptionBudget(c))
+	}
+	for _, m := range d.members {
+		if persistent(c) && (m.claim != nil || f.mayBegin(c, d, m)) {
+			out = append(out, ensure.Child{Object: f.claim(c, m), Once: true})
+		}
+		if f.wantsPod(c, d, m) {
+			out = append(out, ensure.Child{Object: f.pod(c, m, d.members, f.versionFor(c, d, m)), Once: true})
+		}
+	}
+	return out
+}
+
+// mayBegin tells whether a member that has neither pod nor claim may be given them: before the
+// cluster was formed, or when it was added and has never run.
+func (f facts) mayBegin(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
+	if c.Status.ClusterID == "" {
+		return d.invalid == nil
+	}
+	return !m.started && m.lost == ""
+}
+
+// wantsPod tells whether a member is to have a pod now. That of a lost one stays until the
+// cluster has taken it out, and is not made anew.
+func (f facts) wantsPod(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
+	switch {
+	case d.drop[m.name], c.Spec.Hibernate && persistent(c):
+		return false
+	case m.pod != nil:
+		return true
+	case m.serial < 0 || m.lost != "":
+		return false
+	}
+	return f.mayBegin(c, d, m) || m.started && m.claim != nil
+}
+
+// versionFor is the version that a member's new pod is of. One that is made anew in the
+// middle of an upgrade has the newer one only if others run it already.
+func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision, m member) string {
+	if c.Status.ClusterID == "" {
+		return wanted(c)
+	}
+	if d.target != "" || d.invalid != nil {
+		if low := f.lowest(c, &d); low != "" {
+			return low
+		}
+	}
+	return wanted(c)
+}
+
+// stays tells which undeclared pods and claims stay all the same: as long as the cluster
+// itself has not said who its members are, all but those that are made anew.
+func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object) bool {
+	fresh := c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
+	return func(object client.Object) bool {
+		switch object.(type) {
+		case *corev1.Pod:
+			stops := d.drop[object.GetName()] || c.Spec.Hibernate && persistent(c)
+			return !stops && (!fresh || f.joins(object))
+		case *corev1.PersistentVolumeClaim:
+			return !fresh || f.joins(object)
+		}
+		return false
+	}
+}
+
+// joins tells of a pod or claim that is newer than the look at the cluster: its member was
+// added since.
+func (f facts) joins(object client.Object) bool {
+	return !f.view.At.IsZero() && !object.GetCreationTimestamp().Time.Before(f.view.At.Truncate(time.Second))
+}
+
+// again is when to look again by itself.
+func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
+	soonest := d.again
+	for _, wait := range []time.Duration{f.givenUpIn(c), f.formsIn(c)} {
+		if wait > 0 && (soonest == 0 || wait < soonest) {
+			soonest = wait
+		}
+	}
+	return soonest
+}
+
+// establishPatch takes from a pod the permission to start on an empty volume.
+func establishPatch(m member) kit.Patch {
+	to := startOf(etcdgate.Established, m.id)
+	return podPatch(m.pod, to, []map[string]any{
+		{"op": "test", "path": annotationPath(startAnnotation), "value": m.start()},
+		{"op": "replace", "path": annotationPath(startAnnotation), "value": to},
+	}, "metadata", "annotations", startAnnotation)
+}
+
+// versionPatch has a pod run another version, in place: the kubelet stops etcd and starts
+// the other image on the same volume.
+func versionPatch(c *etcdv1beta2.EtcdCluster, m member, version string) kit.Patch {
+	was := m.pod.Annotations[etcdv1beta2.VersionAnnotation]
+	return podPatch(m.pod, version, []map[string]any{
+		{"op": "test", "path": annotationPath(etcdv1beta2.VersionAnnotation), "value": was},
+		{"op": "test", "path": "/spec/containers/0/name", "value": container},
+		{"op": "replace", "path": annotationPath(etcdv1beta2.VersionAnnotation), "value": version},
+		{"op": "replace", "path": "/spec/containers/0/image", "value": image(c, version)},
+	}, "metadata", "annotations", etcdv1beta2.VersionAnnotation)
+}
+
+// podPatch patches exactly the pod that was looked at.
+func podPatch(pod *corev1.Pod, intent string, operations []map[string]any, field ...any) kit.Patch {
+	operations = append([]map[string]any{{"op": "test", "path": "/metadata/uid", "value": pod.UID}}, operations...)
+	return kit.Patch{Object: pod, Type: types.JSONPatchType, Data: encode(operations), Intent: intent, Fields: fieldSet(field...)}
+}

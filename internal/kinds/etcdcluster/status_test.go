@@ -1,0 +1,132 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/golden"
+)
+
+// report is what the status says of a world.
+func report(w world) *etcdv1beta2.EtcdCluster {
+	c := w.c.DeepCopy()
+	done := kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}}
+	(&reconciler{}).Report(c, w.facts, done, noon)
+	return c
+}
+
+func conditionOf(c *etcdv1beta2.EtcdCluster, kind string) string {
+	found := meta.FindStatusCondition(c.Status.Conditions, kind)
+	if found == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s %s: %s", found.Status, found.Reason, found.Message)
+}
+
+func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
+	plain, claims := newCluster(), newCluster(withClaims)
+	n := func(serial int64) string { return memberName(plain, serial) }
+	for name, test := range map[string]struct {
+		world world
+		want  string
+	}{
+		"all is well":          {observed(plain, 3), "True AllMembersReady: 3 of 3 members are ready"},
+		"nothing is there yet": {observed(newCluster(unformed), 0), "False Creating: 0 of 3 first members answer; " + memberName(plain, 0) + ": its pod is being made"},
+		"one is lost":          {observed(plain, 3).without(1), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and its emptyDir with it"},
+		"its volume is empty":  {observed(claims, 3).refused(1, etcdgate.VolumeLost), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": VolumeLost: no log in /var/etcd/data"},
+		"one is down":          {observed(plain, 3).down(1), "False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
+		"two of three are down": {observed(claims, 3).down(1, 2),
+			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
+		"two of three are gone for good": {observed(plain, 3).without(1, 2),
+			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; only 1 can still come back, so nothing is written to it any more: restore a backup"},
+		"it grows":        {observed(plain, 3).asks(sized(5)), "False ScalingUp: 3 of 5 members are ready"},
+		"it shrinks":      {observed(plain, 5).asks(sized(3)), "False ScalingDown: The cluster goes from 5 to 3 members"},
+		"it upgrades":     {observed(plain, 3).asks(versioned("3.6.16")), "False Updating: 3 of 3 members are not yet as the spec says"},
+		"no way":          {observed(plain, 3).asks(versioned("3.4.44")), "False ImpossibleVersion: all members run 3.5.35, and a downgrade to 3.4.44 is not possible: their data is in the newer form; set version to 3.5.35, or restore a backup into a new cluster"},
+		"no such size":    {observed(plain, 3).asks(sized(8)), "False InvalidSpec: spec.size: 8 members cannot be; use 1 to 7"},
+		"no such version": {observed(plain, 3).asks(versioned("latest")), `False InvalidSpec: spec.version "latest" is not a number of three parts, such as 3.6.16`},
+		"it sleeps":       {observed(claims, 3).asks(hibernates).without(0, 1, 2), "True Hibernating: spec.hibernate: no member runs; the claims of 3 members are kept"},
+		"no certificates": {uncertified(observed(plain, 3)), "False SecretMissing: TLS.static.operatorSecret: there is no Secret operator"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := conditionOf(report(test.world), etcdv1beta2.EtcdClusterReady)
+			if !strings.HasPrefix(got, test.want) {
+				t.Errorf("expected Ready to be\n%s, it is\n%s", test.want, got)
+			}
+		})
+	}
+}
+
+func uncertified(w world) world {
+	w = w.asks(withAllTLS)
+	w.tls = &obstacle{etcdv1beta2.ReasonSecretMissing, "TLS.static.operatorSecret: there is no Secret operator"}
+	return w
+}
+
+func withAllTLS(c *etcdv1beta2.EtcdCluster) {
+	c.Spec.TLS = &etcdv1beta2.TLSPolicy{Static: &etcdv1beta2.StaticTLS{OperatorSecret: "operator", Member: &etcdv1beta2.MemberSecret{ServerSecret: "s"}}}
+}
+
+func TestTheStatusIsTheContracts(t *testing.T) {
+	golden.Check(t, "status.yaml", report(observed(newCluster(), 3)).Status)
+	golden.Check(t, "status-growing.yaml", report(observed(newCluster(sized(4)), 3).joining(3, true)).Status)
+}
+
+func TestWhatGoesOnHasAConditionOnlyForAsLong(t *testing.T) {
+	for name, test := range map[string]struct {
+		world world
+		kind  string
+		want  string
+	}{
+		"scaling":    {observed(newCluster(), 3).asks(sized(4)), etcdv1beta2.EtcdClusterScaling, "True ScalingUp: Current cluster size: 3, desired cluster size: 4"},
+		"upgrading":  {observed(newCluster(), 3).asks(versioned("3.6.16")), etcdv1beta2.EtcdClusterUpgrading, "True ClusterUpgrading: upgrading to 3.6.16"},
+		"recovering": {observed(newCluster(), 3).without(1), etcdv1beta2.EtcdClusterRecovering, "True ReplacingMember: A member is being replaced; "},
+	} {
+		if got := conditionOf(report(test.world), test.kind); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: expected %q, got %q", name, test.want, got)
+		}
+		if got := conditionOf(report(observed(newCluster(), 3)), test.kind); got != "none" {
+			t.Errorf("expected nothing of %s when all is well, got %q", name, got)
+		}
+	}
+}
+
+func TestANewProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
+	w := observed(newCluster(), 3)
+	w.c = report(w)
+	if got := report(unseen(w)); conditionOf(got, "Ready") != conditionOf(w.c, "Ready") || got.Status.Quorum != w.c.Status.Quorum {
+		t.Errorf("expected the status to stay, got %s", conditionOf(got, "Ready"))
+	}
+}
+
+func TestAFormedClusterIsNotedOnceAndForAll(t *testing.T) {
+	c := newCluster(unformed)
+	w := observed(c, 3)
+	got := report(w)
+	if got.Status.ClusterID != "00000000000000c1" || got.Status.Serial != 2 || got.Status.Phase != etcdv1beta2.PhaseRunning {
+		t.Errorf("expected the cluster's id, the number of its last member and phase Running, got %+v", got.Status)
+	}
+	w.c = got
+	if again := report(w.without(0, 1, 2)); again.Status.ClusterID != got.Status.ClusterID || again.Status.Size != 3 || len(again.Status.Membership) != 3 {
+		t.Errorf("expected what etcd last said to stay while it says nothing, got %+v", again.Status)
+	}
+}
+
+func TestSpecPausedIsToldInItsOwnWords(t *testing.T) {
+	w := observed(newCluster(), 3).asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
+	c := w.c.DeepCopy()
+	(&reconciler{}).Report(c, w.facts, kit.Outcome{Held: 2}, noon)
+	if got := conditionOf(c, "Ready"); got != "False Paused: spec.paused: 2 changes are held back" || !c.Status.ControlPaused {
+		t.Errorf("expected the pause to be told, got %s", got)
+	}
+}

@@ -1,0 +1,100 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// newest are the last patches of the minor versions that an upgrade passes through. Each
+// minor must be entered on the way to the next (etcd's upgrade guides), and the patch
+// matters: 3.5.26 is the first from which 3.6 can be entered, 3.6.11 the first for 3.7.
+var newest = []string{"3.2.32", "3.3.27", "3.4.44", "3.5.35", "3.6.16", "3.7.3"}
+
+// enterFrom are the oldest patches of a minor version that the next one can be entered from.
+var enterFrom = map[uint]string{5: "3.5.26", 6: "3.6.11"}
+
+// parse reads a version as specs and members write it.
+func parse(text string) (*version.Version, error) {
+	v, err := version.ParseSemantic(strings.TrimPrefix(text, "v"))
+	if err != nil {
+		return nil, fmt.Errorf("version %q is not a number of three parts, such as 3.6.16", text)
+	}
+	return v, nil
+}
+
+// wanted is the version that the spec asks for, without a v.
+func wanted(c *etcdv1beta2.EtcdCluster) string {
+	return strings.TrimPrefix(cmp.Or(strings.TrimSpace(c.Spec.Version), etcdv1beta2.DefaultVersion), "v")
+}
+
+// next is the version to which members change now on the way from the lowest that runs to
+// the one wanted: that itself, or the step over the next minor version.
+//
+// While some members still run the old minor version the cluster speaks the old protocol, and
+// can go back; once all run the new one it cannot (etcd's downgrade guide).
+func next(from, to string, path []string) (string, error) {
+	old, err := parse(from)
+	if err != nil {
+		return "", err
+	}
+	target, err := parse(to)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case old.Major() != target.Major():
+		return "", fmt.Errorf("there is no way from version %s to %s", from, to)
+	case target.Minor() < old.Minor():
+		return "", fmt.Errorf("all members run %s, and a downgrade to %s is not possible: their data is in the newer form; set version to %s, or restore a backup into a new cluster", from, to, from)
+	case target.Minor() == old.Minor():
+		return to, nil
+	case tooOld(old):
+		return through(old, old.Minor(), path), nil
+	case target.Minor() == old.Minor()+1:
+		return to, nil
+	}
+	between := through(old, old.Minor()+1, path)
+	if between == "" {
+		return "", fmt.Errorf("on the way from version %s to %s comes %d.%d, of which no version is known; name one in spec.upgradePath", from, to, old.Major(), old.Minor()+1)
+	}
+	return between, nil
+}
+
+// tooOld tells whether a newer patch of the same minor version comes before the next minor.
+func tooOld(v *version.Version) bool {
+	least, ok := enterFrom[v.Minor()]
+	return ok && v.Major() == 3 && v.LessThan(version.MustParseSemantic(least))
+}
+
+// through is the version of a minor that an upgrade passes through: the user's, or the newest.
+func through(old *version.Version, minor uint, path []string) string {
+	for _, text := range slices.Concat(path, newest) {
+		v, err := parse(text)
+		if err == nil && v.Major() == old.Major() && v.Minor() == minor && old.LessThan(v) && !tooOld(v) {
+			return strings.TrimPrefix(text, "v")
+		}
+	}
+	return ""
+}
+
+// learns tells whether a version has learners, which came with 3.4.
+func learns(text string) bool {
+	v, err := parse(text)
+	return err != nil || v.AtLeast(version.MustParseSemantic("3.4.0"))
+}
+
+// measured tells whether a version has a listener of its own for health and metrics, which
+// came with 3.3.
+func measured(text string) bool {
+	v, err := parse(text)
+	return err != nil || v.AtLeast(version.MustParseSemantic("3.3.0"))
+}
