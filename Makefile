@@ -90,11 +90,11 @@ run: build $(KUBECTL) ## Run all kinds in one process against the current cluste
 
 .PHONY: e2e
 e2e: need-root ## Scenarios on the local cluster (make up first): real nodes, pods and faults.
-	go test -tags e2e -count 1 -timeout 60m -v ./test/e2e/...
+	go test -tags e2e -p 1 -count 1 -timeout 150m -v ./test/e2e/...
 
 .PHONY: e2e-smoke
 e2e-smoke: need-root ## The short scenario of each kind on the local cluster (make up first).
-	go test -tags e2e -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
+	go test -tags e2e -p 1 -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
 
 .PHONY: e2e-gateway
 e2e-gateway: need-root $(BIN)/traefik ## Host names behind a real Ingress and Gateway on the local cluster (make up first; builds Traefik, 5 minutes the first time).

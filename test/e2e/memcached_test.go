@@ -60,13 +60,19 @@ func newCacheTest(t *testing.T) *cacheTest {
 	return &cacheTest{c, ns.Name}
 }
 
+// holds tells whether all nodes have an image.
+func (c *cluster) holds(t *testing.T, image string) bool {
+	t.Helper()
+	return slices.ContainsFunc(strings.Split(c.run(t, "localcluster", "image", "list"), "\n"), func(line string) bool {
+		fields := strings.Fields(line)
+		return len(fields) == 2 && fields[0] == image && strings.Count(fields[1], ",") == 2
+	})
+}
+
 // wantImage puts an image on the nodes that some of them lack.
 func (c *cluster) wantImage(t *testing.T, image string) {
 	t.Helper()
-	if slices.ContainsFunc(strings.Split(c.run(t, "localcluster", "image", "list"), "\n"), func(line string) bool {
-		fields := strings.Fields(line)
-		return len(fields) == 2 && fields[0] == image && strings.Count(fields[1], ",") == 2
-	}) {
+	if c.holds(t, image) {
 		return
 	}
 	name, _, _ := strings.Cut(image, ":")

@@ -106,12 +106,18 @@ func (c *cluster) wantRepairInOneWrite(t *testing.T) {
 // report, leases are renewed.
 func (c *cluster) wantQuiet(t *testing.T, d time.Duration) {
 	t.Helper()
+	c.wantQuietBy(t, machinesUser, d)
+}
+
+// wantQuietBy waits until an account makes no call for so long.
+func (c *cluster) wantQuietBy(t *testing.T, user string, d time.Duration) {
+	t.Helper()
 	audit := c.audit(t)
 	var seen testenv.Calls
 	for range 10 { // what is under way comes to its end first
 		mark := audit.Mark(t)
 		time.Sleep(d) // silence can only be waited for
-		if seen = audit.Since(t, mark).By(machinesUser).Counted(); len(seen) == 0 {
+		if seen = audit.Since(t, mark).By(user).Counted(); len(seen) == 0 {
 			return
 		}
 	}

@@ -29,10 +29,13 @@ const ShellTag = "busybox:1.35"
 // debian is the suite that the versions below are of.
 const debian = "bookworm"
 
+// adduser makes accounts where a package is installed; images have theirs by their recipes.
+const adduser = "adduser"
+
 // Recipes are the images that are made of Debian packages, under the names
 // that upstream gives them. To add one, add it here.
 func Recipes() []Recipe {
-	return []Recipe{busybox(), memcached(), nginx(), sshClient(), sshManager(), sshExtra()}
+	return []Recipe{busybox(), etcd(), memcached(), nginx(), sshClient(), sshManager(), sshExtra()}
 }
 
 // FindRecipe returns the recipe of that name.
@@ -72,13 +75,28 @@ func busybox() Recipe {
 	}
 }
 
+// etcd is a release of 3.4, under the name and with the paths of upstream's image.
+// Newer ones are built from Go modules: see test/e2e/etcd.
+func etcd() Recipe {
+	return Recipe{
+		Name:     "etcd",
+		Summary:  "etcd 3.4 and etcdctl as Debian builds them",
+		Suite:    debian,
+		Packages: []string{"etcd-server", "etcd-client"},
+		Without:  []string{adduser, "init-system-helpers"},
+		Tags:     []string{"quay.io/coreos/etcd:v{version}"},
+		Links:    map[string]string{"/usr/local/bin/etcd": "/usr/bin/etcd", "/usr/local/bin/etcdctl": "/usr/bin/etcdctl"},
+		Config:   Config{Entrypoint: []string{"/usr/local/bin/etcd"}, Env: []string{"ETCDCTL_API=3"}},
+	}
+}
+
 func memcached() Recipe {
 	return Recipe{
 		Name:     "memcached",
 		Summary:  "memcached as Debian builds it",
 		Suite:    "trixie",
 		Packages: []string{"memcached"},
-		Without:  []string{"adduser", "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
+		Without:  []string{adduser, "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
 		Tags:     []string{"memcached:{version}"},
 		Accounts: []string{"memcache:x:11211:11211:memcache:/nonexistent:/usr/sbin/nologin"},
 		// It refuses to run as root without being told a user.
@@ -94,7 +112,7 @@ func nginx() Recipe {
 		Summary:  "nginx as Debian builds it, with a page to serve",
 		Suite:    "trixie",
 		Packages: []string{"nginx"},
-		Without:  []string{"adduser", "iproute2", "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
+		Without:  []string{adduser, "iproute2", "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
 		Tags:     []string{"nginx:{version}", "nginx:{minor}"},
 		Accounts: []string{"www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin"},
 		Files:    map[string]string{"/etc/nginx/nginx.conf": nginxConf},
@@ -111,7 +129,7 @@ func sshClient() Recipe {
 		Summary:  "sshd and python3 as Debian builds them, to be managed",
 		Suite:    "trixie",
 		Packages: []string{"openssh-server", "python3", "dash", "coreutils"},
-		Without:  []string{"adduser", "debconf", "init-system-helpers", "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
+		Without:  []string{adduser, "debconf", "init-system-helpers", "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
 		Tags:     []string{"diva-client:{version}"},
 		// root has a shell here: it is who the manager logs in as.
 		Files: map[string]string{
@@ -137,7 +155,7 @@ func sshManager() Recipe {
 		Suite:   "trixie",
 		// libc-bin has the one locale that ansible runs in.
 		Packages: []string{"ansible-core", "openssh-client", "dash", "coreutils", "libc-bin"},
-		Without:  []string{"adduser", "debconf", "passwd", "media-types"},
+		Without:  []string{adduser, "debconf", "passwd", "media-types"},
 		Tags:     []string{"diva:{version}"},
 		Files:    map[string]string{"/etc/ssh/ssh_config": "Include /etc/ssh/ssh_config.d/*.conf\n"},
 		Config:   Config{Cmd: []string{"sleep", "infinity"}, Env: []string{"HOME=/root", "LC_ALL=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}},

@@ -31,6 +31,8 @@ type Recipe struct {
 	Applets string `json:"applets,omitempty"`
 	// Accounts are lines of /etc/passwd that a package's script would have added.
 	Accounts []string `json:"accounts,omitempty"`
+	// Links lead to programs of the packages from where upstream has them, by path.
+	Links map[string]string `json:"links,omitempty"`
 	// Files are put in the place of those of the packages, by path.
 	Files  map[string]string `json:"files,omitempty"`
 	Config Config            `json:"config"`
@@ -82,6 +84,9 @@ func (r Recipe) tree(ctx context.Context, debs []string) (*Tree, error) {
 	}
 	for name, content := range r.Files {
 		tree.AddContent(clean(name), []byte(content), 0o644)
+	}
+	for name, target := range r.Links {
+		tree.AddLink(clean(name), target)
 	}
 	if r.Applets == "" {
 		return tree, nil

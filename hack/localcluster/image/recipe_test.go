@@ -33,7 +33,8 @@ func TestVersionsLoseWhatDebianAdds(t *testing.T) {
 func TestRecipesAreTaggedWithTrueVersionsOnly(t *testing.T) {
 	for _, recipe := range Recipes() {
 		for _, tag := range recipe.Tags {
-			if !strings.HasSuffix(tag, ":{version}") && !strings.HasSuffix(tag, ":{minor}") {
+			_, version, _ := strings.Cut(tag, ":")
+			if !slices.Contains([]string{"{version}", "v{version}", "{minor}"}, version) {
 				t.Errorf("%s: tag %s does not follow the package", recipe.Name, tag)
 			}
 		}
@@ -128,6 +129,16 @@ func TestAccountsOfPackagesComeWithAGroupEach(t *testing.T) {
 	}
 	if err := tree.addAccountLines([]string{"broken"}); err == nil {
 		t.Error("a broken line was taken")
+	}
+}
+
+func TestLinksOfARecipeLeadToWhatItsPackagesHave(t *testing.T) {
+	tree, err := etcd().tree(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := tree.entries["usr/local/bin/etcd"]; e.link != "/usr/bin/etcd" {
+		t.Errorf("etcd is started by upstream's path, which leads to %q", e.link)
 	}
 }
 

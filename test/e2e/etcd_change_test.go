@@ -1,0 +1,180 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/e2e/etcd"
+)
+
+// sizes are how a cluster grows and shrinks.
+func sizes() []int { return []int{3, 5, 3, 1} }
+
+func TestNoRequestFailsWhileAnEtcdClusterIsScaled(t *testing.T) {
+	for storage, how := range storages() {
+		t.Run(storage, func(t *testing.T) {
+			e := newEtcdTest(t, etcd.V36)
+			e.create(t, asked(1, etcd.V36, how))
+			e.during(t, "scaling 1-3-5-3-1", false, func() {
+				for _, size := range sizes() {
+					e.scale(t, size)
+					e.await(t, size, etcd.V36)
+				}
+			})
+		})
+	}
+}
+
+func TestNoRequestFailsWhileFieldsOfAnEtcdClusterChange(t *testing.T) {
+	e := newEtcdTest(t, etcd.V36)
+	e.create(t, asked(3, etcd.V36, withClaims()))
+	members := names(e.pods(t))
+	e.during(t, "a change of a variable of etcd", false, func() {
+		e.edit(t, `{"pod":{"etcdEnv":[{"name":"ETCD_HEARTBEAT_INTERVAL","value":"150"}]}}`)
+		e.await(t, 3, etcd.V36)
+		if now := names(e.pods(t)); strings.Join(now, " ") != strings.Join(members, " ") {
+			t.Errorf("with claims the members should stay, they were %q and are %q", members, now)
+		}
+		for _, p := range e.pods(t) {
+			if !hasVariable(p, "ETCD_HEARTBEAT_INTERVAL") {
+				t.Errorf("%s is said to be up to date, and lacks the variable", p.Name)
+			}
+		}
+	})
+}
+
+func hasVariable(p corev1.Pod, name string) bool {
+	for _, c := range p.Spec.Containers {
+		for _, v := range c.Env {
+			if c.Name == "etcd" && v.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// killLeader ends the process that acts for the layer of data, without a chance to end well.
+func (e *etcdTest) killLeader(ctx context.Context) error {
+	lease := &coordinationv1.Lease{}
+	if err := e.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "opcrew-" + dataLayer}, lease); err != nil {
+		return err
+	}
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+		return errors.New("nobody holds the lease")
+	}
+	pod := &corev1.Pod{}
+	pod.Namespace = namespace
+	pod.Name, _, _ = strings.Cut(*lease.Spec.HolderIdentity, "_")
+	return e.Delete(ctx, pod, client.GracePeriodSeconds(0))
+}
+
+// step tells how far a change of the members has come: which pods there are and what they may
+// do, and who belongs to the cluster by the status.
+func (e *etcdTest) step(ctx context.Context) (string, error) {
+	pods := &corev1.PodList{}
+	if err := e.List(ctx, pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd_cluster": articleEtcd}); err != nil {
+		return "", err
+	}
+	o := e.object(nil)
+	if err := e.Get(ctx, client.ObjectKeyFromObject(o), o); client.IgnoreNotFound(err) != nil {
+		return "", err
+	}
+	membership, _, _ := unstructured.NestedSlice(o.Object, "status", "membership")
+	out := []string{fmt.Sprint(membership)}
+	for _, p := range pods.Items {
+		out = append(out, fmt.Sprint(p.Name, p.DeletionTimestamp != nil, p.Annotations["etcd.opcrew.io/start"], p.Spec.Containers[0].Image))
+	}
+	return strings.Join(out, " "), nil
+}
+
+// killAtSteps kills the operator whenever a change has come one step further, until stop
+// is called, which tells how often. Two processes take turns, and a lease must run out
+// between two: not every step is met in one run.
+func (e *etcdTest) killAtSteps(t *testing.T) (stop func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	kills, wg := 0, sync.WaitGroup{}
+	wg.Go(func() {
+		last, _ := e.step(ctx)
+		for ctx.Err() == nil {
+			now, err := e.step(ctx)
+			if err == nil && now != last && e.killLeader(ctx) == nil {
+				kills, last = kills+1, now
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(30 * time.Millisecond):
+			}
+		}
+	})
+	return func() int {
+		cancel()
+		wg.Wait()
+		return kills
+	}
+}
+
+func TestAnOperatorKilledAtAnyStepOfAnEtcdClusterLosesNothing(t *testing.T) {
+	e := newEtcdTest(t, etcd.V35, etcd.V36)
+	e.create(t, asked(1, etcd.V35, withClaims()))
+	id := e.await(t, 1, etcd.V35).ClusterID
+	e.during(t, "scaling and an upgrade with the operator killed at steps", false, func() {
+		for _, size := range sizes()[:3] {
+			stop := e.killAtSteps(t)
+			e.scale(t, size)
+			e.settle(t, stop, fmt.Sprint("scaling to ", size), size, etcd.V35)
+		}
+		stop := e.killAtSteps(t)
+		e.edit(t, fmt.Sprintf(`{"version":%q}`, etcd.V36))
+		e.settle(t, stop, "the upgrade", 3, etcd.V36)
+	})
+	if now := e.await(t, 3, etcd.V36).ClusterID; now != id {
+		t.Errorf("the cluster was %s and is %s", id, now)
+	}
+}
+
+// settle lets the operator be killed for a minute and then finish.
+func (e *etcdTest) settle(t *testing.T, stop func() int, what string, size int, version string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for ctx.Err() == nil {
+		if s, generation := e.status(t); s.ObservedGeneration == generation && s.Size == size && len(s.Members.Ready) == size && s.CurrentVersion == version {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Logf("during %s the operator was killed %d times", what, stop())
+	e.await(t, size, version)
+	e.waitOperator(t, dataLayer)
+}
+
+func TestAnEtcdClusterWhoseOperatorIsKilledAtBirthFormsOneCluster(t *testing.T) {
+	for storage, how := range storages() {
+		t.Run(storage, func(t *testing.T) {
+			e := newEtcdTest(t, etcd.V36)
+			stop := e.killAtSteps(t)
+			defer stop()
+			e.create(t, asked(3, etcd.V36, how))
+			t.Logf("the operator was killed %d times", stop())
+			e.during(t, "no change", false, func() {})
+			e.waitOperator(t, dataLayer)
+		})
+	}
+}

@@ -1,0 +1,72 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/test/e2e/etcdclient"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// startClient has a client that never pauses begin, at the members' own URLs.
+func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
+	t.Helper()
+	var urls []string
+	for _, p := range e.pods(t) {
+		urls = append(urls, e.clientURL(p.Name))
+	}
+	c, err := etcdclient.Start(t.Context(), etcdclient.Options{URLs: urls, TLS: e.security, Dial: e.dial, Prefix: "opcrew/" + e.ns + "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// served is how much a client is expected to do before and after what happens to its cluster.
+const served = 100
+
+// awaitServed waits until a client has been served some more.
+func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
+	t.Helper()
+	before := c.Totals()
+	eventually.True(t, 2*time.Minute, "clients are served "+when, func() error {
+		now := c.Totals()
+		if well := now.Requests - len(now.Failed); well < before.Requests-len(before.Failed)+served {
+			return fmt.Errorf("%d requests were served", well)
+		}
+		return nil
+	})
+}
+
+// during has clients ask while something happens, and expects no violation; and, unless the
+// cluster must be away for a time, no failed request.
+func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) {
+	t.Helper()
+	c := e.startClient(t)
+	stopped := false
+	defer func() { // of a scenario that has failed, what its client saw is worth knowing
+		if !stopped {
+			report, violations := c.Abandon()
+			t.Logf("during %s: %s\n%s", what, report, strings.Join(violations, "\n"))
+		}
+	}()
+	awaitServed(t, c, "before "+what)
+	happens()
+	awaitServed(t, c, "after "+what)
+	stopped = true
+	report, violations := c.Stop(2 * time.Minute)
+	t.Logf("during %s: %s", what, report)
+	if len(violations) > 0 {
+		t.Errorf("during %s %d things were seen that may not be:\n%s", what, len(violations), strings.Join(violations, "\n"))
+	}
+	if n := len(report.Failed); n > 0 && !away {
+		t.Errorf("during %s %d of %d requests failed, the first: %+v", what, n, report.Requests, report.Failed[0])
+	}
+}

@@ -1,0 +1,181 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/e2e/etcd"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// healing has a member be given up when its node has not been heard of for so long.
+func healing(after string) map[string]any {
+	return map[string]any{"healing": map[string]any{"nodeLossAfter": after}}
+}
+
+// both merges two parts of a spec.
+func both(a, b map[string]any) []map[string]any { return []map[string]any{a, b} }
+
+// nodeWithoutLeader is a node with members on it, and without the process that acts for them:
+// what it takes to notice that this one is gone is no concern of etcd's.
+func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
+	t.Helper()
+	leader := &corev1.Pod{}
+	if err := e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: e.leader(t, dataLayer)}, leader); err != nil {
+		t.Fatal(err)
+	}
+	pods := e.pods(t)
+	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != leader.Spec.NodeName })
+	if i < 0 {
+		t.Fatalf("all members are on %s: they should be spread over the nodes", leader.Spec.NodeName)
+	}
+	return pods[i].Spec.NodeName
+}
+
+// membersOn are those on a node, by name.
+func (e *etcdTest) membersOn(t *testing.T, node string) []string {
+	t.Helper()
+	return names(slices.DeleteFunc(e.pods(t), func(p corev1.Pod) bool { return p.Spec.NodeName != node }))
+}
+
+// awaitElsewhere waits until three members are ready that are none of the lost ones, and on
+// other nodes.
+func (e *etcdTest) awaitElsewhere(t *testing.T, node string, lost []string) {
+	t.Helper()
+	eventually.True(t, 3*time.Minute, fmt.Sprintf("other members stand in for %q, past %s", lost, node), func() error {
+		s, _ := e.status(t)
+		if len(s.Members.Ready) != 3 || s.Size != 3 {
+			return fmt.Errorf("the status is %+v", s)
+		}
+		for _, name := range lost {
+			if slices.Contains(s.Members.Ready, name) {
+				return fmt.Errorf("%s is still a member", name)
+			}
+		}
+		if on := e.membersOn(t, node); len(slices.DeleteFunc(on, func(name string) bool { return slices.Contains(lost, name) })) > 0 {
+			return fmt.Errorf("%q are on %s", on, node)
+		}
+		return e.wantVoters(t, s.Members.Ready, s.CurrentVersion)
+	})
+}
+
+func TestTheMembersOfANodeThatIsGoneAreReplaced(t *testing.T) {
+	for storage, how := range storages() {
+		t.Run(storage, func(t *testing.T) {
+			e := newEtcdTest(t, etcd.V36)
+			e.create(t, asked(3, etcd.V36, both(how, healing("10s"))...))
+			e.wantSpread(t)
+			e.during(t, "the crash of a node", false, func() {
+				node := e.nodeWithoutLeader(t)
+				lost, begin := e.membersOn(t, node), time.Now()
+				e.crash(t, node)
+				e.awaitElsewhere(t, node, lost)
+				t.Logf("the member of %s was replaced in %s", node, time.Since(begin).Round(100*time.Millisecond))
+				e.start(t, node)
+				e.await(t, 3, etcd.V36)
+			})
+		})
+	}
+}
+
+// wantSpread expects no two of three members on one node of three.
+func (e *etcdTest) wantSpread(t *testing.T) {
+	t.Helper()
+	nodes := map[string]bool{}
+	for _, p := range e.pods(t) {
+		nodes[p.Spec.NodeName] = true
+	}
+	if len(nodes) != 3 {
+		t.Errorf("the members should be on three nodes, they are on %v", nodes)
+	}
+}
+
+func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T) {
+	e := newEtcdTest(t, etcd.V36)
+	e.create(t, asked(3, etcd.V36, withClaims())) // given up after five minutes
+	members := names(e.pods(t))
+	e.during(t, "a node away for a while", false, func() {
+		node := e.nodeWithoutLeader(t)
+		e.crash(t, node)
+		e.awaitUnready(t)
+		e.start(t, node)
+		if now := e.await(t, 3, etcd.V36).Members.Ready; !slices.Equal(slices.Sorted(slices.Values(now)), members) {
+			t.Errorf("expected the members %q to stay, they are %q", members, now)
+		}
+	})
+}
+
+// awaitUnready waits until the status tells of a member that is not ready.
+func (e *etcdTest) awaitUnready(t *testing.T) {
+	t.Helper()
+	eventually.True(t, time.Minute, "a member is said not to be ready", func() error {
+		if s, _ := e.status(t); len(s.Members.Unready) == 0 {
+			return errors.New("all are said to be ready")
+		}
+		return nil
+	})
+}
+
+func TestANodeThatIsCutOffHurtsNoClientOfAnEtcdCluster(t *testing.T) {
+	e := newEtcdTest(t, etcd.V36)
+	e.create(t, asked(3, etcd.V36, withClaims()))
+	e.during(t, "a cut link", false, func() {
+		node := e.nodeWithoutLeader(t)
+		e.run(t, "localcluster", "node", "cut", node)
+		heal := func() { e.run(t, "localcluster", "node", "heal", node) }
+		t.Cleanup(heal) // it is no error if the link is well
+		e.awaitUnready(t)
+		heal()
+		e.await(t, 3, etcd.V36)
+	})
+}
+
+func TestAMemberOfAnEtcdClusterThatHangsHurtsNoClient(t *testing.T) {
+	e := newEtcdTest(t, etcd.V36)
+	e.create(t, asked(3, etcd.V36, withClaims()))
+	members := names(e.pods(t))
+	e.during(t, "members that hang, one after the other", false, func() {
+		for _, pod := range e.pods(t) {
+			e.toEtcd(t, pod, "kill -STOP $etcd")
+			e.awaitUnready(t)
+			// Whoever finds it hanging may have ended it by now.
+			_ = e.program("localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", "kill -CONT "+fmt.Sprintf(process, pod.Name)).Run()
+			e.await(t, 3, etcd.V36)
+		}
+	})
+	if now := names(e.pods(t)); !slices.Equal(now, members) {
+		t.Errorf("a member that hangs has not lost its data; they were %q and are %q", members, now)
+	}
+}
+
+func TestAnEtcdClusterOutlivesTheRestartOfAllNodes(t *testing.T) {
+	e := newEtcdTest(t, etcd.V36)
+	e.create(t, asked(3, etcd.V36, withClaims()))
+	before, members := e.await(t, 3, etcd.V36), names(e.pods(t))
+	e.during(t, "the restart of all nodes", true, func() {
+		nodes := []string{"node1", "node2", "node3"}
+		for _, node := range nodes {
+			e.crash(t, node)
+		}
+		for _, node := range nodes {
+			e.start(t, node)
+		}
+		e.waitOperator(t, dataLayer)
+		now := e.await(t, 3, etcd.V36)
+		if now.ClusterID != before.ClusterID || strings.Join(names(e.pods(t)), " ") != strings.Join(members, " ") {
+			t.Errorf("it was cluster %s of %q, and is %s of %q", before.ClusterID, members, now.ClusterID, names(e.pods(t)))
+		}
+	})
+}

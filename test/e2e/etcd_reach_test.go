@@ -1,0 +1,147 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// nameServer is where the cluster's names are asked for: past the Service, whose way leads
+// over a node that a scenario may crash.
+func (c *cluster) nameServer(t *testing.T) string {
+	t.Helper()
+	slice := &discoveryv1.EndpointSlice{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "kube-dns"}, slice); err != nil {
+		t.Fatal(err)
+	}
+	return net.JoinHostPort(slice.Endpoints[0].Addresses[0], "53")
+}
+
+// dial opens a connection to a name of the cluster, as pods do, from this machine. Names are
+// asked for every time, since a pod that comes back has another address.
+func (e *etcdTest) dial(ctx context.Context, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: 2 * time.Second}
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, network, e.dns)
+	}}
+	if strings.HasSuffix(host, ".svc") {
+		host += ".cluster.local"
+	}
+	found, err := resolver.LookupNetIP(ctx, "ip4", strings.TrimSuffix(host, ".")+".")
+	if err != nil {
+		return nil, err
+	}
+	return dialer.DialContext(ctx, "tcp", net.JoinHostPort(found[0].String(), port))
+}
+
+func (e *etcdTest) scheme() string {
+	if e.security != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// clientURL is where a member serves.
+func (e *etcdTest) clientURL(member string) string {
+	return fmt.Sprintf("%s://%s.%s.%s.svc:2379", e.scheme(), member, articleEtcd, e.ns)
+}
+
+// serviceURL is the Service for clients.
+func (e *etcdTest) serviceURL() string {
+	return fmt.Sprintf("%s://%s-client.%s.svc:2379", e.scheme(), articleEtcd, e.ns)
+}
+
+// ask has a client of one URL for a moment.
+func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clientv3.Client) error) error {
+	t.Helper()
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, TLS: e.security, DialOptions: []grpc.DialOption{grpc.WithContextDialer(e.dial)}, Logger: zap.NewNop()})
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // it was asked what it was to be asked
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	return do(ctx, c)
+}
+
+// wantVoters expects etcd to tell of exactly these members, all voters, and each to run the
+// version.
+func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) error {
+	t.Helper()
+	var voters []string
+	for _, name := range names {
+		err := e.ask(t, e.clientURL(name), func(ctx context.Context, c *clientv3.Client) error {
+			status, err := c.Status(ctx, c.Endpoints()[0])
+			if err != nil {
+				return err
+			}
+			if status.Version != version || status.IsLearner {
+				return fmt.Errorf("%s runs %s, learner: %t", name, status.Version, status.IsLearner)
+			}
+			list, err := c.MemberList(ctx)
+			if err != nil {
+				return err
+			}
+			voters = nil
+			for _, m := range list.Members {
+				if !m.IsLearner {
+					voters = append(voters, m.Name)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(voters)), slices.Sorted(slices.Values(names))) {
+		return fmt.Errorf("etcd has the voters %q, the status says %q", voters, names)
+	}
+	return nil
+}
+
+// put writes through the Service for clients.
+func (e *etcdTest) put(t *testing.T, key, value string) {
+	t.Helper()
+	eventually.True(t, 30*time.Second, "a key is written through the client Service", func() error {
+		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
+			_, err := c.Put(ctx, key, value)
+			return err
+		})
+	})
+}
+
+// wantValue reads through the Service for clients.
+func (e *etcdTest) wantValue(t *testing.T, key, value string) {
+	t.Helper()
+	eventually.True(t, 30*time.Second, fmt.Sprintf("%s is %s", key, value), func() error {
+		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
+			r, err := c.Get(ctx, key)
+			if err == nil && (len(r.Kvs) != 1 || string(r.Kvs[0].Value) != value) {
+				return fmt.Errorf("it is %v", r.Kvs)
+			}
+			return err
+		})
+	})
+}

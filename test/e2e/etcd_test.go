@@ -1,0 +1,133 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"crypto/tls"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/opcrew/opcrew/test/e2e/etcd"
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+const (
+	articleEtcd = "example-etcd-cluster"
+	dataLayer   = "data"
+)
+
+var (
+	etcdKind = schema.GroupVersionKind{Group: "etcd.database.coreos.com", Version: "v1beta2", Kind: "EtcdCluster"}
+	// dataUser is the account whose requests are counted.
+	dataUser = testenv.ServiceAccountUser(namespace, "opcrew-"+dataLayer)
+)
+
+// etcdTest is a namespace for an EtcdCluster with the article's name. It is read as the
+// operator's old clients read it, by the fields of the contract.
+type etcdTest struct {
+	*cluster
+	ns       string
+	dns      string      // address of the cluster's own name server
+	security *tls.Config // of clients; nil is plain text
+}
+
+func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
+	t.Helper()
+	c := connect(t)
+	for _, version := range versions {
+		c.wantEtcd(t, version)
+	}
+	c.removePools(t) // their taints leave one node for all members
+	ns := &corev1.Namespace{}
+	ns.GenerateName = "etcd-"
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.kubectl(t, "delete", "namespace", ns.Name, "--wait=false") })
+	return &etcdTest{cluster: c, ns: ns.Name, dns: c.nameServer(t)}
+}
+
+// wantEtcd puts a release of etcd on the nodes that some of them lack.
+func (c *cluster) wantEtcd(t *testing.T, version string) {
+	t.Helper()
+	image := etcd.Image(version)
+	if c.holds(t, image) {
+		return
+	}
+	if etcd.FromDebian(version) {
+		if tag := c.debian(t, "etcd"); tag != image {
+			t.Fatalf("expected Debian's etcd to be %s, it is %s", image, tag)
+		}
+		return
+	}
+	bin, err := etcd.Build(t.Context(), c.root, version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tar := filepath.Join(t.TempDir(), "etcd.tar")
+	c.run(t, "localcluster", "image", "build", "--tag", image, "--user", "0:0", "--output", tar,
+		"--binary", filepath.Join(bin, "etcd")+"=/usr/local/bin/etcd", "--binary", filepath.Join(bin, "etcdctl")+"=/usr/local/bin/etcdctl")
+	c.run(t, "localcluster", "image", "load", tar)
+}
+
+// asked is a spec of so many members of a version, and what else is merged into it.
+func asked(size int, version string, more ...map[string]any) map[string]any {
+	spec := map[string]any{"size": int64(size), "version": version}
+	for _, m := range more {
+		maps.Copy(spec, m)
+	}
+	return spec
+}
+
+// withClaims has every member keep its data in a volume of its own.
+func withClaims() map[string]any {
+	return map[string]any{"pod": map[string]any{"persistentVolumeClaimSpec": map[string]any{
+		"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "64Mi"}},
+	}}}
+}
+
+// storages are the ways to keep data, for scenarios that try both.
+func storages() map[string]map[string]any {
+	return map[string]map[string]any{"claims": withClaims(), "emptyDir": {}}
+}
+
+// object is an EtcdCluster, with or without a spec.
+func (e *etcdTest) object(spec map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	if spec != nil {
+		o.Object["spec"] = spec
+	}
+	o.SetGroupVersionKind(etcdKind)
+	o.SetNamespace(e.ns)
+	o.SetName(articleEtcd)
+	return o
+}
+
+// create makes the cluster and waits until it is ready.
+func (e *etcdTest) create(t *testing.T, spec map[string]any) {
+	t.Helper()
+	if err := e.Create(t.Context(), e.object(spec)); err != nil {
+		t.Fatal(err)
+	}
+	e.await(t, int(spec["size"].(int64)), spec["version"].(string))
+}
+
+// edit changes the spec, as JSON merged into it.
+func (e *etcdTest) edit(t *testing.T, spec string) {
+	t.Helper()
+	e.kubectl(t, "patch", "-n", e.ns, "etcdcluster/"+articleEtcd, "--type=merge", "-p", fmt.Sprintf(`{"spec":%s}`, spec))
+}
+
+func (e *etcdTest) scale(t *testing.T, size int) {
+	t.Helper()
+	e.kubectl(t, "scale", "-n", e.ns, "etcdcluster/"+articleEtcd, fmt.Sprint("--replicas=", size))
+}

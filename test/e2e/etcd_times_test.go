@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/opcrew/opcrew/test/e2e/etcd"
+)
+
+// rounds is how often each time is taken; the median counts.
+const rounds = 3
+
+// etcdTimes are what one round took.
+type etcdTimes struct {
+	floor, create, grow, shrink, deleted, upgrade time.Duration
+	writes                                        int // of the operator, to create
+}
+
+// TestTimesOfAnEtcdClusterBesideTheFloor measures in one run, so that what the machine does
+// besides hits both.
+func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
+	for storage, how := range storages() {
+		t.Run(storage, func(t *testing.T) {
+			deleted := map[string]time.Duration{"claims": 2500 * time.Millisecond, "emptyDir": 4 * time.Second}[storage]
+			var all []etcdTimes
+			for i := range rounds {
+				all = append(all, newEtcdTest(t, etcd.V36, etcd.V37).measure(t, i, how))
+			}
+			middle := func(of func(etcdTimes) time.Duration) time.Duration {
+				var out []time.Duration
+				for _, one := range all {
+					out = append(out, of(one))
+				}
+				slices.Sort(out)
+				return out[len(out)/2].Round(10 * time.Millisecond)
+			}
+			floor := middle(func(o etcdTimes) time.Duration { return o.floor })
+			for _, row := range []struct {
+				what  string
+				of    func(etcdTimes) time.Duration
+				limit time.Duration
+			}{
+				{"three voters", func(o etcdTimes) time.Duration { return o.create }, floor * 3 / 2},
+				{"3 to 5", func(o etcdTimes) time.Duration { return o.grow }, 5 * time.Second},
+				{"5 to 3", func(o etcdTimes) time.Duration { return o.shrink }, 3 * time.Second},
+				{"a deleted pod", func(o etcdTimes) time.Duration { return o.deleted }, deleted},
+				{"an upgrade of three", func(o etcdTimes) time.Duration { return o.upgrade }, 15 * time.Second},
+			} {
+				took := middle(row.of)
+				t.Logf("%-20s %7s, %.2f of the floor of %s (wanted: %s)", row.what, took, float64(took)/float64(floor), floor, row.limit)
+				if took > row.limit {
+					t.Errorf("%s took %s, wanted: %s", row.what, took, row.limit)
+				}
+			}
+			writes := []int{all[0].writes, all[1].writes, all[2].writes}
+			t.Logf("writes of the operator for three voters: %v", writes)
+			if slices.Max(writes) > 15 {
+				t.Errorf("expected 15 writes at most, got %v", writes)
+			}
+		})
+	}
+}
+
+// measure takes the floor and the kind one after the other.
+func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTimes {
+	t.Helper()
+	_, claims := how["pod"]
+	out := etcdTimes{floor: e.etcdFloor(t, fmt.Sprint("floor", round), etcd.V36, claims)}
+	audit := e.audit(t)
+	mark := audit.Mark(t)
+	out.create = e.timed(t, 3, etcd.V36, nil, func() {
+		if err := e.Create(t.Context(), e.object(asked(3, etcd.V36, how))); err != nil {
+			t.Fatal(err)
+		}
+	})
+	e.await(t, 3, etcd.V36)
+	e.wantQuietBy(t, dataUser, time.Second)
+	writes := audit.Since(t, mark).By(dataUser).Writes().Counted()
+	t.Logf("writes of the operator:\n%s", writes)
+	out.writes = len(writes)
+	out.grow = e.timed(t, 5, etcd.V36, nil, func() { e.scale(t, 5) })
+	out.shrink = e.timed(t, 3, etcd.V36, nil, func() { e.scale(t, 3) })
+	e.await(t, 3, etcd.V36)
+	victim := e.pods(t)[0]
+	out.deleted = e.timed(t, 3, etcd.V36, &victim, func() {
+		if err := e.Delete(t.Context(), victim.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	out.upgrade = e.timed(t, 3, etcd.V37, nil, func() { e.edit(t, fmt.Sprintf(`{"version":%q}`, etcd.V37)) })
+	e.remove(t)
+	return out
+}
+
+// timed is how long it takes after an act until so many members of a version are ready, none
+// of them the pod that is lost.
+func (e *etcdTest) timed(t *testing.T, size int, version string, lost *corev1.Pod, act func()) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	act()
+	return timeTo(t, fmt.Sprintf("%d members of %s are ready", size, version), begin, func() bool {
+		s, generation := e.status(t)
+		pods := e.pods(t)
+		return meta.IsStatusConditionTrue(s.Conditions, "Ready") && s.ObservedGeneration == generation && s.Size == size &&
+			len(s.Members.Ready) == size && s.CurrentVersion == version && len(pods) == size &&
+			!slices.ContainsFunc(pods, func(p corev1.Pod) bool { return lost != nil && p.UID == lost.UID })
+	})
+}

@@ -1,0 +1,141 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdclient
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// patienceOfJudge is how long the history of one key is looked at. One that is not judged
+// by then has not passed.
+const patienceOfJudge = time.Minute
+
+// Check tells what no etcd may do, in words; nothing if all is well.
+func (h *History) Check() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Concat(checkClusters(h.Ops), checkValues(h.Ops), checkRevisions(h.Ops), checkWatches(h.Ops, h.Watches))
+}
+
+// checkClusters expects all answers from one cluster.
+func checkClusters(ops []Op) []string {
+	ids := map[uint64]bool{}
+	for _, op := range ops {
+		if op.Known {
+			ids[op.Cluster] = true
+		}
+	}
+	if len(ids) > 1 {
+		return []string{fmt.Sprintf("answers came from %d clusters: %x", len(ids), slices.Sorted(maps.Keys(ids)))}
+	}
+	return nil
+}
+
+// register is one key, as it must look to clients that act at the same time: each request is
+// done at one moment between its call and its answer. A request without an answer is done at
+// any moment after its call, or, at the end of all, in effect never.
+func register() porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return "" },
+		Step: func(state, input, _ any) (bool, any) {
+			op := input.(Op)
+			switch {
+			case op.Kind == Put:
+				return true, op.Value
+			case op.Kind == Get:
+				return op.Answer.Value == state, state
+			case op.Expect == state:
+				return !op.Known || op.Swapped, op.Value
+			}
+			return !op.Known || !op.Swapped && op.Answer.Value == state, state
+		},
+	}
+}
+
+// checkValues looks at each key for itself.
+func checkValues(ops []Op) []string {
+	read := map[string]bool{}
+	for _, op := range ops {
+		if op.Known {
+			read[op.Answer.Value] = true
+		}
+	}
+	byKey := map[string][]Op{}
+	for _, op := range ops {
+		// Without an answer, and never read by anybody, it makes no difference: it may have
+		// been done last of all. Left in, every such write doubles the judge's work.
+		if op.Known || op.Kind != Get && read[op.Value] {
+			byKey[op.Key] = append(byKey[op.Key], op)
+		}
+	}
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		switch porcupine.CheckOperationsTimeout(register(), operations(byKey[key]), patienceOfJudge) {
+		case porcupine.Illegal:
+			out = append(out, fmt.Sprintf("key %s was not one value at a time:\n%s", key, describe(byKey[key])))
+		case porcupine.Unknown:
+			out = append(out, fmt.Sprintf("key %s: %d operations could not be judged in %s", key, len(byKey[key]), patienceOfJudge))
+		}
+	}
+	return out
+}
+
+func operations(ops []Op) []porcupine.Operation {
+	out := make([]porcupine.Operation, 0, len(ops))
+	for _, op := range ops {
+		end := int64(math.MaxInt64)
+		if op.Known {
+			end = int64(op.Return)
+		}
+		out = append(out, porcupine.Operation{ClientId: op.Client, Input: op, Call: int64(op.Call), Return: end})
+	}
+	return out
+}
+
+// linesTold is how much of a key's history a message holds; the end is where a lost write shows.
+const linesTold = 40
+
+// describe lists operations by their calls.
+func describe(ops []Op) string {
+	ops = slices.Clone(ops)
+	slices.SortFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
+	lines := make([]string, 0, len(ops))
+	for _, op := range ops {
+		lines = append(lines, "  "+op.String())
+	}
+	if n := len(lines) - linesTold; n > 0 {
+		lines = append([]string{fmt.Sprintf("  ... %d before", n)}, lines[n:]...)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String is a line of a history.
+func (o Op) String() string {
+	said := "no answer"
+	switch {
+	case !o.Known:
+	case o.Kind == Get:
+		said = fmt.Sprintf("%q of revision %d", o.Answer.Value, o.ModRevision)
+	case o.Kind == Swap && !o.Swapped:
+		said = fmt.Sprintf("found %q of revision %d", o.Answer.Value, o.ModRevision)
+	default:
+		said = "done"
+	}
+	what := string(o.Kind) + " " + o.Key
+	if o.Kind != Get {
+		what += fmt.Sprintf(" %q", o.Value)
+	}
+	if o.Kind == Swap {
+		what += fmt.Sprintf(" for %q", o.Expect)
+	}
+	return fmt.Sprintf("%9s to %9s client %d at %s: %s: %s, revision %d", o.Call.Round(time.Millisecond), o.Return.Round(time.Millisecond), o.Client, o.Member, what, said, o.Revision)
+}

@@ -1,0 +1,153 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdclient
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Kind is what a request does.
+type Kind string
+
+// The requests there are.
+const (
+	Put  Kind = "put"
+	Get  Kind = "get"
+	Swap Kind = "swap"
+)
+
+// Op is one attempt of a request at one member.
+type Op struct {
+	Client int
+	Kind   Kind
+	Key    string
+	Value  string // to be written, and no other attempt's
+	Expect string // of a swap: the value that it replaces, "" for none
+	Member string // which was asked
+	Call   time.Duration
+	Return time.Duration
+	Known  bool // an answer came
+	Answer
+}
+
+// Answer is what a member said.
+type Answer struct {
+	Value       string // that was read, or found in the place of what a swap expects; "" for none
+	ModRevision int64  // of the value that was read
+	Swapped     bool
+	Revision    int64  // of the store when it answered; a write's own
+	Cluster     uint64 // the id of the cluster that answered
+}
+
+// wrote tells whether a write is known to have been done.
+func (o *Op) wrote() bool {
+	return o.Known && (o.Kind == Put || o.Kind == Swap && o.Swapped)
+}
+
+// Event is a write that a watch was told of.
+type Event struct {
+	Revision int64
+	Key      string
+	Value    string
+}
+
+// Watch is what one watch was told, over all members that it was with.
+type Watch struct {
+	Name   string
+	From   int64 // the first revision that it asked for
+	Events []Event
+	Ended  string // why it could not go on
+}
+
+// seen is the last revision that the watch was told of.
+func (w *Watch) seen() int64 {
+	if len(w.Events) == 0 {
+		return w.From - 1
+	}
+	return w.Events[len(w.Events)-1].Revision
+}
+
+// History is what a client did and saw.
+type History struct {
+	mu      sync.Mutex
+	begin   time.Time
+	newest  int64 // revision that was acknowledged
+	Ops     []Op
+	Watches []*Watch
+}
+
+func newHistory() *History { return &History{begin: time.Now()} }
+
+// now is the time that operations are ordered by.
+func (h *History) now() time.Duration { return time.Since(h.begin) }
+
+func (h *History) add(op Op) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Ops = append(h.Ops, op)
+	if op.wrote() {
+		h.newest = max(h.newest, op.Revision)
+	}
+}
+
+func (h *History) watch(name string, from int64) *Watch {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := &Watch{Name: name, From: from}
+	h.Watches = append(h.Watches, w)
+	return w
+}
+
+func (h *History) heard(w *Watch, events ...Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.Events = append(w.Events, events...)
+}
+
+func (h *History) ended(w *Watch, why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.Ended = why
+}
+
+// behind are the watches that have not been told of a revision.
+func (h *History) behind(revision int64) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for _, w := range h.Watches {
+		if w.seen() < revision {
+			out = append(out, w.Name)
+		}
+	}
+	return out
+}
+
+// told is how much a watch was told.
+func (h *History) told(w *Watch) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(w.Events)
+}
+
+// late tells whether a watch lacks a write that was acknowledged.
+func (h *History) late(w *Watch) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return w.seen() < h.newest
+}
+
+// keys are those that were asked for, in order.
+func (h *History) keys() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for _, op := range h.Ops {
+		out = append(out, op.Key)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

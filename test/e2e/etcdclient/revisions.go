@@ -1,0 +1,60 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdclient
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// checkRevisions expects that revisions follow time: a request that began after another
+// was answered has a higher revision if it writes, and no lower one if it reads. This holds
+// over all keys, and so finds a write lost together with its whole key.
+func checkRevisions(ops []Op) []string {
+	answered := slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return !o.Known })
+	slices.SortFunc(answered, func(a, b Op) int { return cmp.Compare(a.Return, b.Return) })
+	byCall := slices.Clone(answered)
+	slices.SortFunc(byCall, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
+	var out []string
+	var last Op // of those answered so far, the one of the highest revision
+	next := 0
+	for _, op := range byCall {
+		for ; next < len(answered) && answered[next].Return < op.Call; next++ {
+			if answered[next].Revision > last.Revision {
+				last = answered[next]
+			}
+		}
+		if op.Revision < last.Revision || op.wrote() && op.Revision == last.Revision {
+			out = append(out, fmt.Sprintf("revision %d was answered, then %d:\n%s", last.Revision, op.Revision, describe([]Op{last, op})))
+		}
+	}
+	return first(slices.Concat(out, checkWriters(answered)))
+}
+
+// checkWriters expects a revision for every write.
+func checkWriters(answered []Op) []string {
+	var out []string
+	writers := map[int64]Op{}
+	for _, op := range answered {
+		if !op.wrote() {
+			continue
+		}
+		if other, ok := writers[op.Revision]; ok {
+			out = append(out, fmt.Sprintf("revision %d is of two writes:\n%s", op.Revision, describe([]Op{other, op})))
+		}
+		writers[op.Revision] = op
+	}
+	return out
+}
+
+// violationsTold is how many of a kind are told: one lost revision makes hundreds.
+const violationsTold = 5
+
+func first(violations []string) []string {
+	if n := len(violations) - violationsTold; n > 0 {
+		return append(violations[:violationsTold:violationsTold], fmt.Sprintf("and %d more of this kind", n))
+	}
+	return violations
+}

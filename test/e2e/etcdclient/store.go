@@ -1,0 +1,139 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdclient
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+)
+
+// Store is one member of a cluster, as its clients see it.
+type Store interface {
+	Get(ctx context.Context, key string) (Answer, error)
+	Put(ctx context.Context, key, value string) (Answer, error)
+	// Swap writes value if the key has the value expect, "" for none; else it reads the key.
+	Swap(ctx context.Context, key, expect, value string) (Answer, error)
+	// Watch tells of writes below a prefix from a revision on, until ctx ends or the member
+	// cannot go on.
+	Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error
+	// Members are the URLs at which the members of the cluster say that they serve.
+	Members(ctx context.Context) ([]string, error)
+	Close() error
+}
+
+// Dial opens a connection to a host and port.
+type Dial func(ctx context.Context, address string) (net.Conn, error)
+
+// member is a Store over the wire. It asks this one member only: whom to ask next is for
+// the client to say, which writes down who said what.
+type member struct{ *clientv3.Client }
+
+// Open is the member at a URL. It does not wait for a connection. dial may be nil.
+func Open(url string, security *tls.Config, dial Dial) (Store, error) {
+	options := []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+		// A member that was away is tried again soon; gRPC's own would wait for minutes.
+		Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+		MinConnectTimeout: 2 * time.Second,
+	})}
+	if dial != nil {
+		options = append(options, grpc.WithContextDialer(dial))
+	}
+	c, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{url}, TLS: security, DialOptions: options, Logger: zap.NewNop(),
+		// A member that is stopped or cut off says nothing, and its watches hang.
+		DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("client of %s: %w", url, err)
+	}
+	return &member{c}, nil
+}
+
+func (m *member) Get(ctx context.Context, key string) (Answer, error) {
+	r, err := m.Client.Get(ctx, key)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Revision: r.Header.Revision, Cluster: r.Header.ClusterId}
+	for _, kv := range r.Kvs {
+		a.Value, a.ModRevision = string(kv.Value), kv.ModRevision
+	}
+	return a, nil
+}
+
+func (m *member) Put(ctx context.Context, key, value string) (Answer, error) {
+	r, err := m.Client.Put(ctx, key, value)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Revision: r.Header.Revision, Cluster: r.Header.ClusterId}, nil
+}
+
+func (m *member) Swap(ctx context.Context, key, expect, value string) (Answer, error) {
+	is := clientv3.Compare(clientv3.Value(key), "=", expect)
+	if expect == "" {
+		is = clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
+	}
+	r, err := m.Txn(ctx).If(is).Then(clientv3.OpPut(key, value)).Else(clientv3.OpGet(key)).Commit()
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Revision: r.Header.Revision, Cluster: r.Header.ClusterId, Swapped: r.Succeeded}
+	if !r.Succeeded {
+		for _, kv := range r.Responses[0].GetResponseRange().Kvs {
+			a.Value, a.ModRevision = string(kv.Value), kv.ModRevision
+		}
+	}
+	return a, nil
+}
+
+func (m *member) Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error {
+	// A member that has lost its leader ends the watch instead of keeping it waiting.
+	for r := range m.Client.Watch(clientv3.WithRequireLeader(ctx), prefix, clientv3.WithPrefix(), clientv3.WithRev(from)) {
+		for _, e := range r.Events {
+			if e.Type == mvccpb.PUT {
+				tell(Event{e.Kv.ModRevision, string(e.Kv.Key), string(e.Kv.Value)})
+			}
+		}
+		if err := r.Err(); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (m *member) Members(ctx context.Context) ([]string, error) {
+	r, err := m.MemberList(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, one := range r.Members {
+		if !one.IsLearner { // they serve no client
+			out = append(out, one.ClientURLs...)
+		}
+	}
+	return out, nil
+}
+
+// unsent tells whether a request that failed never reached the member. Any other may have
+// been done.
+func unsent(err error) bool {
+	return strings.Contains(err.Error(), "Error while dialing") || strings.Contains(err.Error(), "rpc not supported for learner")
+}
+
+// compacted tells whether a watch cannot be told what it asks for, by any member.
+func compacted(err error) bool { return errors.Is(err, rpctypes.ErrCompacted) }

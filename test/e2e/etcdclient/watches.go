@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdclient
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// checkWatches expects that every watch was told every write since it began, once, in the
+// order of revisions, as it was written.
+func checkWatches(ops []Op, watches []*Watch) []string {
+	known, out := knownWrites(ops, watches)
+	for _, w := range watches {
+		if w.Ended != "" {
+			out = append(out, fmt.Sprintf("watch %s could not go on: %s", w.Name, w.Ended))
+		}
+		out = append(out, first(checkOrder(w))...)
+		out = append(out, first(checkGaps(w, known))...)
+	}
+	return out
+}
+
+// knownWrites are all writes that are certain: acknowledged, read, or told to any watch. Where
+// two of these disagree about a revision there are two histories.
+func knownWrites(ops []Op, watches []*Watch) (known []Event, out []string) {
+	found := map[int64]Event{}
+	add := func(e Event, who string) {
+		other, ok := found[e.Revision]
+		if ok && other != e {
+			out = append(out, fmt.Sprintf("revision %d is %q=%q to %s, and %q=%q to another", e.Revision, e.Key, e.Value, who, other.Key, other.Value))
+		}
+		found[e.Revision] = e
+	}
+	for _, op := range ops {
+		if op.wrote() {
+			add(Event{op.Revision, op.Key, op.Value}, "its writer")
+		}
+		if op.Known && op.ModRevision > 0 {
+			add(Event{op.ModRevision, op.Key, op.Answer.Value}, "a reader")
+		}
+	}
+	for _, w := range watches {
+		for _, e := range w.Events {
+			add(e, "watch "+w.Name)
+		}
+	}
+	for _, e := range found {
+		known = append(known, e)
+	}
+	slices.SortFunc(known, func(a, b Event) int { return cmp.Compare(a.Revision, b.Revision) })
+	return known, first(out)
+}
+
+// checkOrder expects revisions that rise strictly. Every write of the client is a revision
+// of its own.
+func checkOrder(w *Watch) []string {
+	var out []string
+	last := w.From - 1
+	for _, e := range w.Events {
+		if e.Revision <= last {
+			out = append(out, fmt.Sprintf("watch %s was told revision %d (%s) after %d", w.Name, e.Revision, e.Key, last))
+		}
+		last = max(last, e.Revision)
+	}
+	return out
+}
+
+// checkGaps expects every known write between the first and the last that the watch was told.
+func checkGaps(w *Watch, known []Event) []string {
+	told := map[int64]bool{}
+	last := w.From - 1
+	for _, e := range w.Events {
+		told[e.Revision] = true
+		last = max(last, e.Revision)
+	}
+	var out []string
+	for _, e := range known {
+		if e.Revision >= w.From && e.Revision <= last && !told[e.Revision] {
+			out = append(out, fmt.Sprintf("watch %s was not told revision %d, %s=%q, and was told %d", w.Name, e.Revision, e.Key, e.Value, last))
+		}
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdclient
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	// keysAtOnce are few, so that workers meet at them.
+	keysAtOnce = 4
+	// keysLast is for how long. The judge's work grows with the number of operations of a
+	// key of which nobody knows whether they were done.
+	keysLast = 3 * time.Second
+)
+
+// work asks until ctx ends. A request that has begun is brought to its end.
+func (c *Client) work(ctx context.Context, id int) {
+	for ctx.Err() == nil {
+		begun := context.WithoutCancel(ctx)
+		key := fmt.Sprintf("%s%d/%d", c.Prefix, c.History.now()/keysLast, rand.IntN(keysAtOnce))
+		// A failure stands in the report.
+		switch rand.IntN(4) {
+		case 0, 1:
+			_, _ = c.put(begun, id, key, c.Patience)
+		case 2:
+			_, _ = c.get(begun, id, key, c.Patience)
+		default:
+			_ = c.swap(begun, id, key)
+		}
+		pause(ctx, c.Think)
+	}
+}
+
+func (c *Client) get(ctx context.Context, id int, key string, patience time.Duration) (Answer, error) {
+	return c.request(ctx, patience, func() Op { return Op{Client: id, Kind: Get, Key: key} })
+}
+
+func (c *Client) put(ctx context.Context, id int, key string, patience time.Duration) (Answer, error) {
+	return c.request(ctx, patience, func() Op { return Op{Client: id, Kind: Put, Key: key, Value: c.value(id)} })
+}
+
+// swap replaces the value that it reads; another may have been quicker. An attempt that got
+// no answer is followed by one for the same value: it is right that this one then finds another.
+func (c *Client) swap(ctx context.Context, id int, key string) error {
+	now, err := c.get(ctx, id, key, c.Patience)
+	if err != nil {
+		return err
+	}
+	_, err = c.request(ctx, c.Patience, func() Op {
+		return Op{Client: id, Kind: Swap, Key: key, Value: c.value(id), Expect: now.Value}
+	})
+	return err
+}
+
+// value is one that was never written, so that whoever reads it knows by whom it was.
+func (c *Client) value(id int) string { return fmt.Sprintf("%d-%d", id, c.values.Add(1)) }
+
+// request asks one member after the other until one answers. Every attempt is an operation
+// of its own.
+func (c *Client) request(ctx context.Context, patience time.Duration, next func() Op) (Answer, error) {
+	begin := c.History.now()
+	for {
+		op := next()
+		err := c.attempt(ctx, &op)
+		took := c.History.now() - begin
+		if err == nil || took > patience || ctx.Err() != nil {
+			c.done(op.Kind, begin, took, err)
+			return op.Answer, err
+		}
+		pause(ctx, 20*time.Millisecond)
+	}
+}
+
+// attempt asks the member whose turn it is, and writes down what it says.
+func (c *Client) attempt(ctx context.Context, op *Op) (err error) {
+	url, store := c.pool.next()
+	asked, cancel := context.WithTimeoutCause(ctx, c.Attempt, errImpatient)
+	defer cancel()
+	op.Member, op.Call = url, c.History.now()
+	switch op.Kind {
+	case Put:
+		op.Answer, err = store.Put(asked, op.Key, op.Value)
+	case Get:
+		op.Answer, err = store.Get(asked, op.Key)
+	default:
+		op.Answer, err = store.Swap(asked, op.Key, op.Expect, op.Value)
+	}
+	op.Return, op.Known = c.History.now(), err == nil
+	if err != nil {
+		c.pool.fails(url)
+		err = fmt.Errorf("%s at %s: %w", op.Kind, url, err)
+	}
+	if err == nil || !unsent(err) {
+		c.History.add(*op)
+	}
+	return err
+}
+
+func (c *Client) done(kind Kind, begin, took time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.Requests++
+	c.report.Longest = max(c.report.Longest, took)
+	if err != nil {
+		c.report.Failed = append(c.report.Failed, Failure{begin, took, kind, err})
+	}
+}
