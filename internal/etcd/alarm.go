@@ -34,11 +34,11 @@ func (s MemberStatus) Alarms() []Alarm {
 	return out
 }
 
-// parseAlarm reads "memberID:8211f1d0f64f3269 alarm:NOSPACE", the text of a protobuf
-// message: the number is decimal, and how many spaces there are is nowhere promised.
+// parseAlarm reads "memberID:10501334649042878790 alarm:NOSPACE", the text of a protobuf
+// message: how many spaces there are in it is nowhere promised.
 func parseAlarm(line string) (Alarm, bool) {
 	var alarm Alarm
-	for _, field := range strings.Fields(strings.ReplaceAll(line, ": ", ":")) {
+	for field := range strings.FieldsSeq(strings.ReplaceAll(line, ": ", ":")) {
 		if id, ok := strings.CutPrefix(field, "memberID:"); ok {
 			alarm.Member, _ = strconv.ParseUint(id, 10, 64)
 		}

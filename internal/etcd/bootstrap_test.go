@@ -4,11 +4,11 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
 
-	"context"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 

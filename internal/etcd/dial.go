@@ -25,8 +25,9 @@ const (
 	// mostBackoff passes between two attempts. A pod may come up at any time, and the
 	// default of two minutes would have us sleep through it.
 	mostBackoff = 250 * time.Millisecond
-	// keepAlive is the least that servers put up with by default, doubled. A connection
-	// to a node that is gone is given up after keepAliveTimeout without an answer.
+	// keepAlive is twice the least that servers put up with by default. That it is set
+	// has the kernel give up a connection on which nothing was acknowledged for
+	// keepAliveTimeout: the pod has moved, or its node is gone.
 	keepAlive        = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
 )

@@ -73,12 +73,17 @@ func next(ctx context.Context, answers <-chan listing, more bool) (listing, bool
 	}
 }
 
-// firstCause is the error of a member that answered, if one did. That of a learner says
-// nothing.
+// firstCause is the error that says most: that of a member that answered, though not of a
+// learner, or else that one was reached and did not, as without a quorum.
 func firstCause(errs []error) error {
-	for _, err := range errs {
-		if refused := (rpctypes.EtcdError{}); errors.As(err, &refused) && refused.Error() != learnerCannot {
-			return err
+	answered := func(err error) bool {
+		refused := rpctypes.EtcdError{}
+		return errors.As(err, &refused) && refused.Error() != learnerCannot
+	}
+	silent := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
+	for _, says := range []func(error) bool{answered, silent} {
+		if i := slices.IndexFunc(errs, says); i >= 0 {
+			return errs[i]
 		}
 	}
 	return errs[0]

@@ -75,7 +75,7 @@ func (p *Prober) Forget(key types.NamespacedName) {
 	}
 }
 
-// View is what was seen last; false before the first look has ended.
+// View is what was seen last; false before the first look has ended. It is shared: read it.
 func (p *Prober) View(key types.NamespacedName) (View, bool) {
 	c, ok := p.cluster(key)
 	if !ok {

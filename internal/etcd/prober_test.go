@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,7 +92,7 @@ func told(p *etcd.Prober) map[string]int {
 // counted counts the calls to a world, and how many connections there have been.
 type counted struct {
 	*etcdtest.World
-	dialled, closed, lists int
+	dialled, closed, lists atomic.Int64
 }
 
 type countedStore struct {
@@ -100,18 +101,18 @@ type countedStore struct {
 }
 
 func (c *counted) Dial(target etcd.Target) (etcd.Store, error) {
-	c.dialled++
+	c.dialled.Add(1)
 	store, err := c.World.Dial(target)
 	return &countedStore{store, c}, err
 }
 
 func (s *countedStore) Members(ctx context.Context) (uint64, []etcd.Member, error) {
-	s.lists++
+	s.lists.Add(1)
 	return s.Store.Members(ctx)
 }
 
 func (s *countedStore) Close() error {
-	s.closed++
+	s.closed.Add(1)
 	return s.Store.Close()
 }
 
@@ -126,8 +127,8 @@ func TestAClusterAtRestIsLookedAtEveryTwoSecondsAndNobodyIsTold(t *testing.T) {
 			t.Errorf("expected three healthy members, got %+v", v)
 		}
 		time.Sleep(20 * time.Second)
-		if got := told(p); len(got) != 0 || w.lists != 11 || w.dialled != 1 {
-			t.Errorf("expected 11 looks on one connection and no event, got %d on %d and %v", w.lists, w.dialled, got)
+		if got := told(p); len(got) != 0 || w.lists.Load() != 11 || w.dialled.Load() != 1 {
+			t.Errorf("expected 11 looks on one connection and no event, got %d on %d and %v", w.lists.Load(), w.dialled.Load(), got)
 		}
 	})
 }
@@ -145,10 +146,10 @@ func TestWhatHappensToAMemberIsToldOnceAndThenLookedAtMoreOften(t *testing.T) {
 		if v := view(t, p, shop); v.HealthyVoters() != 2 || !v.HasQuorum() {
 			t.Errorf("expected two healthy members, got %+v", v)
 		}
-		before := w.lists
+		before := w.lists.Load()
 		time.Sleep(time.Second)
-		if got := told(p); len(got) != 0 || w.lists != before+4 {
-			t.Errorf("expected 4 looks and no event, got %d and %v", w.lists-before, got)
+		if got := told(p); len(got) != 0 || w.lists.Load() != before+4 {
+			t.Errorf("expected 4 looks and no event, got %d and %v", w.lists.Load()-before, got)
 		}
 		w.Run(process("c", true, "a", "b", "c"))
 		time.Sleep(250 * time.Millisecond)
@@ -217,10 +218,10 @@ func TestAMemberThatHangsIsWaitedForOnce(t *testing.T) {
 		if got, v := told(p), view(t, p, shop); got["shop/db"] != 1 || v.HealthyVoters() != 2 {
 			t.Errorf("expected to be told of two healthy members, got %v of %+v", got, v)
 		}
-		before := w.lists
+		before := w.lists.Load()
 		time.Sleep(7 * time.Second)
-		if w.lists < before+19 {
-			t.Errorf("expected a look every 350 ms, got %d in seven seconds", w.lists-before)
+		if w.lists.Load() < before+19 {
+			t.Errorf("expected a look every 350 ms, got %d in seven seconds", w.lists.Load()-before)
 		}
 		w.Wake("c")
 		time.Sleep(2400 * time.Millisecond)
@@ -286,28 +287,28 @@ func TestAnotherTargetIsDialledOnceTheStepUnderWayIsOver(t *testing.T) {
 		p.Watch(shop, at)
 		p.Watch(shop, at)
 		told(p)
-		if w.dialled != 1 {
-			t.Errorf("expected to dial once for the same target, got %d", w.dialled)
+		if w.dialled.Load() != 1 {
+			t.Errorf("expected to dial once for the same target, got %d", w.dialled.Load())
 		}
 		err := p.Do(t.Context(), shop, func(ctx context.Context, store etcd.Store) error {
 			p.Watch(shop, target("a", "b"))
 			synctest.Wait()
-			if w.dialled != 2 || w.closed != 0 {
-				t.Errorf("expected to dial anew and to close nothing, got %d and %d", w.dialled, w.closed)
+			if w.dialled.Load() != 2 || w.closed.Load() != 0 {
+				t.Errorf("expected to dial anew and to close nothing, got %d and %d", w.dialled.Load(), w.closed.Load())
 			}
 			_, err := store.AddLearner(ctx, peerURL("b"))
 			return err
 		})
 		told(p)
-		if err != nil || w.closed != 1 {
-			t.Errorf("expected the old connection to be closed after the step, got %d, %v", w.closed, err)
+		if err != nil || w.closed.Load() != 1 {
+			t.Errorf("expected the old connection to be closed after the step, got %d, %v", w.closed.Load(), err)
 		}
 		at = target("a", "b")
 		at.Generation = "2"
 		p.Watch(shop, at)
 		told(p)
-		if w.dialled != 3 || w.closed != 2 {
-			t.Errorf("expected another generation to be dialled, got %d and %d", w.dialled, w.closed)
+		if w.dialled.Load() != 3 || w.closed.Load() != 2 {
+			t.Errorf("expected another generation to be dialled, got %d and %d", w.dialled.Load(), w.closed.Load())
 		}
 	})
 }
@@ -323,10 +324,10 @@ func TestAClusterThatIsForgottenIsNotLookedAt(t *testing.T) {
 		told(p)
 		p.Forget(shop)
 		synctest.Wait()
-		lists := w.lists
+		lists := w.lists.Load()
 		time.Sleep(time.Minute)
-		if _, ok := p.View(shop); ok || w.lists != lists || w.closed != 1 {
-			t.Errorf("expected nothing to be left, got %d looks and %d closed", w.lists-lists, w.closed)
+		if _, ok := p.View(shop); ok || w.lists.Load() != lists || w.closed.Load() != 1 {
+			t.Errorf("expected nothing to be left, got %d looks and %d closed", w.lists.Load()-lists, w.closed.Load())
 		}
 		p.Poke(shop)
 		p.Forget(shop)
@@ -356,8 +357,8 @@ func TestWatchedBeforeTheStartLooksThenAndByTheClockThatWasGiven(t *testing.T) {
 		p := etcd.NewProber(w.Dial, clock, func(etcd.View) time.Duration { return time.Hour })
 		p.Watch(shop, formed(w.World, "a"))
 		synctest.Wait()
-		if w.lists != 0 || !p.NeedLeaderElection() {
-			t.Errorf("expected no look before the start, got %d", w.lists)
+		if w.lists.Load() != 0 || !p.NeedLeaderElection() {
+			t.Errorf("expected no look before the start, got %d", w.lists.Load())
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -365,21 +366,21 @@ func TestWatchedBeforeTheStartLooksThenAndByTheClockThatWasGiven(t *testing.T) {
 		synctest.Wait()
 		clock.Step(59 * time.Minute)
 		synctest.Wait()
-		if w.lists != 1 || !view(t, p, shop).At.Equal(time.Unix(1000, 0)) {
-			t.Errorf("expected one look, at the clock's time, got %d", w.lists)
+		if w.lists.Load() != 1 || !view(t, p, shop).At.Equal(time.Unix(1000, 0)) {
+			t.Errorf("expected one look, at the clock's time, got %d", w.lists.Load())
 		}
 		clock.Step(time.Minute)
 		synctest.Wait()
-		if w.lists != 2 {
-			t.Errorf("expected a second look after an hour, got %d", w.lists)
+		if w.lists.Load() != 2 {
+			t.Errorf("expected a second look after an hour, got %d", w.lists.Load())
 		}
 		cancel()
-		if err := <-ended; err != nil || w.closed != 1 {
+		if err := <-ended; err != nil || w.closed.Load() != 1 {
 			t.Errorf("expected the end to close the connection, got %v", err)
 		}
 		p.Watch(types.NamespacedName{Name: "late"}, target("b"))
 		synctest.Wait()
-		if w.dialled != 1 {
+		if w.dialled.Load() != 1 {
 			t.Error("expected nothing to be dialled after the end")
 		}
 	})

@@ -6,6 +6,7 @@ package etcd
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 )
@@ -43,9 +44,7 @@ func three() View {
 }
 
 func with(view View, status map[uint64]MemberStatus) View {
-	for id, s := range status {
-		view.Status[id] = s
-	}
+	maps.Copy(view.Status, status)
 	return view
 }
 

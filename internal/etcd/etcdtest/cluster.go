@@ -5,7 +5,7 @@ package etcdtest
 
 import (
 	"cmp"
-	"crypto/sha1" //nolint:gosec // etcd's own choice
+	"crypto/sha1" // etcd's own choice
 	"encoding/binary"
 	"slices"
 
@@ -116,6 +116,6 @@ func clusterID(initial []*member) uint64 {
 	for _, id := range ids {
 		b = binary.BigEndian.AppendUint64(b, id)
 	}
-	sum := sha1.Sum(b) //nolint:gosec // see above
+	sum := sha1.Sum(b)
 	return binary.BigEndian.Uint64(sum[:8])
 }

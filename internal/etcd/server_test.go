@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/opcrew/opcrew/internal/etcd"
+)
+
+// server is an etcd process.
+type server struct {
+	name, peer, client string
+	dir                string
+	cmd                *exec.Cmd
+}
+
+// etcdBinary is the etcd of KUBEBUILDER_ASSETS, else the one in the project's build.
+func etcdBinary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join("..", "..", "bin", "kube")
+	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
+		path = filepath.Join(assets, "etcd")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%s is missing: run `make test`, or `make bin/kube` to build only that", path)
+	}
+	return path
+}
+
+func newServer(t *testing.T, name string) *server {
+	t.Helper()
+	url := func() string {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		return "http://" + listener.Addr().String()
+	}
+	return &server{name: name, peer: url(), client: url(), dir: t.TempDir()}
+}
+
+// start runs it until the test ends.
+func (s *server) start(t *testing.T, state string, initial ...*server) {
+	t.Helper()
+	var flag []string
+	for _, other := range initial {
+		flag = append(flag, other.name+"="+other.peer)
+	}
+	s.cmd = exec.Command(etcdBinary(t))
+	s.cmd.Args = []string{
+		"etcd", "--name=" + s.name, "--data-dir=" + s.dir,
+		"--listen-peer-urls=" + s.peer, "--initial-advertise-peer-urls=" + s.peer,
+		"--listen-client-urls=" + s.client, "--advertise-client-urls=" + s.client,
+		"--initial-cluster=" + strings.Join(flag, ","), "--initial-cluster-state=" + state, "--initial-cluster-token=tok",
+	}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.stop()
+		if t.Failed() {
+			tail, _ := os.ReadFile(log.Name()) // there may be none
+			t.Logf("%s ended with:\n%s", s.name, tail[max(0, len(tail)-3000):])
+		}
+	})
+}
+
+func (s *server) stop() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Wait()         // as above
+}
+
+func targetOf(servers ...*server) etcd.Target {
+	var out etcd.Target
+	for _, s := range servers {
+		out.Endpoints = append(out.Endpoints, s.client)
+	}
+	return out
+}
