@@ -169,6 +169,11 @@ func instanceServes(v faults.View, object client.Object) error {
 			return err
 		}
 	}
+	if m.Spec.NeedAuth {
+		if err := v.Get("opcrew-basic-auth", &corev1.Secret{}); err != nil {
+			return err
+		}
+	}
 	want := *m.Spec.Replicas
 	if m.Spec.Idle {
 		want = 0
@@ -268,8 +273,10 @@ func maskInstance(object *unstructured.Unstructured) {
 		remove("status")
 	}
 	switch object.GetName() {
-	case "opcrew-microservices", "opcrew-basic-auth": // they belong to the namespace, each to its own
+	case "opcrew-microservices": // it belongs to the namespace, to each its own
 		remove("metadata", "ownerReferences")
 		remove("metadata", "labels", "opcrew.io/owner")
+	case "opcrew-basic-auth": // between two instances that do not ask for it it goes, or stays, as it happens
+		object.Object = map[string]any{}
 	}
 }

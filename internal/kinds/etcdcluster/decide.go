@@ -132,7 +132,7 @@ func (f facts) replaceLost(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		if m.lost == "" {
 			continue
 		}
-		if f.view.HealthyVoters() < f.view.Quorum() {
+		if !f.spares(m) {
 			d.waits = "a quorum of healthy voters, to replace " + m.name
 			return true
 		}
@@ -140,6 +140,16 @@ func (f facts) replaceLost(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		return true
 	}
 	return false
+}
+
+// spares tells whether the cluster can decide to take a voter out, and has a quorum without it.
+func (f facts) spares(m member) bool {
+	healthy, left := f.view.HealthyVoters(), len(f.view.Voters())-1
+	without := healthy
+	if m.healthy {
+		without--
+	}
+	return healthy >= f.view.Quorum() && without >= left/2+1
 }
 
 // mendStuck changes a member that is not healthy to what the spec says now: that takes

@@ -42,6 +42,8 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"after it was taken out":                             {observed(plain, 2), "add member " + n(3)},
 		"a node is silent for a while":                       {observed(claims, 3).down(1).silent(1, time.Minute), "wait for " + n(1) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
 		"a node is silent for too long":                      {observed(claims, 3).down(1).silent(1, 5*time.Minute), "remove member " + n(1)},
+		"its node is silent, and it answers":                 {observed(claims, 3).silent(1, time.Hour), "nothing"},
+		"a voter is lost and another is down":                {observed(claims, 4).without(1).unclaimed(1).down(2), "wait for an answer of the cluster"},
 		"another version":                                    {observed(plain, 3).asks(versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
 		"the next minor":                                     {observed(plain, 3).asks(versioned("3.6.16")), "change " + n(1) + " to 3.6.16"},
 		"over two minors":                                    {observed(plain, 3).asks(versioned("3.7.3")), "change " + n(1) + " to 3.6.16"},

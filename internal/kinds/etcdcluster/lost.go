@@ -21,7 +21,7 @@ func (f facts) lost(c *etcdv1beta2.EtcdCluster, m member) string {
 	if c.Status.ClusterID == "" {
 		return ""
 	}
-	if why := f.nodeGivenUp(m.pod, healing(c)); why != "" {
+	if why := f.nodeGivenUp(m, healing(c)); why != "" {
 		return why
 	}
 	if m.pod != nil && m.pod.DeletionTimestamp == nil {
@@ -105,20 +105,22 @@ func nodeOf(n *corev1.Node) node {
 	return out
 }
 
-// nodeGivenUp tells why what runs on the node of a pod is given up. A volume on it is never
-// used elsewhere: the machine may only be cut off, and its etcd still run.
-func (f facts) nodeGivenUp(pod *corev1.Pod, after time.Duration) string {
-	if pod == nil || pod.Spec.NodeName == "" {
+// nodeGivenUp tells why a member is given up with its node. One that answers is not: it is
+// only the kubelet that is silent then. A volume on the node is never used elsewhere: the
+// machine may be cut off, and its etcd still run.
+func (f facts) nodeGivenUp(m member, after time.Duration) string {
+	if m.pod == nil || m.pod.Spec.NodeName == "" || m.healthy {
 		return ""
 	}
-	n, ok := f.nodes[pod.Spec.NodeName]
+	name := m.pod.Spec.NodeName
+	n, ok := f.nodes[name]
 	switch {
 	case !ok && f.nodesKnown:
-		return fmt.Sprintf("its node %s is gone", pod.Spec.NodeName)
+		return fmt.Sprintf("its node %s is gone", name)
 	case n.outOfService:
-		return fmt.Sprintf("its node %s is out of service", pod.Spec.NodeName)
+		return fmt.Sprintf("its node %s is out of service", name)
 	case !n.silentSince.IsZero() && f.now.Sub(n.silentSince) >= after:
-		return fmt.Sprintf("its node %s has not been heard of since %s, longer than %s", pod.Spec.NodeName, n.silentSince.UTC().Format(time.RFC3339), after)
+		return fmt.Sprintf("its node %s has not been heard of since %s, longer than %s", name, n.silentSince.UTC().Format(time.RFC3339), after)
 	}
 	return ""
 }
