@@ -19,6 +19,9 @@ type expected struct {
 	storage opsv1.Storage
 }
 
+// unnumbered is how many claims are not of clients; they stand before those.
+const unnumbered = 2
+
 // expectedClaims lists the claims that there are to be, those of the clients in their order.
 func expectedClaims(d *opsv1.Diva) []expected {
 	out := []expected{{managers(d).Name, d.Spec.Manager.Storage}, {extraClaim(d), d.Spec.Extra.Storage}}
@@ -42,10 +45,11 @@ func (f facts) pendingClaim(d *opsv1.Diva) *corev1.PersistentVolumeClaim {
 func reportStorage(set condition.Set, d *opsv1.Diva, f facts) {
 	const kind = opsv1.DivaStorageReady
 	all := expectedClaims(d)
+	d.Status.Storage = f.storageStatus(d)
 	for _, look := range []struct {
 		reason string
 		why    func(expected, *corev1.PersistentVolumeClaim) string
-	}{{opsv1.ReasonClaimLost, lost}, {opsv1.ReasonClaimDiffers, differs}, {opsv1.ReasonCannotGrow, f.stuck}} {
+	}{{opsv1.ReasonClaimLost, lost}, {opsv1.ReasonClaimTerminating, f.terminating}, {opsv1.ReasonClaimDiffers, differs}, {opsv1.ReasonCannotGrow, f.stuck}} {
 		for _, e := range all {
 			if claim := f.claims[e.name]; claim != nil && look.why(e, claim) != "" {
 				set.False(kind, look.reason, look.why(e, claim))
@@ -81,6 +85,8 @@ func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 		applying(set, kind, fmt.Sprintf("%d of %d claims have a volume", n, len(all)))
 	case growing != "":
 		set.False(kind, opsv1.ReasonGrowing, growing)
+	case remade(d) != "":
+		set.True(kind, opsv1.ReasonClaimRemade, fmt.Sprintf("All %d claims have their volumes; %s", len(all), remade(d)))
 	default:
 		set.True(kind, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all)))
 	}
