@@ -36,6 +36,7 @@ func (r *reconciler) Report(d *opsv1.Diva, f facts, done kit.Outcome, now time.T
 	reportStorage(set, d, f)
 	f.clients.Report(set, opsv1.DivaClientsReady, "clients", clients(d).Names(d.Spec.Client.Replicas), done)
 	f.manager.ReportAs(set, opsv1.DivaManagerReady, managerReplicas(d), done)
+	f.reportAttachment(set)
 	reportHeld(set, opsv1.DivaClientsReady, decided.clients, f.clients.Set != nil)
 	reportHeld(set, opsv1.DivaManagerReady, decided.manager, f.manager.Deployment != nil)
 	reportKeys(set, d)
