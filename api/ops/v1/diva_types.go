@@ -197,10 +197,13 @@ type Extra struct {
 	// +required
 	Storage Storage `json:"storage"`
 
-	// mountPath of storage, in the init container and in the manager; default /extra.
+	// mountPath of storage, in the init container and in the manager; default /extra. What is
+	// mounted at /wi, below /etc/opcrew, in /etc/ssh/ssh_config.d and in /root/.ssh stays there.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(/wi|/etc/opcrew|/etc/opcrew/.*|/etc/ssh/ssh_config[.]d/opcrew[.]conf|/root/[.]ssh/id_(rsa|ed25519))$')",message="mountPath: the manager's storage is at /wi, and keys and configuration at or below /etc/opcrew, in /etc/ssh/ssh_config.d/opcrew.conf and in /root/.ssh; write another directory, such as /extra"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('/[.][.]?(/|$)')",message="mountPath has no steps . and ..; write where they lead to, such as /extra"
 	MountPath string `json:"mountPath,omitempty"`
 
 	// command of the init container; default the image's.
