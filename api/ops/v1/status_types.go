@@ -91,6 +91,11 @@ type SSHStatus struct {
 
 // StorageStatus tells what becomes of the claims.
 type StorageStatus struct {
+	// least are the sizes, in Gi, down to which those of the spec can be taken back; absent
+	// where all volumes have what is asked for.
+	// +optional
+	Least *LeastSizes `json:"least,omitempty"`
+
 	// clients is how many clients have had a claim when last all claims were there.
 	// +optional
 	Clients int32 `json:"clients,omitempty"`
@@ -108,6 +113,19 @@ type StorageStatus struct {
 	// remadeAt is when the last of them was.
 	// +optional
 	RemadeAt *metav1.Time `json:"remadeAt,omitempty"`
+}
+
+// LeastSizes are the sizes, in Gi, down to which what volumes did not get can be taken back.
+type LeastSizes struct {
+	// client is that of the clients.
+	// +optional
+	Client int32 `json:"client,omitempty"`
+	// manager is that of the manager.
+	// +optional
+	Manager int32 `json:"manager,omitempty"`
+	// extra is that of its resources.
+	// +optional
+	Extra int32 `json:"extra,omitempty"`
 }
 
 // StatusConditions gives the loop the conditions to write.

@@ -50,6 +50,8 @@ type facts struct {
 	claims  map[string]*corev1.PersistentVolumeClaim
 	patched map[string]bool
 	unbound workload.Refusal
+	// weAsked are the claims whose too large size is the operator's own writing.
+	weAsked map[string]bool
 	// rigid are the classes whose volumes do not grow, of those of which claims are to, and why.
 	rigid map[string]string
 	// inventory is the list of clients that the manager has.

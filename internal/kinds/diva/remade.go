@@ -64,6 +64,7 @@ func (f facts) storageStatus(d *opsv1.Diva) *opsv1.StorageStatus {
 	if out.RemadeAt != nil && remadeFor(out, f.now) == 0 {
 		out.Remade, out.RemadeAt = nil, nil
 	}
+	out.Least = f.leastSizes(d)
 	if newest, all := f.newest(d); all && !newest.IsZero() {
 		out.Clients = max(out.Clients, d.Spec.Client.Replicas)
 		if out.Newest == nil || out.Newest.Before(&newest) { // those of clients that were scaled away count, too

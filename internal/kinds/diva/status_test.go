@@ -106,7 +106,7 @@ func TestStorageReadyTellsTheFirstClaimThatIsInTheWay(t *testing.T) {
 		"one is to grow and has no volume": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), pending("wi-ops-client-0"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
 			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 2Gi: it grows when it has one, or delete it, and it is made anew with 3Gi"},
 		"one cannot grow": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
-			"False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 3Gi: it is rigid"},
+			"False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 3Gi: it is rigid; spec.client.storage.size can be taken back, to 2Gi or more"},
 		"one is larger": {newDiva(1), []factOption{func(f *facts) {
 			f.claims["ops-extra"].Status.Capacity = corev1.ResourceList{"storage": resource.MustParse("9Gi")}
 		}}, "True Bound: All 3 claims have their volumes"},
