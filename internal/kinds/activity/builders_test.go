@@ -100,6 +100,23 @@ func failedAtOnce(reason string) podOption {
 	return func(p *corev1.Pod) { p.Status.Phase, p.Status.Message = corev1.PodFailed, reason }
 }
 
+// disrupted was ended before its time, by somebody and with words.
+func disrupted(by, words string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: by, Message: words})
+	}
+}
+
+// notFound is what a kubelet says of a container that it does not have at the pod's end.
+func notFound(p *corev1.Pod) {
+	p.Status.Phase = corev1.PodFailed
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container, State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown", Message: "The container could not be located"},
+	}}}
+}
+
+func seenAtWork(a *egov1.Activity) { a.Status.StartTime = &metav1.Time{Time: noon} }
+
 func permitted() *beginning { return &beginning{order: "{}"} }
 
 func hindered(reason, message string, final bool) *beginning {

@@ -22,9 +22,12 @@ func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
 		v := byResult(a, *result)
 		v.result = result
 		return v
-	case begun(pod):
+	case begun(pod) || a.Status.StartTime != nil:
 		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost,
 			message: "the runner ended without a word: " + lastWords(pod) + "; whether the command did is not known, and it is not run again unless spec.run is raised"}
+	case pod.Spec.NodeName != "" && !kubeletTold(pod):
+		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost,
+			message: "its host was gone before it told whether the command began: " + lastWords(pod) + "; it is not run again unless spec.run is raised"}
 	case a.Spec.Cancel:
 		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: "cancelled before it began"}
 	case a.Status.Prosta == egov1.StateUnreachable:
@@ -34,15 +37,42 @@ func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
 	}
 }
 
-// lastWords are what the kubelet says of a pod that ended.
+// Whoever collects the pods of nodes that are gone calls them failed, too.
+const (
+	collected = "DeletionByPodGC"
+	nodeLost  = "NodeLost"
+)
+
+// kubeletTold tells whether it is the kubelet that calls a pod failed. It is late by a second
+// or more with what it knows of containers: of one that somebody else gave up it may have had
+// one that nobody heard of.
+func kubeletTold(pod *corev1.Pod) bool {
+	if disruption(pod).Reason == collected || pod.Status.Reason == nodeLost {
+		return false
+	}
+	return status(pod).State.Terminated != nil || pod.Status.Reason != "" || pod.Status.Message != ""
+}
+
+// disruption is who ended a pod before its time, and why, if anybody did.
+func disruption(pod *corev1.Pod) corev1.PodCondition {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+// lastWords are what is said of a pod that ended, by the kubelet or by whoever gave it up.
 func lastWords(pod *corev1.Pod) string {
 	if t := status(pod).State.Terminated; t != nil {
 		return cmp.Or(firstLine(t.Message), fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode))
 	}
+	words := cmp.Or(pod.Status.Message, pod.Status.Reason, disruption(pod).Message)
 	if pod.DeletionTimestamp != nil {
-		return cmp.Or(pod.Status.Message, pod.Status.Reason, "its pod was deleted")
+		return cmp.Or(words, "its pod was deleted")
 	}
-	return cmp.Or(pod.Status.Message, pod.Status.Reason, "its pod failed")
+	return cmp.Or(words, "its pod failed")
 }
 
 func firstLine(text string) string {
