@@ -62,6 +62,11 @@ func newPod(options ...podOption) *corev1.Pod {
 	return pod
 }
 
+// bornAt was created so long after noon.
+func bornAt(after time.Duration) podOption {
+	return func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(after)) }
+}
+
 func nowhere(p *corev1.Pod) { p.Spec.NodeName = "" }
 
 func deleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }
@@ -105,6 +110,19 @@ func disrupted(by, words string) podOption {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: by, Message: words})
 	}
+}
+
+// evictedBy was ended by its kubelet, in these words.
+func evictedBy(words string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.Reason, p.Status.Message = "Evicted", words
+		disrupted("TerminationByKubelet", words)(p)
+	}
+}
+
+// dead is a host that is not heard of since some time before noon.
+func dead(before time.Duration) *hostState {
+	return &hostState{since: noon.Add(-before), words: "Kubelet stopped posting node status."}
 }
 
 // notFound is what a kubelet says of a container that it does not have at the pod's end.

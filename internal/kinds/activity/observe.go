@@ -32,6 +32,8 @@ type facts struct {
 	former []corev1.Pod
 	// begin is what a run that has no pod yet needs to know, nil where none is to begin.
 	begin *beginning
+	// host is that of the run, nil where nobody has asked.
+	host *hostState
 	// hostAnswers is asked only where the end of a pod is waited for.
 	hostAnswers bool
 	// secrets hold values of runs.
@@ -73,7 +75,11 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 	var err error
 	switch {
 	case a.DeletionTimestamp != nil:
-		f.hostAnswers, err = r.answers(ctx, a.Spec.Host)
+		if f.host, err = r.readHost(ctx, a.Spec.Host); err == nil {
+			f.hostAnswers = f.host.ready
+		}
+	case explains(a, f, r.Clock.Now()):
+		f.host, _ = r.readHost(ctx, a.Spec.Host) // what cannot be read explains nothing
 	case begins(a, f):
 		f.begin, err = r.observeBeginning(ctx, a)
 	}
@@ -137,17 +143,6 @@ func (r *reconciler) observeSecrets(ctx context.Context, a *egov1.Activity, f *f
 // hasValues tells whether those of the present run are there for its pod.
 func (f facts) hasValues(a *egov1.Activity) bool {
 	return slices.ContainsFunc(f.secrets, func(s corev1.Secret) bool { return s.Name == podName(a, run(a)) })
-}
-
-// answers tells whether the kubelet of a host can be waited for.
-func (r *reconciler) answers(ctx context.Context, host string) (bool, error) {
-	node := &corev1.Node{}
-	if err := r.Live.Get(ctx, types.NamespacedName{Name: host}, node); err != nil {
-		return false, client.IgnoreNotFound(err)
-	}
-	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	}), nil
 }
 
 // observeBeginning asks whether the run may begin, and reads what it needs.

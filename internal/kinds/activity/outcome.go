@@ -19,7 +19,7 @@ func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
 	result := told(pod)
 	switch {
 	case result != nil:
-		v := byResult(a, *result)
+		v := byResult(a, pod, *result)
 		v.result = result
 		return v
 	case begun(pod) || a.Status.StartTime != nil:
@@ -41,6 +41,9 @@ func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
 const (
 	collected = "DeletionByPodGC"
 	nodeLost  = "NodeLost"
+	// The kubelet and the API's eviction, as they call themselves.
+	byKubelet = "Evicted"
+	byAPI     = "EvictionByEvictionAPI"
 )
 
 // kubeletTold tells whether it is the kubelet that calls a pod failed. It is late by a second
@@ -63,8 +66,26 @@ func disruption(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
+// evicted tells who ended a pod that nobody has deleted, in the words of whoever did, or is empty.
+func evicted(pod *corev1.Pod) string {
+	c := disruption(pod)
+	words := cmp.Or(firstLine(pod.Status.Message), firstLine(c.Message), c.Reason)
+	switch {
+	case c.Reason == collected:
+		return ""
+	case pod.Status.Reason == byKubelet || c.Reason == byAPI:
+		return "its pod was evicted (" + strings.TrimSpace(words) + ")"
+	case c.Reason != "":
+		return fmt.Sprintf("its pod was taken away by %s (%s)", c.Reason, strings.TrimSpace(words))
+	}
+	return ""
+}
+
 // lastWords are what is said of a pod that ended, by the kubelet or by whoever gave it up.
 func lastWords(pod *corev1.Pod) string {
+	if why := evicted(pod); why != "" {
+		return why
+	}
 	if t := status(pod).State.Terminated; t != nil {
 		return cmp.Or(firstLine(t.Message), fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode))
 	}
@@ -81,7 +102,7 @@ func firstLine(text string) string {
 }
 
 // byResult puts what the runner told into the words of the API.
-func byResult(a *egov1.Activity, r hostrun.Result) verdict {
+func byResult(a *egov1.Activity, pod *corev1.Pod, r hostrun.Result) verdict {
 	switch r.State {
 	case hostrun.Succeeded:
 		return verdict{state: egov1.StateSucceeded, reason: egov1.ReasonSucceeded, message: "exit code 0"}
@@ -90,7 +111,7 @@ func byResult(a *egov1.Activity, r hostrun.Result) verdict {
 	case hostrun.Cancelled:
 		why := "its processes were ended"
 		if !a.Spec.Cancel {
-			why = "its pod was deleted by somebody, so its processes were ended"
+			why = cmp.Or(evicted(pod), "its pod was deleted by somebody") + ", so " + why
 		}
 		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: why}
 	case hostrun.TimedOut:

@@ -4,6 +4,7 @@
 package activity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -41,7 +42,7 @@ func judge(a *egov1.Activity, f facts, now time.Time) verdict {
 	case ended(f.pod):
 		return outcome(a, f.pod)
 	default:
-		return alive(a, f.pod, now)
+		return alive(a, f, now)
 	}
 }
 
@@ -89,26 +90,27 @@ func tooLate(a *egov1.Activity, reason, why string) verdict {
 }
 
 // alive is a run whose pod has not ended.
-func alive(a *egov1.Activity, pod *corev1.Pod, now time.Time) verdict {
-	left := startDeadline(a).Sub(now)
+func alive(a *egov1.Activity, f facts, now time.Time) verdict {
+	pod, left := f.pod, startDeadline(a).Sub(now)
+	again := lookAgain(pod, left, now)
 	switch {
 	case begun(pod) && !hostAnswers(pod):
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonHostUnreachable, withdraw: a.Spec.Cancel,
-			message: "the host does not answer; how the command fares is not known until it does"}
+			message: cmp.Or(f.host.down(a.Spec.Host), "the host does not answer") + "; how the command fares is not known until it answers"}
 	case left <= 0 && !begun(pod):
-		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(pod))
+		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(a, f))
 		v.withdraw = true
 		return v
 	case a.Spec.Cancel && !begun(pod):
-		return verdict{state: egov1.StatePending, reason: egov1.ReasonCancelled, message: "it is being cancelled before it began", withdraw: true, again: left}
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonCancelled, message: "it is being cancelled before it began", withdraw: true, again: again}
 	case a.Spec.Cancel:
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonCancelled, message: fmt.Sprintf("its processes are being ended, within %d s", grace(a)), withdraw: true}
 	case begun(pod):
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonRunning, message: "it runs on " + a.Spec.Host}
 	case pod.DeletionTimestamp != nil:
-		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod was deleted before it began", again: left}
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod was deleted before it began", again: again}
 	default:
-		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: whyNot(pod), again: left}
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: whyNot(a, f), again: again}
 	}
 }
 
@@ -172,8 +174,9 @@ func told(pod *corev1.Pod) *hostrun.Result {
 	return &result
 }
 
-// whyNot tells why a pod has not begun, in the words of whoever knows.
-func whyNot(pod *corev1.Pod) string {
-	why, _ := workload.WhyNotReady(pod)
-	return "its pod has not begun: " + why
+// whyNot tells why a pod has not begun, in the words of whoever knows. A dead host is why,
+// whatever the scheduler makes of its taints.
+func whyNot(a *egov1.Activity, f facts) string {
+	why, _ := workload.WhyNotReady(f.pod)
+	return "its pod has not begun: " + cmp.Or(f.host.down(a.Spec.Host), why)
 }
