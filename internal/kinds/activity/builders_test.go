@@ -67,6 +67,11 @@ func bornAt(after time.Duration) podOption {
 	return func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(after)) }
 }
 
+// madeIn was made while its host had a boot.
+func madeIn(boot string) podOption {
+	return func(p *corev1.Pod) { p.Annotations = map[string]string{bootAnnotation: boot} }
+}
+
 func nowhere(p *corev1.Pod) { p.Spec.NodeName = "" }
 
 func deleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }

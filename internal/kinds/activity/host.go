@@ -30,6 +30,8 @@ type hostState struct {
 	ready bool
 	since time.Time
 	words string
+	// boot tells one boot from the next.
+	boot string
 }
 
 // readHost reads a host's node, which no cache has: heartbeats of all would come with it.
@@ -46,7 +48,7 @@ func (r *reconciler) readHost(ctx context.Context, host string) (*hostState, err
 }
 
 func stateOf(node *corev1.Node) *hostState {
-	out := &hostState{}
+	out := &hostState{boot: node.Status.NodeInfo.BootID}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			out.ready, out.since, out.words = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time, c.Message
@@ -55,12 +57,14 @@ func stateOf(node *corev1.Node) *hostState {
 	return out
 }
 
-// explains tells whether the host may explain what a pod says: that it does not begin, or is
-// not heard of. Whatever goes its way asks for none.
+// explains tells whether the host may explain what a pod says: that it does not begin, is not
+// heard of, or has ended without a word. Whatever goes its way asks for none.
 func explains(a *egov1.Activity, f facts, now time.Time) bool {
 	switch pod := f.pod; {
-	case pod == nil || over(a) || ended(pod):
+	case pod == nil || over(a):
 		return false
+	case ended(pod):
+		return told(pod) == nil && pod.Annotations[bootAnnotation] != ""
 	case begun(pod):
 		return !hostAnswers(pod)
 	default:
@@ -71,6 +75,12 @@ func explains(a *egov1.Activity, f facts, now time.Time) bool {
 // lookAgain is when to look again at a pod that has not begun, within the time that is left.
 func lookAgain(pod *corev1.Pod, left time.Duration, now time.Time) time.Duration {
 	return min(left, max(hostPatience, min(hostLooks, now.Sub(pod.CreationTimestamp.Time))))
+}
+
+// restarted tells whether the host was, since a pod was made for it.
+func (h *hostState) restarted(pod *corev1.Pod) bool {
+	was := pod.Annotations[bootAnnotation]
+	return h != nil && h.boot != "" && was != "" && h.boot != was
 }
 
 // down tells what is wrong with a host, or is empty: nothing, or nobody has asked.

@@ -29,6 +29,7 @@ func TestAHostIsAskedOnlyWhereItMayExplainSomething(t *testing.T) {
 		"it runs":                      {newActivity(), facts{pod: newPod(bornAt(0), running)}, time.Hour, false},
 		"it runs and is not heard of":  {newActivity(), facts{pod: newPod(bornAt(0), running, unheard)}, time.Hour, true},
 		"it has ended":                 {newActivity(), facts{pod: newPod(bornAt(0), endedWith(exit3))}, time.Hour, false},
+		"it has ended without a word":  {newActivity(), facts{pod: newPod(madeIn("first"), endedWith(""))}, 0, true},
 		"it was given up, and is over": {newActivity(inState(egov1.StateUnreachable)), facts{pod: newPod(bornAt(0))}, time.Hour, false},
 	} {
 		check(t, name+": the host explains it", explains(c.object, c.facts, noon.Add(c.after)), c.want)

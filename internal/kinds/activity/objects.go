@@ -39,9 +39,13 @@ func pod(a *egov1.Activity, f facts) *corev1ac.PodApplyConfiguration {
 			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(podName(a, run(a))).WithDefaultMode(0o400)))
 	}
 	place(spec, a)
+	annotations := map[string]string{activityAnnotation: a.Namespace + "/" + a.Name, orderAnnotation: f.begin.order}
+	if f.begin.boot != "" {
+		annotations[bootAnnotation] = f.begin.boot
+	}
 	return corev1ac.Pod(podName(a, run(a)), Namespace).
 		WithLabels(map[string]string{"app.kubernetes.io/name": "activity", runLabel: strconv.FormatInt(run(a), 10)}).
-		WithAnnotations(map[string]string{activityAnnotation: a.Namespace + "/" + a.Name, orderAnnotation: f.begin.order}).
+		WithAnnotations(annotations).
 		WithFinalizers(resultFinalizer).
 		WithSpec(spec)
 }

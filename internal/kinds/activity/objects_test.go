@@ -28,7 +28,7 @@ func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+"-pod.yaml", pod(a, facts{helperImage: "opcrew/opcrew-helper:v1", begin: &beginning{order: order}}))
+			golden(t, name+"-pod.yaml", pod(a, facts{helperImage: "opcrew/opcrew-helper:v1", begin: &beginning{order: order, boot: "4f6e"}}))
 		})
 	}
 }

@@ -50,8 +50,8 @@ type beginning struct {
 	obstacle *obstacle
 	// values are those of secretEnvs, by the variables' names.
 	values map[string][]byte
-	// order is what the runner is told.
-	order string
+	// order is what the runner is told, and boot tells the host's present boot from the next.
+	order, boot string
 }
 
 // obstacle is why a run does not begin. A final one ends it.
@@ -155,7 +155,7 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", a.Spec.Host, err)
 	}
-	b := &beginning{}
+	b := &beginning{boot: node.Status.NodeInfo.BootID}
 	if b.obstacle, err = r.permit(ctx, a, node); err != nil || b.obstacle != nil {
 		return b, err
 	}

@@ -15,7 +15,11 @@ import (
 )
 
 // outcome is how a run ended whose pod has.
-func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
+func outcome(a *egov1.Activity, f facts) verdict {
+	pod, since := f.pod, ""
+	if f.host.restarted(pod) {
+		since = ", and host " + a.Spec.Host + " was restarted since its pod was made"
+	}
 	result := told(pod)
 	switch {
 	case result != nil:
@@ -24,10 +28,10 @@ func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
 		return v
 	case begun(pod) || a.Status.StartTime != nil:
 		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost,
-			message: "the runner ended without a word: " + lastWords(pod) + "; whether the command did is not known, and it is not run again unless spec.run is raised"}
+			message: "the runner ended without a word: " + lastWords(pod) + since + "; whether the command did is not known, and it is not run again unless spec.run is raised"}
 	case pod.Spec.NodeName != "" && !kubeletTold(pod):
 		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost,
-			message: "its host was gone before it told whether the command began: " + lastWords(pod) + "; it is not run again unless spec.run is raised"}
+			message: "its host was gone before it told whether the command began: " + lastWords(pod) + since + "; it is not run again unless spec.run is raised"}
 	case a.Spec.Cancel:
 		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: "cancelled before it began"}
 	case a.Status.Prosta == egov1.StateUnreachable:

@@ -40,7 +40,7 @@ func judge(a *egov1.Activity, f facts, now time.Time) verdict {
 	case f.pod == nil:
 		return unborn(a, f, now)
 	case ended(f.pod):
-		return outcome(a, f.pod)
+		return outcome(a, f)
 	default:
 		return alive(a, f, now)
 	}
