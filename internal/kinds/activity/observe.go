@@ -166,7 +166,7 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	if err != nil {
 		return nil, err
 	}
-	if b.order, err = orderOf(a, oldest); err != nil {
+	if b.order, err = orderOf(a, oldest, b.boot); err != nil {
 		b.obstacle = &obstacle{final: true, reason: egov1.ReasonNotStarted, message: err.Error()}
 	}
 	return b, nil
