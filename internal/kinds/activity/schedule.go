@@ -5,14 +5,16 @@ package activity
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/robfig/cron/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -34,24 +36,23 @@ type agenda struct {
 	obstacle *obstacle
 }
 
-// parse reads a schedule. The time zone stands in its own field, as in a CronJob.
-func parse(a *egov1.Activity) (cron.Schedule, *time.Location, error) {
-	text := *a.Spec.Schedule
-	if strings.HasPrefix(text, "@every") {
-		return nil, nil, fmt.Errorf("schedule %q: write when, and not how often, in five fields such as \"*/10 * * * *\"", text)
+func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *facts) error {
+	list := &egov1.ActivityList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(a.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
+		return fmt.Errorf("list Activities of the schedule: %w", err)
 	}
-	if strings.Contains(text, "TZ") {
-		return nil, nil, fmt.Errorf("schedule %q: write the time zone into timeZone", text)
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], a) { // a label alone is anybody's
+			f.children = append(f.children, list.Items[i])
+		}
 	}
-	zone, err := time.LoadLocation(ptr.Deref(a.Spec.TimeZone, "UTC"))
-	if err != nil || ptr.Deref(a.Spec.TimeZone, "") == "Local" {
-		return nil, nil, fmt.Errorf("timeZone %q is not known; write one such as Europe/Berlin", *a.Spec.TimeZone)
+	f.agenda = agendaOf(a, *f, r.Clock.Now())
+	if f.agenda.due.IsZero() || f.agenda.skip || idle(a) {
+		return nil
 	}
-	s, err := cron.ParseStandard(text)
-	if err != nil {
-		return nil, nil, fmt.Errorf("schedule %q: %w; write five fields such as \"0 3 * * *\"", text, err)
-	}
-	return s, zone, nil
+	var err error
+	f.agenda.obstacle, err = r.vouched(ctx, a)
+	return err
 }
 
 // agendaOf tells what is due. Of times that were missed only the latest is made up for.
@@ -94,28 +95,6 @@ func (f facts) giveWay(name string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// latest is the last time of a schedule after one and not after another, zero for none. It
-// looks from near the end first: a minute's schedule that slept for years has missed millions.
-func latest(s cron.Schedule, after, until time.Time) time.Time {
-	const day = 24 * time.Hour
-	for _, span := range []time.Duration{time.Hour, day, 32 * day, 366 * day} {
-		if from := until.Add(-span); from.After(after) {
-			if last := lastBetween(s, from, until); !last.IsZero() {
-				return last
-			}
-		}
-	}
-	return lastBetween(s, after, until)
-}
-
-func lastBetween(s cron.Schedule, after, until time.Time) time.Time {
-	var last time.Time
-	for t := s.Next(after); !t.IsZero() && !t.After(until); t = s.Next(t) {
-		last = t
-	}
-	return last
 }
 
 func policyOf(a *egov1.Activity) egov1.ConcurrencyPolicy {
