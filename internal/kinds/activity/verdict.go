@@ -95,7 +95,7 @@ func alive(a *egov1.Activity, f facts, now time.Time) verdict {
 	switch {
 	case begun(pod) && !hostAnswers(pod):
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonHostUnreachable, withdraw: a.Spec.Cancel,
-			message: cmp.Or(f.host.down(a.Spec.Host), "the host does not answer") + "; how the command fares is not known until it answers"}
+			message: silent(a, f) + "; how the command fares is not known until it does"}
 	case left <= 0 && !begun(pod):
 		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(a, f))
 		v.withdraw = true
@@ -125,6 +125,14 @@ func startDeadline(a *egov1.Activity) time.Time {
 		since = a.Status.RunSince.Time
 	}
 	return since.Add(seconds(deadline(a)))
+}
+
+// silent tells of a host that does not answer, with what the cluster knows of it.
+func silent(a *egov1.Activity, f facts) string {
+	if why := f.host.down(a.Spec.Host); why != "" {
+		return "the host does not answer (" + why + ")"
+	}
+	return "the host does not answer"
 }
 
 // whyNot tells why a pod has not begun, in the words of whoever knows. A dead host is why,

@@ -138,7 +138,7 @@ func TestWhoAskedForASizeIsReadWhereItIsTooLarge(t *testing.T) {
 	const claim = "wi-ops-client-0"
 	const size = `{"f:spec":{"f:resources":{"f:requests":{"f:storage":{}}}}}`
 	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	for what, test := range map[string]struct {
 		entries []metav1.ManagedFieldsEntry
