@@ -53,11 +53,13 @@ func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *fa
 	return nil
 }
 
-// waits tells whether none of a pod's containers has ever been started.
+// waits tells whether none of a pod's containers has ever been started, and the pod itself
+// does not tell why: an image that cannot be pulled asks for no events.
 func waits(pod *corev1.Pod) bool {
-	return !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+	why, stuck := workload.WhyNotReady(pod)
+	return why != "" && !stuck && !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
 		return s.State.Running != nil || s.State.Terminated != nil || s.RestartCount > 0
-	}) && !workload.Ready(pod)
+	})
 }
 
 // reportAttachment names the volume that a pod waits for where it seemed to be on its way.

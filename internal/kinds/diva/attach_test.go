@@ -50,6 +50,9 @@ func TestAVolumeThatIsAtAnotherNodeIsNamed(t *testing.T) {
 	begun := func(f *facts) {
 		f.clients.Pods["ops-client-1"].Status.InitContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 	}
+	unpulled := func(f *facts) {
+		f.clients.Pods["ops-client-1"].Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}
+	}
 	for what, test := range map[string]struct {
 		r       *reconciler
 		options []factOption
@@ -61,6 +64,7 @@ func TestAVolumeThatIsAtAnotherNodeIsNamed(t *testing.T) {
 		"of the manager":             {events("ops-manager-0", attachReason), []factOption{manager}, opsv1.DivaManagerReady, "False PodsNotReady: 0 of 1 pods are ready; ops-manager-0: " + elsewhere, time.Minute},
 		"not at once":                {events("ops-client-1", attachReason), []factOption{client(time.Second)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 29 * time.Second},
 		"not of one that has begun":  {events("ops-client-1", attachReason), []factOption{client(time.Hour), begun}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 0},
+		"not of one that tells why":  {events("ops-client-1", attachReason), []factOption{client(time.Hour), unpulled}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: container ops: ErrImagePull: not found", 0},
 		"not of another event":       {events("ops-client-1", "Pulling"), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", time.Minute},
 		"not where nothing can tell": {blind(), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", time.Minute},
 	} {
