@@ -99,11 +99,12 @@ func (f facts) remadeSince(d *opsv1.Diva, was *opsv1.StorageStatus) (names []str
 	return names[:min(len(names), remadeNamed)], last
 }
 
-// newest is when the newest claim was created, and whether all are there and bound.
+// newest is when the newest claim was created, and whether all are there and bound. Those that
+// go with an earlier Diva of the name are none of this one's: that they come back is no loss.
 func (f facts) newest(d *opsv1.Diva) (newest metav1.Time, all bool) {
 	for _, e := range expectedClaims(d) {
 		claim := f.claims[e.name]
-		if claim == nil || !bound(claim) {
+		if claim == nil || !bound(claim) || claim.DeletionTimestamp != nil || ofAnEarlier(d, claim) {
 			return newest, false
 		}
 		if newest.Before(&claim.CreationTimestamp) {

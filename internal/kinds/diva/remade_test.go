@@ -46,6 +46,7 @@ func TestAClaimThatWasDeletedAndMadeAnewIsTold(t *testing.T) {
 	}
 	lost := []factOption{madeAt(week), madeAt(time.Hour, "wi-ops-client-1")}
 	const words = "All 4 claims have their volumes; deleted and made anew, the last at 2026-08-01T11:00:00Z: wi-ops-client-1; unless you have put it there again, their data is gone"
+	earlier := ownedBy("ops-extra", metav1.OwnerReference{APIVersion: "ops.xx.com/v1", Kind: "Diva", Name: "ops", UID: "uid-of-an-earlier-one"})
 	type look struct {
 		replicas int32
 		options  []factOption
@@ -59,6 +60,8 @@ func TestAClaimThatWasDeletedAndMadeAnewIsTold(t *testing.T) {
 		"one came back":                      {[]look{{2, []factOption{madeAt(week)}}, {2, lost}}, "True ClaimRemade: " + words},
 		"it stays told":                      {[]look{{2, []factOption{madeAt(week)}}, {2, lost}, {2, lost}}, "True ClaimRemade: " + words},
 		"one came back unseen":               {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), without("wi-ops-client-1")}}, {2, lost}}, "True ClaimRemade: " + words},
+		"one went with an earlier Diva":      {[]look{{2, []factOption{madeAt(week), earlier}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra")}}}, "True Bound: All 4 claims have their volumes"},
+		"one was going from the start":       {[]look{{2, []factOption{madeAt(week), isGoing("ops-extra")}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra")}}}, "True Bound: All 4 claims have their volumes"},
 		"one came back long ago":             {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), madeAt(25*time.Hour, "wi-ops-client-1")}}}, "True Bound: All 4 claims have their volumes"},
 		"one was made of a backup":           {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra"), restored}}}, "True Bound: All 4 claims have their volumes"},
 		"a further client has its first":     {[]look{{1, []factOption{madeAt(week)}}, {2, lost}}, "True Bound: All 4 claims have their volumes"},
