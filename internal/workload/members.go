@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,6 +26,9 @@ type Members struct {
 	Set *appsv1.StatefulSet
 	// Pods are its pods by name, and those that nobody has while it is made anew.
 	Pods map[string]*corev1.Pod
+	// Former are pods of an earlier StatefulSet by name: for as long as one is there, no other
+	// can have its name.
+	Former map[string]*corev1.Pod
 	// Refusal is that of a missing pod, for whoever looks for one to fill in.
 	Refusal Refusal
 	// Behind: the StatefulSet that was read is older than our own last write of it.
@@ -33,7 +37,7 @@ type Members struct {
 
 // ObserveMembers reads the StatefulSet of an owner, with its pods.
 func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Object, id Identity) (Members, error) {
-	m, set := Members{Pods: map[string]*corev1.Pod{}}, &appsv1.StatefulSet{}
+	m, set := Members{Pods: map[string]*corev1.Pod{}, Former: map[string]*corev1.Pod{}}, &appsv1.StatefulSet{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, set)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
@@ -46,8 +50,12 @@ func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Obje
 		return m, fmt.Errorf("list pods: %w", err)
 	}
 	for i := range pods.Items {
-		if pod := &pods.Items[i]; m.has(pod) {
+		pod := &pods.Items[i]
+		switch controller := metav1.GetControllerOf(pod); {
+		case m.has(pod):
 			m.Pods[pod.Name] = pod
+		case controller != nil && controller.Kind == "StatefulSet" && controller.Name == id.Name:
+			m.Former[pod.Name] = pod
 		}
 	}
 	return m, nil
@@ -114,7 +122,7 @@ func (m Members) Report(set condition.Set, kind, noun string, names []string, do
 	ready := m.Ready(names)
 	switch {
 	case m.Set == nil:
-		set.False(kind, common.ReasonApplying, "The "+noun+" are being made")
+		m.reportNone(set, kind, noun, names)
 	case n != wanted:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s goes from %d to %d", noun, n, wanted))
 	case m.Refusal.Words != "":
@@ -135,10 +143,7 @@ func (m Members) Report(set condition.Set, kind, noun string, names []string, do
 // before those that are on their way.
 func (m Members) FirstCause(names []string) (cause, reason string) {
 	for _, name := range names {
-		why, stuck := "its pod is being made", false
-		if pod := m.Pods[name]; pod != nil {
-			why, stuck = WhyNotReady(pod)
-		}
+		why, stuck := m.why(name)
 		if stuck {
 			return name + ": " + why, common.ReasonPodsNotReady
 		}
@@ -147,6 +152,27 @@ func (m Members) FirstCause(names []string) (cause, reason string) {
 		}
 	}
 	return cause, common.ReasonUpdating
+}
+
+// why tells what keeps the pod of a name from being ready.
+func (m Members) why(name string) (why string, stuck bool) {
+	if pod := m.Pods[name]; pod != nil {
+		return WhyNotReady(pod)
+	}
+	if former := m.Former[name]; former != nil {
+		why, stuck = WhyNotReady(former)
+		return "its pod is made when that of an earlier StatefulSet has gone: " + cmp.Or(why, "it is about to go"), stuck
+	}
+	return "its pod is being made", false
+}
+
+// reportNone tells why there is no StatefulSet; pods of an earlier one can be what is waited for.
+func (m Members) reportNone(set condition.Set, kind, noun string, names []string) {
+	if cause, reason := m.FirstCause(names); reason == common.ReasonPodsNotReady {
+		set.False(kind, reason, "The "+noun+" are being made; "+cause)
+		return
+	}
+	set.False(kind, common.ReasonApplying, "The "+noun+" are being made")
 }
 
 // Bound are the pods that a kubelet runs, or may have begun to.

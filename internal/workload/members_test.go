@@ -8,9 +8,11 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -101,6 +103,43 @@ func TestAMembersConditionTellsWhatStandsInTheWay(t *testing.T) {
 			}
 			same(t, "the condition", test.want, toldBy("ClientsReady", func(set condition.Set) {
 				m.Report(set, "ClientsReady", "clients", web.Names(2), test.done)
+			}))
+		})
+	}
+}
+
+// former is a pod of an earlier StatefulSet or ReplicaSet, that is on its way out.
+func former(kind, set, name string, options ...podOption) *corev1.Pod {
+	pod := podOf(set, name, append(options, isGoing)...)
+	pod.OwnerReferences[0].UID, pod.OwnerReferences[0].Kind = "uid-of-an-earlier-one", kind
+	pod.Finalizers = []string{"example.com/held"} // or the fake server would not have it
+	return pod
+}
+
+func isGoing(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
+
+// onLostNode is what the node controller makes of a pod whose node does not answer.
+func onLostNode(p *corev1.Pod) {
+	isOn("node2")(p)
+	has(corev1.PodReady, corev1.ConditionFalse, "")(p)
+	has(corev1.ContainersReady, corev1.ConditionTrue, "")(p)
+}
+
+func TestAPodOfAnEarlierStatefulSetIsNamedWhereItIsInTheWay(t *testing.T) {
+	const lost = "web-0: its pod is made when that of an earlier StatefulSet has gone: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"
+	for name, test := range map[string]struct {
+		objects []client.Object
+		want    string
+	}{
+		"on a node that is lost":             {[]client.Object{newStatefulSet(1), former("StatefulSet", web.Name, "web-0", onLostNode)}, "False PodsNotReady: 0 of 1 clients are ready; " + lost},
+		"before there is a StatefulSet":      {[]client.Object{former("StatefulSet", web.Name, "web-0", onLostNode)}, "False PodsNotReady: The clients are being made; " + lost},
+		"that goes by itself":                {[]client.Object{newStatefulSet(1), former("StatefulSet", web.Name, "web-0")}, "False Updating: 0 of 1 clients are ready; web-0: its pod is made when that of an earlier StatefulSet has gone: it is being deleted"},
+		"and one of another's, which is not": {[]client.Object{newStatefulSet(1), former("StatefulSet", "theirs", "web-0", onLostNode)}, "False Updating: 0 of 1 clients are ready; web-0: its pod is being made"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := observeMembers(t, test.objects...)
+			same(t, "the condition", test.want, toldBy("ClientsReady", func(set condition.Set) {
+				m.Report(set, "ClientsReady", "clients", web.Names(1), kit.Outcome{})
 			}))
 		})
 	}

@@ -94,6 +94,9 @@ func (r Rollout) firstCause() (cause, reason string) {
 			staying = append(staying, pod)
 		}
 	}
+	for i := range r.Former {
+		going = append(going, &r.Former[i])
+	}
 	for _, pod := range append(staying, going...) {
 		why, stuck := WhyNotReady(pod)
 		if stuck {

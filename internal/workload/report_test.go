@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -128,6 +129,25 @@ func TestRolledOutTellsWhatStandsInTheWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "RolledOut", test.want, told(test.rollout, test.wanted, test.done, common.ConditionRolledOut))
+		})
+	}
+}
+
+// A pod that has what the new one waits for is none of the Deployment's any more.
+func TestAPodOfAnEarlierDeploymentIsNamedWhereItDoesNotGo(t *testing.T) {
+	deployment := newDeployment(1)
+	deployment.Status.AvailableReplicas, deployment.Status.ReadyReplicas = 0, 0
+	objects := []client.Object{deployment, newSet("web-1", 1), podOf("web-1", "new")}
+	lost, theirs := former("ReplicaSet", "web-0", "old", onLostNode), former("ReplicaSet", "theirs-0", "their-old", onLostNode)
+	for name, test := range map[string]struct {
+		former client.Object
+		want   string
+	}{
+		"on a node that is lost": {lost, "False PodsNotReady: 0 of 1 pods are ready; old: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
+		"of somebody else's":     {theirs, "False Updating: 0 of 1 pods are ready; new: it is starting"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			same(t, "the condition", test.want, told(observe(t, append(objects, test.former)...), 1, kit.Outcome{}, "RolledOut"))
 		})
 	}
 }

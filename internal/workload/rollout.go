@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,9 @@ type Rollout struct {
 	Sets []appsv1.ReplicaSet
 	// Pods are those of its ReplicaSets, by name.
 	Pods []corev1.Pod
+	// Former are pods of an earlier Deployment of the name that are on their way out: they may
+	// have what the new ones wait for, such as a volume.
+	Former []corev1.Pod
 	// Behind: the Deployment that was read is older than our own last write of it. By the
 	// time that the children are looked at, the cache may have caught up, so that nothing
 	// tells of the change any more but this.
@@ -78,8 +82,12 @@ func (r *Rollout) keep(sets []appsv1.ReplicaSet, pods []corev1.Pod) {
 		return cmp.Or(cmp.Compare(Revision(&b), Revision(&a)), cmp.Compare(a.Name, b.Name))
 	})
 	for _, pod := range pods {
-		if owner := metav1.GetControllerOf(&pod); owner != nil && ours[owner.UID] {
+		switch owner := metav1.GetControllerOf(&pod); {
+		case owner == nil:
+		case ours[owner.UID]:
 			r.Pods = append(r.Pods, pod)
+		case pod.DeletionTimestamp != nil && owner.Kind == "ReplicaSet" && strings.HasPrefix(owner.Name, r.Deployment.Name+"-"):
+			r.Former = append(r.Former, pod)
 		}
 	}
 	slices.SortFunc(r.Pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })

@@ -179,6 +179,7 @@ func maskActivity(object *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(object.Object, "spec")
 		unstructured.RemoveNestedField(object.Object, "status")
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/order") // it tells when
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/boot")
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")
 		unstructured.RemoveNestedField(object.Object, "status", "endedAt")

@@ -334,6 +334,7 @@ func maskDiva(object *unstructured.Unstructured) {
 		maskKeys(object)
 	case "Diva":
 		unstructured.RemoveNestedField(object.Object, "status", "ssh")
+		unstructured.RemoveNestedField(object.Object, "status", "storage") // it tells when
 		maskMessage(object, "SSHReady")
 	case "PersistentVolumeClaim":
 		if object.GetName() == "wi-ops-client-2" {

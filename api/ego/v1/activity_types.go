@@ -166,7 +166,7 @@ type ScheduleSpec struct {
 	TimeZone *string `json:"timeZone,omitempty"`
 
 	// concurrencyPolicy: Forbid (the default) skips a run while one is at work, Allow does not,
-	// Replace cancels that first.
+	// Replace cancels that first and waits for its end.
 	// +optional
 	// +kubebuilder:validation:Enum=Allow;Forbid;Replace
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`

@@ -33,7 +33,8 @@ const (
 	ReasonSecretMissing = "SecretMissing"
 	// ReasonHostMissing: there is no node of that name.
 	ReasonHostMissing = "HostMissing"
-	// ReasonWaiting: the host has not begun yet; the message tells why.
+	// ReasonWaiting: the host has not begun yet, or the run of a schedule waits for another's
+	// end; the message tells why.
 	ReasonWaiting = "Waiting"
 	// ReasonRunning: the command runs.
 	ReasonRunning = "Running"

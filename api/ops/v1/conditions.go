@@ -54,6 +54,10 @@ const (
 	ReasonClaimDiffers = "ClaimDiffers"
 	// ReasonClaimLost: a claim has lost its volume.
 	ReasonClaimLost = "ClaimLost"
+	// ReasonClaimTerminating: a claim is being deleted, and goes with the pod that uses it.
+	ReasonClaimTerminating = "ClaimTerminating"
+	// ReasonClaimRemade: every claim is bound, and one was deleted and made anew within a day.
+	ReasonClaimRemade = "ClaimRemade"
 	// ReasonAllReady: manager and clients are ready.
 	ReasonAllReady = "AllReady"
 )

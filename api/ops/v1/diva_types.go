@@ -44,6 +44,9 @@ const RotateAnnotation = "opcrew.io/rotate-ssh-key"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: Services, pods and claims are named after it; use 40 characters at most, lower-case letters, digits and '-', beginning with a letter"
 // +kubebuilder:validation:XValidation:rule="!(self.metadata.name in ['extra', 'ssh-files'])",message="metadata.name: containers extra and ssh-files stand beside the one that is named after it; use another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.ssh) || !has(self.spec.ssh.secretRef) || self.spec.ssh.secretRef.name != self.metadata.name + '-ssh'",message="spec.ssh.secretRef: the Secret that is named after the object, with -ssh, is the operator's own; put your pair into another, or leave secretRef out"
+// +kubebuilder:validation:XValidation:rule="!self.spec.client.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.client.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.client.storage.size.substring(0, self.spec.client.storage.size.size() - 2)) >= int(oldSelf.spec.client.storage.size.substring(0, oldSelf.spec.client.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.client) && self.status.storage.least.client <= int(self.spec.client.storage.size.substring(0, self.spec.client.storage.size.size() - 2))",fieldPath=".spec.client.storage.size",message="storage cannot shrink: write the size that it has, or a larger one. One that volumes did not get can be taken back, down to status.storage.least.client, if it stands there"
+// +kubebuilder:validation:XValidation:rule="!self.spec.manager.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.manager.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.manager.storage.size.substring(0, self.spec.manager.storage.size.size() - 2)) >= int(oldSelf.spec.manager.storage.size.substring(0, oldSelf.spec.manager.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.manager) && self.status.storage.least.manager <= int(self.spec.manager.storage.size.substring(0, self.spec.manager.storage.size.size() - 2))",fieldPath=".spec.manager.storage.size",message="storage cannot shrink: write the size that it has, or a larger one. One that volumes did not get can be taken back, down to status.storage.least.manager, if it stands there"
+// +kubebuilder:validation:XValidation:rule="!self.spec.extra.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.extra.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.extra.storage.size.substring(0, self.spec.extra.storage.size.size() - 2)) >= int(oldSelf.spec.extra.storage.size.substring(0, oldSelf.spec.extra.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.extra) && self.status.storage.least.extra <= int(self.spec.extra.storage.size.substring(0, self.spec.extra.storage.size.size() - 2))",fieldPath=".spec.extra.storage.size",message="storage cannot shrink: write the size that it has, or a larger one. One that volumes did not get can be taken back, down to status.storage.least.extra, if it stands there"
 type Diva struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -197,10 +200,13 @@ type Extra struct {
 	// +required
 	Storage Storage `json:"storage"`
 
-	// mountPath of storage, in the init container and in the manager; default /extra.
+	// mountPath of storage, in the init container and in the manager; default /extra. What is
+	// mounted at /wi, below /etc/opcrew, in /etc/ssh/ssh_config.d and in /root/.ssh stays there.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(/wi|/etc/opcrew|/etc/opcrew/.*|/etc/ssh/ssh_config[.]d/opcrew[.]conf|/root/[.]ssh/id_(rsa|ed25519))$')",message="mountPath: the manager's storage is at /wi, and keys and configuration at or below /etc/opcrew, in /etc/ssh/ssh_config.d/opcrew.conf and in /root/.ssh; write another directory, such as /extra"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('/[.][.]?(/|$)')",message="mountPath has no steps . and ..; write where they lead to, such as /extra"
 	MountPath string `json:"mountPath,omitempty"`
 
 	// command of the init container; default the image's.
@@ -222,8 +228,8 @@ type Extra struct {
 // +kubebuilder:validation:XValidation:rule="self.matches('^.+:[^/]+$')",message="an image needs a tag or a digest, such as registry.example.com/team/app:1.0"
 type Image string
 
-// Storage is a claim: it can grow, and neither shrink nor change its class.
-// +kubebuilder:validation:XValidation:rule="!self.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.size.matches('^[1-9][0-9]*Gi$') || int(self.size.substring(0, self.size.size() - 2)) >= int(oldSelf.size.substring(0, oldSelf.size.size() - 2))",message="storage cannot shrink: write the size that it has, or a larger one"
+// Storage is a claim: it can grow, and neither shrink nor change its class. Only what volumes
+// did not get can be taken back: see Diva.
 // +kubebuilder:validation:XValidation:rule="self.className == oldSelf.className",message="className cannot change, as volumes stay where they are; write the class that it has, or make another Diva and move the data"
 // +kubebuilder:validation:XValidation:rule="(has(self.accessMode) ? self.accessMode : 'ReadWriteOnce') == (has(oldSelf.accessMode) ? oldSelf.accessMode : 'ReadWriteOnce')",message="accessMode cannot change; write the mode that it has, or make another Diva and move the data"
 type Storage struct {

@@ -31,6 +31,10 @@ type DivaStatus struct {
 	// +optional
 	SSH *SSHStatus `json:"ssh,omitempty"`
 
+	// storage tells what becomes of the claims.
+	// +optional
+	Storage *StorageStatus `json:"storage,omitempty"`
+
 	// observedGeneration is the generation of the spec that this status is about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -83,6 +87,45 @@ type SSHStatus struct {
 	// +optional
 	// +listType=atomic
 	FormerHostKeys []string `json:"formerHostKeys,omitempty"`
+}
+
+// StorageStatus tells what becomes of the claims.
+type StorageStatus struct {
+	// least are the sizes, in Gi, down to which those of the spec can be taken back; absent
+	// where all volumes have what is asked for.
+	// +optional
+	Least *LeastSizes `json:"least,omitempty"`
+
+	// clients is how many clients have had a claim when last all claims were there.
+	// +optional
+	Clients int32 `json:"clients,omitempty"`
+
+	// newest is when the newest of all claims was created that were there then: one of the same
+	// name that is created later was made anew.
+	// +optional
+	Newest *metav1.Time `json:"newest,omitempty"`
+
+	// remade are claims that were deleted and made anew, ten at most; told for a day.
+	// +optional
+	// +listType=atomic
+	Remade []string `json:"remade,omitempty"`
+
+	// remadeAt is when the last of them was.
+	// +optional
+	RemadeAt *metav1.Time `json:"remadeAt,omitempty"`
+}
+
+// LeastSizes are the sizes, in Gi, down to which what volumes did not get can be taken back.
+type LeastSizes struct {
+	// client is that of the clients.
+	// +optional
+	Client int32 `json:"client,omitempty"`
+	// manager is that of the manager.
+	// +optional
+	Manager int32 `json:"manager,omitempty"`
+	// extra is that of its resources.
+	// +optional
+	Extra int32 `json:"extra,omitempty"`
 }
 
 // StatusConditions gives the loop the conditions to write.

@@ -37,6 +37,23 @@ func (h *host) before() *Result {
 	return &r
 }
 
+// forgotten tells why a run that is not remembered may have been begun all the same: a host
+// that was set up anew under its name is given its pods again, and has no markers. Only a
+// late beginning on a host that was restarted and remembers nothing at all is refused: clocks
+// differ, hosts restart before they begin, and each has a first run.
+func (h *host) forgotten() *Result {
+	o := h.Order
+	inTime := o.BeginBefore.IsZero() || time.Now().Before(o.BeginBefore)
+	if inTime || o.BootID == "" || h.boot == "" || h.boot == o.BootID {
+		return nil
+	}
+	if empty, err := h.ledger.empty(); err == nil && !empty {
+		return nil
+	}
+	return unknown(ReasonNoResult, "run %d was to begin before %s, and the host was restarted since and remembers no run at all, as one that was set up anew: "+
+		"whether the command ran before cannot be known. It is not begun now", o.Run, o.BeginBefore.UTC().Format(time.RFC3339))
+}
+
 // without tells what is known of a run that left no result.
 func (h *host) without(m *marker) *Result {
 	since := "before"

@@ -79,7 +79,7 @@ func checkSecretEnvs(envs map[string]string) error {
 // checkNUL refuses what cannot be handed to a process: there a string ends at NUL, so that
 // only its beginning would be run.
 func (o *Order) checkNUL() error {
-	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir}, o.Args, o.Envs) {
+	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir, o.BootID}, o.Args, o.Envs) {
 		if strings.ContainsRune(text, 0) {
 			return errors.New("nothing in an order has a NUL character")
 		}

@@ -8,6 +8,7 @@ package hostrun
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,17 @@ func (m *markers) forget(before time.Time, own string) {
 			m.remove(run)
 		}
 	}
+}
+
+// empty looks for the marker or the result of any run.
+func (m *markers) empty() (bool, error) {
+	dir, err := m.root.Open(".")
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	return !slices.ContainsFunc(entries, func(e os.DirEntry) bool { _, ours := runOf(e.Name()); return ours }), err
 }
 
 // runOf is the run that a file belongs to, by its name, if it is one of ours.

@@ -59,6 +59,9 @@ func (h *host) attempt() (r *Result, ran bool) {
 	if r := h.before(); r != nil {
 		return r, false
 	}
+	if r := h.forgotten(); r != nil {
+		return r, false
+	}
 	who, refusal := resolve(h.Order.User)
 	if refusal != nil {
 		return refusal, false

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestARunThatWasBegunBeforeIsNotBegunAgain(t *testing.T) {
@@ -40,6 +41,50 @@ func TestARunThatWasBegunBeforeIsNotBegunAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestALateBeginningOnAHostThatRemembersNothingIsRefused(t *testing.T) {
+	late, early := time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
+	for _, test := range []struct {
+		name   string
+		before time.Time
+		boot   string
+		files  []string
+		begins bool
+	}{
+		{"late, on another boot", late, "then", nil, false},
+		{"beside what is no run", late, "then", []string{"lost+found"}, false},
+		{"on a host that remembers another run", late, "then", []string{"other-1"}, true},
+		{"or its result alone", late, "then", []string{"other-1" + resultSuffix}, true},
+		{"on the same boot", late, "now", nil, true},
+		{"on a boot that nobody knew", late, "", nil, true},
+		{"in time", early, "then", nil, true},
+		{"with all the time that it likes", time.Time{}, "then", nil, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir, m := place(t)
+			for _, name := range test.files {
+				must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+			}
+			h := &host{ledger: m, boot: "now", work: work{Order: NewOrder("u", 1, morning())}}
+			h.Order.BeginBefore, h.Order.BootID = test.before, test.boot
+			r := h.forgotten()
+			if (r == nil) != test.begins || r != nil && (r.State != Unknown || !strings.Contains(r.Message, "remembers no run at all")) {
+				t.Errorf("expected it to begin: %t, got %+v", test.begins, r)
+			}
+		})
+	}
+}
+
+func TestWhatIsRefusedAsLateLeavesNoMarkerAndRunsNothing(t *testing.T) {
+	p := newPod(t)
+	p.order.BeginBefore, p.order.BootID = time.Now().Add(-time.Minute), "another"
+	p.expect(p.run("echo >> ran"), Unknown, ReasonNoResult, "It is not begun now")
+	if p.times("ran") != 0 {
+		t.Error("expected the command not to run")
+	}
+	p.order.BeginBefore = time.Time{}
+	p.expect(p.run("echo >> ran"), Succeeded, ReasonExited, "")
 }
 
 func TestWhatBecameOfACommandIsPutIntoWords(t *testing.T) {

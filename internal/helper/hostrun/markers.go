@@ -34,6 +34,8 @@ type ledger interface {
 	// result is what the run has come to, if that is known; keep makes it known.
 	result(key string) ([]byte, error)
 	keep(key string, result []byte) error
+	// empty tells whether no run at all is remembered.
+	empty() (bool, error)
 	// forget removes what is known of other runs, of Activities from before a time.
 	forget(before time.Time, own string)
 }

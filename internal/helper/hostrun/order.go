@@ -36,6 +36,11 @@ type Order struct {
 	// without its marker it could run again.
 	ForgetBefore time.Time `json:"forgetBefore,omitzero"`
 
+	// BeginBefore, if any, is when the run is given up that has not begun, and BootID the boot of
+	// the host when the order was given: see forgotten.
+	BeginBefore time.Time `json:"beginBefore,omitzero"`
+	BootID      string    `json:"bootID,omitempty"`
+
 	// Command is handed to the host's /bin/sh as it is; Args are executed without a shell.
 	// An order has one of them.
 	Command string   `json:"command,omitempty"`

@@ -29,7 +29,7 @@ func TestAnOrderHasDefaultsWhereItSaysNothing(t *testing.T) {
 
 func TestAnOrderThatIsEncodedIsReadAsItWas(t *testing.T) {
 	want := Order{
-		UID: "0f1e", Run: 3, Created: morning(), ForgetBefore: morning().Add(-time.Hour), Args: []string{"echo", "<&>\n'\"$(id)"}, User: "ada",
+		UID: "0f1e", Run: 3, Created: morning(), ForgetBefore: morning().Add(-time.Hour), BeginBefore: morning().Add(time.Hour), BootID: "then", Args: []string{"echo", "<&>\n'\"$(id)"}, User: "ada",
 		Dir: "/srv/a b", Envs: []string{"A=1=2", "B="}, SecretEnvs: map[string]string{"P": "db.password"}, TimeoutSeconds: 60, GraceSeconds: 0,
 	}
 	text, err := EncodeOrder(want)
@@ -63,6 +63,7 @@ func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
 		{"NUL in an argument", begin + `"args":["a","\u0000"]}`, "NUL"},
 		{"NUL in the user", begin + `"command":"a","user":"a\u0000"}`, "NUL"},
 		{"NUL in the directory", begin + `"command":"a","dir":"/\u0000"}`, "NUL"},
+		{"NUL in the boot", begin + `"command":"a","bootID":"a\u0000"}`, "NUL"},
 		{"NUL in a variable", begin + `"command":"a","envs":["A=\u0000"]}`, "NUL"},
 		{"a user that is an option", begin + `"command":"a","user":"--help"}`, "user does not begin"},
 		{"a user that is a line", begin + `"command":"a","user":"a:0:0"}`, "colons"},

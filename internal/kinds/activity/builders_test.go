@@ -62,6 +62,16 @@ func newPod(options ...podOption) *corev1.Pod {
 	return pod
 }
 
+// bornAt was created so long after noon.
+func bornAt(after time.Duration) podOption {
+	return func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(after)) }
+}
+
+// madeIn was made while its host had a boot.
+func madeIn(boot string) podOption {
+	return func(p *corev1.Pod) { p.Annotations = map[string]string{bootAnnotation: boot} }
+}
+
 func nowhere(p *corev1.Pod) { p.Spec.NodeName = "" }
 
 func deleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }
@@ -99,6 +109,36 @@ func endedWith(message string) podOption {
 func failedAtOnce(reason string) podOption {
 	return func(p *corev1.Pod) { p.Status.Phase, p.Status.Message = corev1.PodFailed, reason }
 }
+
+// disrupted was ended before its time, by somebody and with words.
+func disrupted(by, words string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: by, Message: words})
+	}
+}
+
+// evictedBy was ended by its kubelet, in these words.
+func evictedBy(words string) podOption {
+	return func(p *corev1.Pod) {
+		p.Status.Reason, p.Status.Message = "Evicted", words
+		disrupted("TerminationByKubelet", words)(p)
+	}
+}
+
+// dead is a host that is not heard of since some time before noon.
+func dead(before time.Duration) *hostState {
+	return &hostState{since: noon.Add(-before), words: "Kubelet stopped posting node status."}
+}
+
+// notFound is what a kubelet says of a container that it does not have at the pod's end.
+func notFound(p *corev1.Pod) {
+	p.Status.Phase = corev1.PodFailed
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container, State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown", Message: "The container could not be located"},
+	}}}
+}
+
+func seenAtWork(a *egov1.Activity) { a.Status.StartTime = &metav1.Time{Time: noon} }
 
 func permitted() *beginning { return &beginning{order: "{}"} }
 

@@ -24,6 +24,8 @@ const (
 	// activityAnnotation of a pod names its Activity, orderAnnotation is what it is to do.
 	activityAnnotation = "opcrew.io/activity"
 	orderAnnotation    = "opcrew.io/order"
+	// bootAnnotation of a pod is the boot of its host when it was made.
+	bootAnnotation = "opcrew.io/boot"
 	// runLabel of a pod is the number of the run.
 	runLabel = "opcrew.io/run"
 	// container of a pod that runs the command.

@@ -21,6 +21,8 @@ const (
 	secretsDir = "/etc/opcrew/secrets"
 	// farewell is what the runner has beyond the grace of the command to tell of its end.
 	farewell = 15
+	// clockSlack is how far a host's clock may be from the API server's.
+	clockSlack = time.Minute
 )
 
 // pod declares what runs the command. It is root on the host: in the host's namespaces, with
@@ -39,9 +41,13 @@ func pod(a *egov1.Activity, f facts) *corev1ac.PodApplyConfiguration {
 			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(podName(a, run(a))).WithDefaultMode(0o400)))
 	}
 	place(spec, a)
+	annotations := map[string]string{activityAnnotation: a.Namespace + "/" + a.Name, orderAnnotation: f.begin.order}
+	if f.begin.boot != "" {
+		annotations[bootAnnotation] = f.begin.boot
+	}
 	return corev1ac.Pod(podName(a, run(a)), Namespace).
 		WithLabels(map[string]string{"app.kubernetes.io/name": "activity", runLabel: strconv.FormatInt(run(a), 10)}).
-		WithAnnotations(map[string]string{activityAnnotation: a.Namespace + "/" + a.Name, orderAnnotation: f.begin.order}).
+		WithAnnotations(annotations).
 		WithFinalizers(resultFinalizer).
 		WithSpec(spec)
 }
@@ -69,11 +75,12 @@ func order() *corev1ac.VolumeApplyConfiguration {
 }
 
 // orderOf tells the runner what to do; an error is about what the user wrote.
-func orderOf(a *egov1.Activity, forgetBefore time.Time) (string, error) {
+func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, error) {
 	o := hostrun.NewOrder(string(a.UID), run(a), a.CreationTimestamp.Time)
 	o.Command, o.User, o.Dir = a.Spec.Command, user(a), directory(a)
 	o.TimeoutSeconds, o.GraceSeconds = int(ptr.Deref(a.Spec.TimeoutSeconds, 0)), int(grace(a))
 	o.ForgetBefore = forgetBefore
+	o.BeginBefore, o.BootID = startDeadline(a).Add(clockSlack), boot
 	for _, arg := range a.Spec.Args {
 		o.Args = append(o.Args, string(arg))
 	}

@@ -24,11 +24,11 @@ func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 	for _, name := range []string{"article", "all-fields"} {
 		t.Run(name, func(t *testing.T) {
 			a := manifest(t, name+".yaml")
-			order, err := orderOf(a, time.Time{})
+			order, err := orderOf(a, time.Time{}, "4f6e")
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+"-pod.yaml", pod(a, facts{helperImage: "opcrew/opcrew-helper:v1", begin: &beginning{order: order}}))
+			golden(t, name+"-pod.yaml", pod(a, facts{helperImage: "opcrew/opcrew-helper:v1", begin: &beginning{order: order, boot: "4f6e"}}))
 		})
 	}
 }
@@ -40,7 +40,7 @@ func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {
 		"echo 'a' \"b\" `id` $(id) $HOME $(HOSTNAME) $$(X)", "two\nlines\r\n\ttab", "\x01\x1b[31m\u2028", strings.Repeat("x", 100<<10), `{"uid":"other"}`,
 	} {
 		a := newActivity(func(a *egov1.Activity) { a.Spec.Command, a.Spec.ExecUser = command, "root;id" })
-		text, err := orderOf(a, time.Time{})
+		text, err := orderOf(a, time.Time{}, "4f6e")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestAnOrderThatDoesNotFitIsToldAndMakesNoPod(t *testing.T) {
 			a.Spec.Envs = append(a.Spec.Envs, egov1.Env("A="+strings.Repeat("x", 30<<10)))
 		}
 	})
-	if _, err := orderOf(a, time.Time{}); err == nil || !strings.Contains(err.Error(), "bytes") {
+	if _, err := orderOf(a, time.Time{}, "4f6e"); err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("expected an error that tells how long an order may be, got %v", err)
 	}
 }

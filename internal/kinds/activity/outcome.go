@@ -15,16 +15,23 @@ import (
 )
 
 // outcome is how a run ended whose pod has.
-func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
+func outcome(a *egov1.Activity, f facts) verdict {
+	pod, since := f.pod, ""
+	if f.host.restarted(pod) {
+		since = ", and host " + a.Spec.Host + " was restarted since its pod was made"
+	}
 	result := told(pod)
 	switch {
 	case result != nil:
-		v := byResult(a, *result)
+		v := byResult(a, pod, *result)
 		v.result = result
 		return v
-	case begun(pod):
+	case begun(pod) || a.Status.StartTime != nil:
 		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost,
-			message: "the runner ended without a word: " + lastWords(pod) + "; whether the command did is not known, and it is not run again unless spec.run is raised"}
+			message: "the runner ended without a word: " + lastWords(pod) + since + "; whether the command did is not known, and it is not run again unless spec.run is raised"}
+	case pod.Spec.NodeName != "" && !kubeletTold(pod):
+		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost,
+			message: "its host was gone before it told whether the command began: " + lastWords(pod) + since + "; it is not run again unless spec.run is raised"}
 	case a.Spec.Cancel:
 		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: "cancelled before it began"}
 	case a.Status.Prosta == egov1.StateUnreachable:
@@ -34,15 +41,63 @@ func outcome(a *egov1.Activity, pod *corev1.Pod) verdict {
 	}
 }
 
-// lastWords are what the kubelet says of a pod that ended.
+// Whoever collects the pods of nodes that are gone calls them failed, too.
+const (
+	collected = "DeletionByPodGC"
+	nodeLost  = "NodeLost"
+	// The kubelet and the API's eviction, as they call themselves.
+	byKubelet = "Evicted"
+	byAPI     = "EvictionByEvictionAPI"
+)
+
+// kubeletTold tells whether it is the kubelet that calls a pod failed. It is late by a second
+// or more with what it knows of containers: of one that somebody else gave up it may have had
+// one that nobody heard of.
+func kubeletTold(pod *corev1.Pod) bool {
+	if disruption(pod).Reason == collected || pod.Status.Reason == nodeLost {
+		return false
+	}
+	return status(pod).State.Terminated != nil || pod.Status.Reason != "" || pod.Status.Message != ""
+}
+
+// disruption is who ended a pod before its time, and why, if anybody did.
+func disruption(pod *corev1.Pod) corev1.PodCondition {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+// evicted tells who ended a pod that nobody has deleted, in the words of whoever did, or is empty.
+func evicted(pod *corev1.Pod) string {
+	c := disruption(pod)
+	words := cmp.Or(firstLine(pod.Status.Message), firstLine(c.Message), c.Reason)
+	switch {
+	case c.Reason == collected:
+		return ""
+	case pod.Status.Reason == byKubelet || c.Reason == byAPI:
+		return "its pod was evicted (" + strings.TrimSpace(words) + ")"
+	case c.Reason != "":
+		return fmt.Sprintf("its pod was taken away by %s (%s)", c.Reason, strings.TrimSpace(words))
+	}
+	return ""
+}
+
+// lastWords are what is said of a pod that ended, by the kubelet or by whoever gave it up.
 func lastWords(pod *corev1.Pod) string {
+	if why := evicted(pod); why != "" {
+		return why
+	}
 	if t := status(pod).State.Terminated; t != nil {
 		return cmp.Or(firstLine(t.Message), fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode))
 	}
+	words := cmp.Or(pod.Status.Message, pod.Status.Reason, disruption(pod).Message)
 	if pod.DeletionTimestamp != nil {
-		return cmp.Or(pod.Status.Message, pod.Status.Reason, "its pod was deleted")
+		return cmp.Or(words, "its pod was deleted")
 	}
-	return cmp.Or(pod.Status.Message, pod.Status.Reason, "its pod failed")
+	return cmp.Or(words, "its pod failed")
 }
 
 func firstLine(text string) string {
@@ -51,7 +106,7 @@ func firstLine(text string) string {
 }
 
 // byResult puts what the runner told into the words of the API.
-func byResult(a *egov1.Activity, r hostrun.Result) verdict {
+func byResult(a *egov1.Activity, pod *corev1.Pod, r hostrun.Result) verdict {
 	switch r.State {
 	case hostrun.Succeeded:
 		return verdict{state: egov1.StateSucceeded, reason: egov1.ReasonSucceeded, message: "exit code 0"}
@@ -60,7 +115,7 @@ func byResult(a *egov1.Activity, r hostrun.Result) verdict {
 	case hostrun.Cancelled:
 		why := "its processes were ended"
 		if !a.Spec.Cancel {
-			why = "its pod was deleted by somebody, so its processes were ended"
+			why = cmp.Or(evicted(pod), "its pod was deleted by somebody") + ", so " + why
 		}
 		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: why}
 	case hostrun.TimedOut:

@@ -53,6 +53,8 @@ func TestWhatFollows(t *testing.T) {
 		"what may not begin makes nothing":              {newActivity(), facts{begin: hindered(egov1.ReasonForbidden, "", true)}, 0, does{holds: true}},
 		"what keeps it is looked at again":              {newActivity(), facts{begin: hindered(egov1.ReasonHostMissing, "", false)}, 0, does{holds: true, again: obstacleInterval}},
 		"a pod that waits is given its time":            {newActivity(), facts{pod: newPod()}, time.Minute, does{holds: true, again: 4 * time.Minute}},
+		"its host is looked at after a while":           {newActivity(), facts{pod: newPod(bornAt(0))}, time.Second, does{holds: true, again: hostPatience}},
+		"and then less and less often":                  {newActivity(), facts{pod: newPod(bornAt(0))}, time.Minute, does{holds: true, again: time.Minute}},
 		"and withdrawn after it":                        {newActivity(), facts{pod: newPod()}, time.Hour, does{holds: true, step: "withdraw the pod"}},
 		"once":                                          {newActivity(), facts{pod: newPod(deleted)}, time.Hour, does{holds: true}},
 		"a command runs as long as it likes":            {newActivity(), facts{pod: newPod(running)}, time.Hour, does{holds: true}},

@@ -5,19 +5,18 @@ package activity
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/robfig/cron/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
@@ -29,28 +28,31 @@ type agenda struct {
 	due, next time.Time
 	// skip: a run is at work and the next one is not to join it.
 	skip bool
+	// waits are the runs that the one that is due takes the place of, and that have not ended
+	// yet; late tells whether it has waited long for them.
+	waits []string
+	late  bool
 	// obstacle, if any, keeps the run that is due from being made.
 	obstacle *obstacle
 }
 
-// parse reads a schedule. The time zone stands in its own field, as in a CronJob.
-func parse(a *egov1.Activity) (cron.Schedule, *time.Location, error) {
-	text := *a.Spec.Schedule
-	if strings.HasPrefix(text, "@every") {
-		return nil, nil, fmt.Errorf("schedule %q: write when, and not how often, in five fields such as \"*/10 * * * *\"", text)
+func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *facts) error {
+	list := &egov1.ActivityList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(a.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
+		return fmt.Errorf("list Activities of the schedule: %w", err)
 	}
-	if strings.Contains(text, "TZ") {
-		return nil, nil, fmt.Errorf("schedule %q: write the time zone into timeZone", text)
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], a) { // a label alone is anybody's
+			f.children = append(f.children, list.Items[i])
+		}
 	}
-	zone, err := time.LoadLocation(ptr.Deref(a.Spec.TimeZone, "UTC"))
-	if err != nil || ptr.Deref(a.Spec.TimeZone, "") == "Local" {
-		return nil, nil, fmt.Errorf("timeZone %q is not known; write one such as Europe/Berlin", *a.Spec.TimeZone)
+	f.agenda = agendaOf(a, *f, r.Clock.Now())
+	if f.agenda.due.IsZero() || f.agenda.skip || idle(a) {
+		return nil
 	}
-	s, err := cron.ParseStandard(text)
-	if err != nil {
-		return nil, nil, fmt.Errorf("schedule %q: %w; write five fields such as \"0 3 * * *\"", text, err)
-	}
-	return s, zone, nil
+	var err error
+	f.agenda.obstacle, err = r.vouched(ctx, a)
+	return err
 }
 
 // agendaOf tells what is due. Of times that were missed only the latest is made up for.
@@ -69,29 +71,30 @@ func agendaOf(a *egov1.Activity, f facts, now time.Time) agenda {
 	}
 	out.due = latest(s, since.In(zone), now.In(zone))
 	out.skip = policyOf(a) == egov1.ForbidConcurrent && len(f.atWork()) > 0
+	if policyOf(a) == egov1.ReplaceConcurrent && !out.due.IsZero() {
+		out.waits, out.late = f.giveWay(occurrenceName(a, out.due)), now.Sub(out.due) >= waitsLong
+	}
 	return out
 }
 
-// latest is the last time of a schedule after one and not after another, zero for none. It
-// looks from near the end first: a minute's schedule that slept for years has missed millions.
-func latest(s cron.Schedule, after, until time.Time) time.Time {
-	const day = 24 * time.Hour
-	for _, span := range []time.Duration{time.Hour, day, 32 * day, 366 * day} {
-		if from := until.Add(-span); from.After(after) {
-			if last := lastBetween(s, from, until); !last.IsZero() {
-				return last
-			}
+// waitsLong is how long a run may wait for the end of those that it takes the place of, and
+// pass for kept in time.
+const waitsLong = time.Minute
+
+// giveWay are the runs that have not ended, and after which one of a name is made: two that
+// are at work at once would be what the policy is to prevent. One that is there was made.
+func (f facts) giveWay(name string) []string {
+	var out []string
+	for _, c := range f.children {
+		switch {
+		case c.Name == name:
+			return nil
+		case !over(&c):
+			out = append(out, c.Name)
 		}
 	}
-	return lastBetween(s, after, until)
-}
-
-func lastBetween(s cron.Schedule, after, until time.Time) time.Time {
-	var last time.Time
-	for t := s.Next(after); !t.IsZero() && !t.After(until); t = s.Next(t) {
-		last = t
-	}
-	return last
+	slices.Sort(out)
+	return out
 }
 
 func policyOf(a *egov1.Activity) egov1.ConcurrencyPolicy {
@@ -114,15 +117,27 @@ func (r *reconciler) keepSchedule(a *egov1.Activity, f facts, now time.Time) kit
 		plan.Again = min(plan.Again, obstacleInterval)
 	}
 	if !g.due.IsZero() && !g.skip && g.obstacle == nil {
-		plan.Children = []ensure.Child{{Object: occurrence(a, g.due)}}
-		if policyOf(a) == egov1.ReplaceConcurrent {
-			plan.Patches = cancels(f.atWork(), occurrenceName(a, g.due))
-		}
+		r.replace(a, f, &plan, now)
 	}
 	if old := f.tooMany(a); old != nil {
 		plan.Step = r.delete("remove an old run", old)
 	}
 	return plan
+}
+
+// replace makes the run that is due when those have ended that it takes the place of. Their
+// end wakes the schedule.
+func (r *reconciler) replace(a *egov1.Activity, f facts, plan *kit.Plan, now time.Time) {
+	g := f.agenda
+	if policyOf(a) == egov1.ReplaceConcurrent {
+		plan.Patches = cancels(f.atWork(), occurrenceName(a, g.due))
+	}
+	switch {
+	case len(g.waits) == 0:
+		plan.Children = []ensure.Child{{Object: occurrence(a, g.due)}}
+	case !g.late:
+		plan.Again = min(plan.Again, max(time.Second, g.due.Add(waitsLong).Sub(now)))
+	}
 }
 
 // tooMany is the oldest run beyond what is kept, nil for none.
@@ -147,50 +162,3 @@ func (f facts) tooMany(a *egov1.Activity) *egov1.Activity {
 
 // idle tells whether a schedule makes no runs because somebody said so.
 func idle(a *egov1.Activity) bool { return ptr.Deref(a.Spec.Suspend, false) || a.Spec.Cancel }
-
-func reportSchedule(set condition.Set, a *egov1.Activity, f facts, done kit.Outcome) {
-	s, g := &a.Status, f.agenda
-	s.Active, s.NextScheduleTime = nil, nil
-	for _, c := range f.atWork() {
-		s.Active = append(s.Active, c.Name)
-	}
-	slices.Sort(s.Active)
-	set.Remove(egov1.ActivitySucceeded)
-	set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "Each run is asked about when it begins")
-	state, reason, message := kept(a, g, done)
-	s.Prosta = state
-	if reason == egov1.ReasonScheduled {
-		s.NextScheduleTime = &metav1.Time{Time: g.next}
-		if !g.due.IsZero() {
-			s.LastScheduleTime = &metav1.Time{Time: g.due}
-		}
-	}
-	for _, kind := range []string{egov1.ActivityScheduleKept, egov1.ActivityReady} {
-		if reason == egov1.ReasonScheduled {
-			set.True(kind, reason, message)
-		} else {
-			set.False(kind, reason, message)
-		}
-	}
-}
-
-// kept tells whether a schedule is, and why not. A run that could not be made is not counted as
-// made: it is tried again until the next is due.
-func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, reason, message string) {
-	taken, isTaken := done.First(ensure.Taken, ensure.Contested)
-	switch {
-	case g.wrong != "":
-		return egov1.StateFailed, egov1.ReasonBadSchedule, g.wrong
-	case idle(a):
-		return egov1.StateSuspended, egov1.ReasonSuspended, "no further runs are made"
-	case g.obstacle != nil:
-		return egov1.StateScheduled, g.obstacle.reason, g.obstacle.message
-	case done.Err != nil:
-		return egov1.StateScheduled, common.ReasonRefused, done.Err.Error()
-	case isTaken:
-		return egov1.StateScheduled, common.ReasonNameTaken, taken.Message
-	case done.Held > 0:
-		return egov1.StateScheduled, common.ReasonPaused, "the run of " + g.due.Format(time.RFC3339) + " is held back"
-	}
-	return egov1.StateScheduled, egov1.ReasonScheduled, "the next run is at " + g.next.Format(time.RFC3339)
-}

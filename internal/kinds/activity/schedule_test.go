@@ -70,6 +70,9 @@ func TestAScheduleAndRunsThatAreAtWork(t *testing.T) {
 		return c
 	}
 	busy := []egov1.Activity{child("sysctl-1", egov1.StateRunning, time.Hour)}
+	ending := []egov1.Activity{child("sysctl-1", egov1.StateRunning, time.Hour)}
+	ending[0].Spec.Cancel = true
+	due := child(occurrenceName(newActivity(), noon), egov1.StatePending, 0)
 	many := []egov1.Activity{
 		child("sysctl-1", egov1.StateSucceeded, 4*time.Hour), child("sysctl-2", egov1.StateFailed, 3*time.Hour),
 		child("sysctl-3", egov1.StateSucceeded, 2*time.Hour),
@@ -86,7 +89,10 @@ func TestAScheduleAndRunsThatAreAtWork(t *testing.T) {
 		"a run is made":                 {newActivity(everyHour), facts{}, does{children: 1, again: time.Hour}},
 		"none beside one at work":       {newActivity(everyHour), facts{children: busy}, does{again: time.Hour}},
 		"unless that is allowed":        {newActivity(everyHour, policy(egov1.AllowConcurrent)), facts{children: busy}, does{children: 1, again: time.Hour}},
-		"or the one at work gives way":  {newActivity(everyHour, policy(egov1.ReplaceConcurrent)), facts{children: busy}, does{children: 1, patches: 1, again: time.Hour}},
+		"or the one at work gives way":  {newActivity(everyHour, policy(egov1.ReplaceConcurrent)), facts{children: busy}, does{patches: 1, again: waitsLong}},
+		"whose end is waited for":       {newActivity(everyHour, policy(egov1.ReplaceConcurrent)), facts{children: ending}, does{again: waitsLong}},
+		"and then it is made":           {newActivity(everyHour, policy(egov1.ReplaceConcurrent)), facts{children: many[1:2]}, does{children: 1, again: time.Hour}},
+		"one that is made waits not":    {newActivity(everyHour, policy(egov1.ReplaceConcurrent)), facts{children: append(ending, due)}, does{children: 1, again: time.Hour}},
 		"old runs go, the oldest first": {newActivity(everyHour, keep(1)), facts{children: many}, does{children: 1, step: "remove an old run", again: time.Hour}},
 		"as many as are wanted stay":    {newActivity(everyHour, keep(2)), facts{children: many}, does{children: 1, again: time.Hour}},
 		"suspended, it makes none":      {newActivity(everyHour, func(a *egov1.Activity) { a.Spec.Suspend = new(true) }), facts{}, does{}},
@@ -109,16 +115,21 @@ func TestWhatAScheduleTellsOfARunThatIsDue(t *testing.T) {
 		reason string
 		counts bool
 	}{
-		"it is made":             {due, kit.Outcome{Results: []ensure.Result{{Action: ensure.Created}}}, egov1.ReasonScheduled, true},
-		"its name is taken":      {due, taken, common.ReasonNameTaken, false},
-		"it is refused":          {due, kit.Outcome{Err: errors.New("quota")}, common.ReasonRefused, false},
-		"it is held back":        {due, kit.Outcome{Held: 1}, common.ReasonPaused, false},
-		"nobody vouches for it":  {agenda{due: noon, next: due.next, obstacle: &obstacle{reason: egov1.ReasonPolicyMissing}}, kit.Outcome{}, egov1.ReasonPolicyMissing, false},
-		"one is at work already": {agenda{due: noon, next: due.next, skip: true}, kit.Outcome{}, egov1.ReasonScheduled, true},
+		"it is made":                 {due, kit.Outcome{Results: []ensure.Result{{Action: ensure.Created}}}, egov1.ReasonScheduled, true},
+		"its name is taken":          {due, taken, common.ReasonNameTaken, false},
+		"it is refused":              {due, kit.Outcome{Err: errors.New("quota")}, common.ReasonRefused, false},
+		"it is held back":            {due, kit.Outcome{Held: 1}, common.ReasonPaused, false},
+		"nobody vouches for it":      {agenda{due: noon, next: due.next, obstacle: &obstacle{reason: egov1.ReasonPolicyMissing}}, kit.Outcome{}, egov1.ReasonPolicyMissing, false},
+		"it waits for another's end": {agenda{due: noon, next: due.next, waits: []string{"sysctl-1"}}, kit.Outcome{}, egov1.ReasonScheduled, false},
+		"it waits for one for long":  {agenda{due: noon, next: due.next, waits: []string{"sysctl-1"}, late: true}, kit.Outcome{}, egov1.ReasonWaiting, false},
+		"one is at work already":     {agenda{due: noon, next: due.next, skip: true}, kit.Outcome{}, egov1.ReasonScheduled, true},
 	} {
 		a := newActivity(everyHour)
 		(&reconciler{}).Report(a, facts{agenda: c.agenda}, c.done, noon)
 		ready := meta.FindStatusCondition(a.Status.Conditions, egov1.ActivityReady)
+		if waits := len(c.agenda.waits) > 0; waits != strings.Contains(ready.Message, "waits until sysctl-1 has ended") {
+			t.Errorf("%s: expected to be told what it waits for: %t, got %q", name, waits, ready.Message)
+		}
 		if ready.Reason != c.reason || (a.Status.LastScheduleTime != nil) != c.counts {
 			t.Errorf("%s: expected reason %s, counted %t, got %+v and %v", name, c.reason, c.counts, ready, a.Status.LastScheduleTime)
 		}

@@ -4,11 +4,11 @@
 package activity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
@@ -39,9 +39,9 @@ func judge(a *egov1.Activity, f facts, now time.Time) verdict {
 	case f.pod == nil:
 		return unborn(a, f, now)
 	case ended(f.pod):
-		return outcome(a, f.pod)
+		return outcome(a, f)
 	default:
-		return alive(a, f.pod, now)
+		return alive(a, f, now)
 	}
 }
 
@@ -89,26 +89,27 @@ func tooLate(a *egov1.Activity, reason, why string) verdict {
 }
 
 // alive is a run whose pod has not ended.
-func alive(a *egov1.Activity, pod *corev1.Pod, now time.Time) verdict {
-	left := startDeadline(a).Sub(now)
+func alive(a *egov1.Activity, f facts, now time.Time) verdict {
+	pod, left := f.pod, startDeadline(a).Sub(now)
+	again := lookAgain(pod, left, now)
 	switch {
 	case begun(pod) && !hostAnswers(pod):
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonHostUnreachable, withdraw: a.Spec.Cancel,
-			message: "the host does not answer; how the command fares is not known until it does"}
+			message: silent(a, f) + "; how the command fares is not known until it does"}
 	case left <= 0 && !begun(pod):
-		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(pod))
+		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(a, f))
 		v.withdraw = true
 		return v
 	case a.Spec.Cancel && !begun(pod):
-		return verdict{state: egov1.StatePending, reason: egov1.ReasonCancelled, message: "it is being cancelled before it began", withdraw: true, again: left}
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonCancelled, message: "it is being cancelled before it began", withdraw: true, again: again}
 	case a.Spec.Cancel:
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonCancelled, message: fmt.Sprintf("its processes are being ended, within %d s", grace(a)), withdraw: true}
 	case begun(pod):
 		return verdict{state: egov1.StateRunning, reason: egov1.ReasonRunning, message: "it runs on " + a.Spec.Host}
 	case pod.DeletionTimestamp != nil:
-		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod was deleted before it began", again: left}
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: "its pod was deleted before it began", again: again}
 	default:
-		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: whyNot(pod), again: left}
+		return verdict{state: egov1.StatePending, reason: egov1.ReasonWaiting, message: whyNot(a, f), again: again}
 	}
 }
 
@@ -126,54 +127,17 @@ func startDeadline(a *egov1.Activity) time.Time {
 	return since.Add(seconds(deadline(a)))
 }
 
-func status(pod *corev1.Pod) corev1.ContainerStatus {
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name == container {
-			return s
-		}
+// silent tells of a host that does not answer, with what the cluster knows of it.
+func silent(a *egov1.Activity, f facts) string {
+	if why := f.host.down(a.Spec.Host); why != "" {
+		return "the host does not answer (" + why + ")"
 	}
-	return corev1.ContainerStatus{}
+	return "the host does not answer"
 }
 
-// begun tells whether the runner was started.
-func begun(pod *corev1.Pod) bool {
-	s := status(pod)
-	return s.State.Running != nil || s.State.Terminated != nil && !s.State.Terminated.StartedAt.IsZero() || s.LastTerminationState.Terminated != nil
-}
-
-// ended tells whether the pod runs no more, by the kubelet's word; one that no kubelet has
-// ends when it is deleted.
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed ||
-		pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
-}
-
-// hostAnswers tells whether the node's kubelet was heard of. When it is not, the node
-// controller says that its pods are not ready, and leaves standing what the kubelet said last
-// of their containers.
-func hostAnswers(pod *corev1.Pod) bool {
-	return !is(pod, corev1.PodReady, corev1.ConditionFalse) || !is(pod, corev1.ContainersReady, corev1.ConditionTrue)
-}
-
-func is(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == status })
-}
-
-// told is what the runner said, nil for nothing.
-func told(pod *corev1.Pod) *hostrun.Result {
-	t := status(pod).State.Terminated
-	if t == nil {
-		return nil
-	}
-	result, err := hostrun.ParseResult(t.Message)
-	if err != nil {
-		return nil
-	}
-	return &result
-}
-
-// whyNot tells why a pod has not begun, in the words of whoever knows.
-func whyNot(pod *corev1.Pod) string {
-	why, _ := workload.WhyNotReady(pod)
-	return "its pod has not begun: " + why
+// whyNot tells why a pod has not begun, in the words of whoever knows. A dead host is why,
+// whatever the scheduler makes of its taints.
+func whyNot(a *egov1.Activity, f facts) string {
+	why, _ := workload.WhyNotReady(f.pod)
+	return "its pod has not begun: " + cmp.Or(f.host.down(a.Spec.Host), why)
 }

@@ -31,7 +31,7 @@ const divaKind = "Diva"
 func (f facts) owning(d *opsv1.Diva) []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range f.clientClaims(d) {
-		if !f.patchable(claim) || slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return isDiva(o) && o.UID != d.UID }) {
+		if !f.patchable(claim) || ofAnEarlier(d, claim) {
 			continue // it goes with an earlier Diva of the name
 		}
 		if wanted := owners(d, claim); !slices.EqualFunc(wanted, claim.OwnerReferences, sameOwner) {
@@ -85,6 +85,11 @@ func owners(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) []metav1.OwnerRe
 		out = []metav1.OwnerReference{} // null is no list
 	}
 	return out
+}
+
+// ofAnEarlier tells whether a claim goes with an earlier Diva of the name.
+func ofAnEarlier(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return isDiva(o) && o.UID != d.UID })
 }
 
 func isDiva(o metav1.OwnerReference) bool {

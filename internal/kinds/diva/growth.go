@@ -52,7 +52,8 @@ func (f facts) clientClaims(d *opsv1.Diva) []*corev1.PersistentVolumeClaim {
 
 // templateSize is how large new claims of clients are to be. It follows only when all that
 // there are have been told to grow: a StatefulSet that is made anew has then nothing left
-// to do at its pods, and one whose claims cannot grow is not.
+// to do at its pods, and one whose claims cannot grow is not. A size that is taken back is
+// followed at once: no further client could have the larger one.
 func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {
 	wanted := size(d.Spec.Client.Storage)
 	has, ok := templateOf(f.clients.Set)
@@ -63,7 +64,7 @@ func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {
 		is := asked(claim)
 		return bound(claim) && is.Cmp(wanted) < 0
 	})
-	if has.Cmp(wanted) > 0 || behind {
+	if behind {
 		return has
 	}
 	return wanted
@@ -77,13 +78,15 @@ func templateOf(set *appsv1.StatefulSet) (resource.Quantity, bool) {
 }
 
 // growth are the patches by which claims of clients grow, also of those that are not there
-// at the moment: they would come back with too little.
+// at the moment: they would come back with too little; and by which they take back what they
+// asked for and did not get.
 func (f facts) growth(d *opsv1.Diva) []kit.Patch {
 	var out []kit.Patch
 	wanted := size(d.Spec.Client.Storage)
 	for _, claim := range f.clientClaims(d) {
 		has := asked(claim)
-		if f.patchable(claim) && bound(claim) && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "" {
+		grows := bound(claim) && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == ""
+		if f.patchable(claim) && (grows || f.takenBack(claim, wanted)) {
 			out = append(out, grow(claim, has, wanted))
 		}
 	}

@@ -34,6 +34,8 @@ type reconciler struct {
 type facts struct {
 	clients workload.Members
 	manager workload.Rollout
+	// attachment is what the first pod of theirs waits for that has a node, and has not begun.
+	attachment attachment
 	// secret is ours, nil for none; ring what it holds, and given what the user gives.
 	secret *corev1.Secret
 	ring   *ring
@@ -48,6 +50,8 @@ type facts struct {
 	claims  map[string]*corev1.PersistentVolumeClaim
 	patched map[string]bool
 	unbound workload.Refusal
+	// weAsked are the claims whose too large size is the operator's own writing.
+	weAsked map[string]bool
 	// rigid are the classes whose volumes do not grow, of those of which claims are to, and why.
 	rigid map[string]string
 	// inventory is the list of clients that the manager has.
@@ -61,7 +65,7 @@ func (r *reconciler) Observe(ctx context.Context, d *opsv1.Diva) (facts, error) 
 	f := facts{helperImage: r.HelperImage, now: r.Clock.Now()}
 	var err error
 	for _, read := range []func(context.Context, *opsv1.Diva, *facts) error{
-		r.observePods, r.observeKeys, r.observeServed, r.observeClaims, r.observeInventory,
+		r.observePods, r.observeAttachment, r.observeKeys, r.observeServed, r.observeClaims, r.observeInventory,
 	} {
 		if err == nil {
 			err = read(ctx, d, &f)

@@ -28,6 +28,7 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 	}
 	r.observeUnlabelled(ctx, d, f)
 	r.observeClasses(ctx, d, f)
+	r.observeAsked(ctx, d, f)
 	pending := f.pendingClaim(d)
 	if pending == nil {
 		r.unbound.Forget(client.ObjectKeyFromObject(d))

@@ -121,6 +121,8 @@ func (f facts) managerWishes(d *opsv1.Diva) any {
 
 func again(d *opsv1.Diva, f facts, decided decision) time.Duration {
 	wait := shortest(f.clients.Refusal.Again, f.unbound.Again)
+	wait = shortest(wait, f.attachment.again)
+	wait = shortest(wait, remadeFor(d.Status.Storage, f.now))
 	switch r := decided.ring; {
 	case decided.key != nil && d.Spec.SSH != nil && d.Spec.SSH.SecretRef != nil:
 		wait = shortest(wait, waitInterval)

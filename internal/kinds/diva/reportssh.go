@@ -64,7 +64,7 @@ func reportSSH(set condition.Set, d *opsv1.Diva, f facts, decided decision, done
 	}
 	switch {
 	case decided.key != nil && r != nil:
-		set.False(kind, decided.key.reason, decided.key.message+"; the key that is in use stays: "+d.Status.SSH.Fingerprint)
+		set.False(kind, decided.key.reason, decided.key.message+f.stays(d, r))
 	case decided.key != nil:
 		set.False(kind, decided.key.reason, decided.key.message)
 	case r == nil:
@@ -76,6 +76,16 @@ func reportSSH(set condition.Set, d *opsv1.Diva, f facts, decided decision, done
 	default:
 		set.True(kind, opsv1.ReasonKeysInPlace, "The manager logs in with "+d.Status.SSH.Fingerprint)
 	}
+}
+
+// stays tells which key is in use while one that is given is of no use, and that a change
+// that was begun before goes on: the key that comes is another one than either.
+func (f facts) stays(d *opsv1.Diva, r *ring) string {
+	text := "; the key that is in use stays: " + fingerprint(d.Status.SSH.PublicKey)
+	if d.Status.SSH.Phase == opsv1.SSHInUse {
+		return text
+	}
+	return text + "; a change that was begun before goes on: " + f.progress(d, r)
 }
 
 // progress tells how far a change of the pair has come.

@@ -19,6 +19,9 @@ type expected struct {
 	storage opsv1.Storage
 }
 
+// unnumbered is how many claims are not of clients; they stand before those.
+const unnumbered = 2
+
 // expectedClaims lists the claims that there are to be, those of the clients in their order.
 func expectedClaims(d *opsv1.Diva) []expected {
 	out := []expected{{managers(d).Name, d.Spec.Manager.Storage}, {extraClaim(d), d.Spec.Extra.Storage}}
@@ -42,10 +45,11 @@ func (f facts) pendingClaim(d *opsv1.Diva) *corev1.PersistentVolumeClaim {
 func reportStorage(set condition.Set, d *opsv1.Diva, f facts) {
 	const kind = opsv1.DivaStorageReady
 	all := expectedClaims(d)
+	d.Status.Storage = f.storageStatus(d)
 	for _, look := range []struct {
 		reason string
 		why    func(expected, *corev1.PersistentVolumeClaim) string
-	}{{opsv1.ReasonClaimLost, lost}, {opsv1.ReasonClaimDiffers, differs}, {opsv1.ReasonCannotGrow, f.stuck}} {
+	}{{opsv1.ReasonClaimLost, lost}, {opsv1.ReasonClaimTerminating, f.terminating}, {opsv1.ReasonClaimDiffers, differs}, {opsv1.ReasonCannotGrow, func(e expected, claim *corev1.PersistentVolumeClaim) string { return f.stuck(d, e, claim) }}} {
 		for _, e := range all {
 			if claim := f.claims[e.name]; claim != nil && look.why(e, claim) != "" {
 				set.False(kind, look.reason, look.why(e, claim))
@@ -65,7 +69,7 @@ func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 		case claim == nil || !bound(claim):
 			continue
 		case growing == "":
-			growing = grows(e, claim)
+			growing = f.grows(d, e, claim)
 		}
 		n++
 	}
@@ -81,19 +85,24 @@ func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 		applying(set, kind, fmt.Sprintf("%d of %d claims have a volume", n, len(all)))
 	case growing != "":
 		set.False(kind, opsv1.ReasonGrowing, growing)
+	case remade(d) != "":
+		set.True(kind, opsv1.ReasonClaimRemade, fmt.Sprintf("All %d claims have their volumes; %s", len(all), remade(d)))
 	default:
 		set.True(kind, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all)))
 	}
 }
 
-// small tells of the first claim that is to be larger and cannot grow, having no volume.
+// small tells of the first claim that is to have another size and cannot, having no volume.
 func (f facts) small(all []expected) string {
 	for _, e := range all {
 		claim, wanted := f.claims[e.name], size(e.storage)
 		if claim == nil || claim.Status.Phase == corev1.ClaimLost || bound(claim) {
 			continue
 		}
-		if has := asked(claim); has.Cmp(wanted) < 0 {
+		switch has := asked(claim); has.Cmp(wanted) {
+		case 1:
+			return fmt.Sprintf("; claim %[1]s has no volume yet and keeps %[2]s: delete it, and it is made anew with %[3]s", e.name, has.String(), wanted.String())
+		case -1:
 			return fmt.Sprintf("; claim %[1]s has no volume yet and keeps %[2]s: it grows when it has one, or delete it, and it is made anew with %[3]s", e.name, has.String(), wanted.String())
 		}
 	}
@@ -123,18 +132,25 @@ func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s was there before and is %s; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data", claim.Name, is)
 }
 
-// stuck tells of a claim that cannot have what is asked for.
-func (f facts) stuck(e expected, claim *corev1.PersistentVolumeClaim) string {
-	has, wanted := asked(claim), size(e.storage)
-	if why := f.rigid[classOf(claim)]; why != "" && bound(claim) && has.Cmp(wanted) < 0 {
-		return fmt.Sprintf("claim %s stays at %s and not %s: %s", claim.Name, has.String(), wanted.String(), why)
+// stuck tells of a claim that cannot have what is asked for, and how that is taken back.
+func (f facts) stuck(d *opsv1.Diva, e expected, claim *corev1.PersistentVolumeClaim) string {
+	asks, has, wanted := asked(claim), capacity(claim), size(e.storage)
+	words, final := refused(claim)
+	switch why := f.rigid[classOf(claim)]; {
+	case !bound(claim):
+	case why != "" && asks.Cmp(wanted) < 0:
+		return fmt.Sprintf("claim %s stays at %s and not %s: %s%s", claim.Name, asks.String(), wanted.String(), why, f.wayBack(d, e))
+	case final && pending(claim) && wanted.Cmp(has) > 0:
+		return fmt.Sprintf("claim %s stays at %s and not %s: %s%s", claim.Name, has.String(), asks.String(), words, f.wayBack(d, e))
+	case pending(claim) && asks.Cmp(wanted) > 0 && wanted.Cmp(has) <= 0 && f.weAsked[claim.Name]:
+		return fmt.Sprintf("claim %s has %s and asks for %s yet: Kubernetes lets it ask for less only if that is more than it has; write %dGi", claim.Name, has.String(), asks.String(), has.Value()/gi+1)
 	}
 	return ""
 }
 
 // grows tells how far a volume is from what is asked for.
-func grows(e expected, claim *corev1.PersistentVolumeClaim) string {
-	wanted, has := size(e.storage), claim.Status.Capacity[corev1.ResourceStorage]
+func (f facts) grows(d *opsv1.Diva, e expected, claim *corev1.PersistentVolumeClaim) string {
+	wanted, has := size(e.storage), capacity(claim)
 	if has.Cmp(wanted) >= 0 {
 		return ""
 	}
@@ -143,6 +159,9 @@ func grows(e expected, claim *corev1.PersistentVolumeClaim) string {
 		if c.Status == corev1.ConditionTrue && c.Message != "" {
 			why = ": " + c.Message
 		}
+	}
+	if words, _ := refused(claim); words != "" {
+		why += f.wayBack(d, e)
 	}
 	return fmt.Sprintf("claim %s has %s of %s%s", claim.Name, has.String(), wanted.String(), why)
 }

@@ -36,6 +36,7 @@ func (r *reconciler) Report(d *opsv1.Diva, f facts, done kit.Outcome, now time.T
 	reportStorage(set, d, f)
 	f.clients.Report(set, opsv1.DivaClientsReady, "clients", clients(d).Names(d.Spec.Client.Replicas), done)
 	f.manager.ReportAs(set, opsv1.DivaManagerReady, managerReplicas(d), done)
+	f.reportAttachment(set)
 	reportHeld(set, opsv1.DivaClientsReady, decided.clients, f.clients.Set != nil)
 	reportHeld(set, opsv1.DivaManagerReady, decided.manager, f.manager.Deployment != nil)
 	reportKeys(set, d)
@@ -60,11 +61,17 @@ func message(d *opsv1.Diva) string {
 	if ready == nil {
 		return ""
 	}
-	warning := meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaKeyWarning)
-	if ready.Status == metav1.ConditionTrue && warning != nil {
-		return ready.Message + "; " + warning.Message
+	text := ready.Message
+	if ready.Status != metav1.ConditionTrue {
+		return text
 	}
-	return ready.Message
+	if why := remade(d); why != "" {
+		text += "; claims " + why
+	}
+	if warning := meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaKeyWarning); warning != nil {
+		text += "; " + warning.Message
+	}
+	return text
 }
 
 // reportHeld tells why pods are not what the spec asks for.
@@ -78,8 +85,25 @@ func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 	}
 }
 
-// Tell makes an event of every phase of a change of the key pair.
+// Tell makes an event of every phase of a change of the key pair, and of what becomes of
+// claims that somebody deletes.
 func (r *reconciler) Tell(before, after *opsv1.Diva) []kit.Event {
+	return append(tellKeys(before, after), tellClaims(before, after)...)
+}
+
+// tellClaims tells of a claim that is being deleted once, and of each that came back.
+func tellClaims(before, after *opsv1.Diva) []kit.Event {
+	c := meta.FindStatusCondition(after.Status.Conditions, opsv1.DivaStorageReady)
+	switch {
+	case c != nil && c.Reason == opsv1.ReasonClaimTerminating && !told(before, c.Type, c.Reason):
+		return []kit.Event{{Warning: true, Reason: c.Reason, Action: "KeepClaims", Note: c.Message}}
+	case remade(after) != "" && remade(after) != remade(before):
+		return []kit.Event{{Warning: true, Reason: opsv1.ReasonClaimRemade, Action: "KeepClaims", Note: "Claims " + remade(after)}}
+	}
+	return nil
+}
+
+func tellKeys(before, after *opsv1.Diva) []kit.Event {
 	if after.Status.SSH == nil {
 		return nil
 	}

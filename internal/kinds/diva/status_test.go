@@ -33,6 +33,9 @@ func TestSSHReadyTellsHowFarTheKeysAre(t *testing.T) {
 		"just made":                   {newDiva(2), nil, []factOption{noSecret, nothingRuns}, outcome("Secret", ensure.Created), "True KeysInPlace: The manager logs in with " + fp(t, "fresh")},
 		"given ones of no use":        {newDiva(2), nil, []factOption{noSecret, nothingRuns, gives(wrong)}, kit.Outcome{}, "False KeyMismatch: they do not belong together"},
 		"beside one that is in use":   {newDiva(2), settled(t), []factOption{gives(wrong)}, done, "False KeyMismatch: they do not belong together; the key that is in use stays: " + fp(t, "old")},
+		"while another one comes":     {newDiva(2), authorizing(t), []factOption{gives(wrong), silent("ops-client-1")}, done, "False KeyMismatch: they do not belong together; the key that is in use stays: " + fp(t, "old") + "; a change that was begun before goes on: 1 of 2 clients let in the new key " + fp(t, "new") + "; waiting for ops-client-1"},
+		"while the manager switches":  {newDiva(2), switching(t), []factOption{gives(wrong), func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }}, done, "False KeyMismatch: they do not belong together; the key that is in use stays: " + fp(t, "new") + "; a change that was begun before goes on: 0 of 1 managers log in with the new key " + fp(t, "new")},
+		"while a lost one is mended":  {newDiva(2), isLost(t), []factOption{gives(wrong), silent("ops-client-0")}, done, "False KeyMismatch: they do not belong together; the key that is in use stays: " + fp(t, "old") + "; a change that was begun before goes on: 1 of 2 clients let in the new key " + fp(t, "fresh") + "; waiting for ops-client-0"},
 		"clients are to follow":       {newDiva(2), authorizing(t), []factOption{silent("ops-client-1")}, done, "True Rotating: 1 of 2 clients let in the new key " + fp(t, "new") + "; waiting for ops-client-1"},
 		"the manager is to follow":    {newDiva(2), switching(t), []factOption{func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }}, done, "True Rotating: 0 of 1 managers log in with the new key " + fp(t, "new")},
 		"clients are to retire":       {newDiva(2, withStatus(opsv1.SSHRetiring, switching(t)), withPrevious(fp(t, "old"))), settled(t), []factOption{silent("ops-client-0")}, done, "True Rotating: 1 of 2 clients let in the previous key " + fp(t, "old") + " no more; waiting for ops-client-0"},
@@ -103,7 +106,7 @@ func TestStorageReadyTellsTheFirstClaimThatIsInTheWay(t *testing.T) {
 		"one is to grow and has no volume": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), pending("wi-ops-client-0"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
 			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 2Gi: it grows when it has one, or delete it, and it is made anew with 3Gi"},
 		"one cannot grow": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
-			"False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 3Gi: it is rigid"},
+			"False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 3Gi: it is rigid; spec.client.storage.size can be taken back, to 2Gi or more"},
 		"one is larger": {newDiva(1), []factOption{func(f *facts) {
 			f.claims["ops-extra"].Status.Capacity = corev1.ResourceList{"storage": resource.MustParse("9Gi")}
 		}}, "True Bound: All 3 claims have their volumes"},

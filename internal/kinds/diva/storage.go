@@ -30,10 +30,11 @@ func asked(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 
 // grown is the larger of what the spec asks for and what a claim has: one that is left from
 // an earlier Diva, or that somebody has made larger by hand, cannot shrink. One whose class
-// does not let it grow, or that has no volume yet, stays as it is.
+// does not let it grow, or that has no volume yet, stays as it is. What was asked for and not
+// granted can be taken back.
 func (f facts) grown(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	wanted := size(s)
-	if claim == nil {
+	if claim == nil || f.takenBack(claim, wanted) {
 		return wanted
 	}
 	if has := asked(claim); has.Cmp(wanted) > 0 || f.rigid[classOf(claim)] != "" || !bound(claim) {

@@ -6,6 +6,7 @@ package integration
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -76,6 +77,80 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	if held := s.get().Finalizers; len(held) > 0 {
 		t.Errorf("expected the object to be let go when all is done, got %v", held)
 	}
+}
+
+// No driver resizes here, so that what is asked for stays out.
+func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
+	s := newShop(t)
+	s.create(2)
+	s.awaitReady(2)
+	pods := s.uids("client")
+	size := func(client, manager string) option {
+		return func(d *opsv1.Diva) { d.Spec.Client.Storage.Size, d.Spec.Manager.Storage.Size = client, manager }
+	}
+	s.edit(size("200Gi", "300Gi"))
+	operator.Until(t, "all claims ask for it, and new ones are to", func() error {
+		if got := s.claims(); got["wi-ops-client-1"] != "200Gi" || got["ops-manager"] != "300Gi" || s.templateSize() != "200Gi" {
+			return fmt.Errorf("they ask for %v", got)
+		}
+		return nil
+	})
+	s.await(opsv1.DivaReady, "False Growing")
+	d := s.get()
+	before := client.MergeFrom(d.DeepCopy())
+	size("2Gi", "300Gi")(d)
+	if err := env.Client.Patch(t.Context(), d, before); err == nil || !contains(err.Error(), "status.storage.least.client") {
+		t.Errorf("expected no less than Kubernetes lets claims ask for, got %v", err)
+	}
+	s.edit(size("20Gi", "3Gi"))
+	operator.Until(t, "claims ask for less again", func() error {
+		want := map[string]string{"ops-manager": "3Gi", "ops-extra": "2Gi", "wi-ops-client-0": "20Gi", "wi-ops-client-1": "20Gi"}
+		if diff := cmp.Diff(want, s.claims()); diff != "" || s.templateSize() != "20Gi" {
+			return fmt.Errorf("the StatefulSet has %s, and claims differ (-expected +found):\n%s", s.templateSize(), diff)
+		}
+		return nil
+	})
+	s.resize()
+	s.awaitReady(2)
+	if diff := cmp.Diff(pods, s.uids("client")); diff != "" {
+		t.Errorf("expected the clients to go on (-before +after):\n%s", diff)
+	}
+	env.Settled(t, env.Audit.Mark(t))
+	env.Rests(t)
+}
+
+// templateSize is what claims of new clients are to ask for, or nothing while nobody can tell.
+func (s *shop) templateSize() string {
+	s.Helper()
+	found := &appsv1.StatefulSetList{}
+	if s.list(found); len(found.Items) != 1 {
+		return ""
+	}
+	return found.Items[0].Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String()
+}
+
+// A claim that is deleted is held by its pod; one that nobody holds comes back at once.
+func TestAClaimThatSomebodyDeletesIsToldAndSoIsTheEmptyOneAfterIt(t *testing.T) {
+	s := newShop(t)
+	s.create(1)
+	s.awaitReady(1)
+	time.Sleep(1100 * time.Millisecond) // creation is told in whole seconds
+	claim := &corev1.PersistentVolumeClaim{}
+	s.read("wi-ops-client-0", claim)
+	if err := env.Client.Delete(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	s.await(opsv1.DivaStorageReady, "False ClaimTerminating", "wi-ops-client-0 is being deleted", "pod ops-client-0")
+	pod := s.pods("client")[0]
+	if err := env.Client.Delete(t.Context(), &pod); err != nil {
+		t.Fatal(err)
+	}
+	s.await(opsv1.DivaStorageReady, "True ClaimRemade", "wi-ops-client-0", "data is gone")
+	if got := s.awaitReady(1).Status.Message; !contains(got, "wi-ops-client-0") {
+		t.Errorf("expected the message to name the claim, got %q", got)
+	}
+	env.Settled(t, env.Audit.Mark(t))
+	env.Rests(t)
 }
 
 // The operator ended after it had deleted the StatefulSet, and the object was deleted then.

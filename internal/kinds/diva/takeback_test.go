@@ -1,0 +1,161 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// asksFor has a claim ask for more than its volume has.
+func asksFor(name, amount string) factOption {
+	return func(f *facts) {
+		f.claims[name].Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse(amount)}
+	}
+}
+
+// byUs has the operator have asked for it.
+func byUs(names ...string) factOption {
+	return func(f *facts) {
+		f.weAsked = map[string]bool{}
+		for _, name := range names {
+			f.weAsked[name] = true
+		}
+	}
+}
+
+func sized(size string) divaOption {
+	return func(d *opsv1.Diva) {
+		d.Spec.Client.Storage.Size, d.Spec.Manager.Storage.Size = size, size
+	}
+}
+
+func inTemplate(amount string) factOption {
+	return func(f *facts) {
+		f.clients.Set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse(amount)}
+	}
+}
+
+// All volumes have 2Gi.
+func TestASizeThatVolumesDidNotGetIsTakenBack(t *testing.T) {
+	const client, manager = "wi-ops-client-0", "ops-manager"
+	typo := []factOption{asksFor(client, "200Gi"), asksFor(manager, "200Gi"), inTemplate("200Gi")}
+	for what, test := range map[string]struct {
+		size     string
+		options  []factOption
+		client   string // what its patch asks for, if there is one
+		manager  string
+		template string
+	}{
+		"to more than they have":       {"20Gi", append(typo, byUs(client, manager)), "20Gi", "20Gi", "20Gi"},
+		"not to what they have":        {"2Gi", append(typo, byUs(client, manager)), "", "200Gi", "2Gi"},
+		"not where somebody else asks": {"20Gi", append(typo, byUs()), "", "200Gi", "20Gi"},
+		"not where they have it":       {"20Gi", []factOption{asks(client, "200Gi"), asks(manager, "200Gi"), byUs(client, manager)}, "", "200Gi", "20Gi"},
+		"nothing while it is wanted":   {"200Gi", append(typo, byUs(client, manager)), "", "200Gi", "200Gi"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := newDiva(1, sized(test.size))
+			f := observed(t, newDiva(1), settled(t), test.options...)
+			plan, patched := planned(d, f), ""
+			for _, patch := range plan.Patches {
+				patched = patch.Intent
+			}
+			same(t, "the client's claim", test.client, patched)
+			same(t, "the manager's claim", test.manager, f.grownText(d.Spec.Manager.Storage, manager))
+			same(t, "new claims", test.template, setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
+		})
+	}
+}
+
+func TestTheStatusTellsDownToWhatASizeCanBeTakenBack(t *testing.T) {
+	const claim = "wi-ops-client-0"
+	rigid := func(f *facts) { f.rigid["longhorn"] = "it is rigid" }
+	pending := func(f *facts) { f.claims[claim].Status.Phase = corev1.ClaimPending }
+	for what, test := range map[string]struct {
+		size    string
+		options []factOption
+		want    int32
+	}{
+		"all have it":                          {"2Gi", nil, 0},
+		"one more Gi is on its way":            {"3Gi", []factOption{asksFor(claim, "3Gi")}, 0},
+		"more than one":                        {"200Gi", []factOption{asksFor(claim, "200Gi")}, 3},
+		"about to be asked for":                {"200Gi", nil, 3},
+		"a volume that was rounded up":         {"200Gi", []factOption{asks(claim, "2500Mi"), asksFor(claim, "200Gi")}, 3},
+		"never asked for, as it cannot grow":   {"200Gi", []factOption{rigid}, 2},
+		"a volume that is not there":           {"200Gi", []factOption{asksFor(claim, "200Gi"), pending}, 1},
+		"a volume that is larger than is told": {"2Gi", []factOption{asks(claim, "9Gi")}, 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = test.size })
+			reported(d, observed(t, newDiva(1), settled(t), test.options...), done)
+			got := int32(0)
+			if s := d.Status.Storage; s != nil && s.Least != nil {
+				got = s.Least.Client
+			}
+			same(t, "the least size of clients", test.want, got)
+		})
+	}
+}
+
+func TestASizeThatCannotBeIsToldWithTheWayBack(t *testing.T) {
+	const claim = "wi-ops-client-0"
+	says := func(kind corev1.PersistentVolumeClaimConditionType, is corev1.ClaimResourceStatus) factOption {
+		return func(f *facts) {
+			f.claims[claim].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: kind, Status: "True", Message: "no space left in the pool"}}
+			f.claims[claim].Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{"storage": is}
+		}
+	}
+	failing := says(corev1.PersistentVolumeClaimControllerResizeError, corev1.PersistentVolumeClaimControllerResizeInProgress)
+	infeasible := says(corev1.PersistentVolumeClaimControllerResizeError, corev1.PersistentVolumeClaimControllerResizeInfeasible)
+	for what, test := range map[string]struct {
+		size    string
+		options []factOption
+		want    string
+	}{
+		"it is tried again":  {"200Gi", []factOption{asksFor(claim, "200Gi"), failing}, "False Growing: claim wi-ops-client-0 has 2Gi of 200Gi: no space left in the pool; spec.client.storage.size can be taken back, to 3Gi or more"},
+		"it is not":          {"200Gi", []factOption{asksFor(claim, "200Gi"), infeasible}, "False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 200Gi: no space left in the pool; spec.client.storage.size can be taken back, to 3Gi or more"},
+		"taken back too far": {"2Gi", []factOption{asksFor(claim, "200Gi"), byUs(claim)}, "False CannotGrow: claim wi-ops-client-0 has 2Gi and asks for 200Gi yet: Kubernetes lets it ask for less only if that is more than it has; write 3Gi"},
+		"no volume of that size": {"2Gi", []factOption{asksFor(claim, "200Gi"), func(f *facts) { f.claims[claim].Status.Phase = corev1.ClaimPending }},
+			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 200Gi: delete it, and it is made anew with 2Gi"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = test.size })
+			reported(d, observed(t, newDiva(1), settled(t), test.options...), done)
+			same(t, "StorageReady", test.want, conditionOf(d, opsv1.DivaStorageReady))
+		})
+	}
+}
+
+func TestWhoAskedForASizeIsReadWhereItIsTooLarge(t *testing.T) {
+	const claim = "wi-ops-client-0"
+	const size = `{"f:spec":{"f:resources":{"f:requests":{"f:storage":{}}}}}`
+	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
+	}
+	for what, test := range map[string]struct {
+		entries []metav1.ManagedFieldsEntry
+		amount  string
+		want    bool
+	}{
+		"the operator":            {[]metav1.ManagedFieldsEntry{entry("opcrew", size)}, "200Gi", true},
+		"somebody else":           {[]metav1.ManagedFieldsEntry{entry("kubectl-edit", size), entry("opcrew", `{"f:metadata":{"f:labels":{}}}`)}, "200Gi", false},
+		"nobody, as it has that":  {[]metav1.ManagedFieldsEntry{entry("opcrew", size)}, "2Gi", false},
+		"nobody that can be told": {nil, "200Gi", false},
+	} {
+		d := newDiva(1)
+		f := observed(t, d, settled(t), asksFor(claim, test.amount))
+		live := f.claims[claim].DeepCopy()
+		live.Namespace, live.ManagedFields = d.Namespace, test.entries
+		r := &reconciler{Tools: &kit.Tools{Live: fake.NewClientBuilder().WithObjects(live).WithReturnManagedFields().Build()}}
+		r.observeAsked(t.Context(), d, &f)
+		same(t, what, test.want, f.weAsked[claim])
+	}
+}
