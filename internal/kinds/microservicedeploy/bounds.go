@@ -91,7 +91,10 @@ func (f tenantFacts) hard(b bound) amounts {
 		return nil
 	}
 	quota := f.quotas[b]
-	if quota == nil {
+	switch {
+	case quota == nil && f.leaving:
+		return nil
+	case quota == nil:
 		return wanted
 	}
 	for name, q := range wanted {

@@ -31,25 +31,29 @@ func TestWhatTheTenantsQuotaAllows(t *testing.T) {
 	web, api := newInstance(one, withReplicas(4)), newInstance(of("api"), one)
 	foreign := tenancy(web)
 	foreign.strangers = true
+	crowded, still := tenancy(web), tenancy(web).bounded([]string{"pods=2"}, nil)
+	crowded.leaving, still.leaving = true, true
 	unmade := tenancy(web)
 	unmade.deployments = nil
 	for name, test := range map[string]struct {
 		f    tenantFacts
 		want []string
 	}{
-		"nothing without instances":           {tenancy(), nil},
-		"the sum of all":                      {tenancy(web, api), []string{"pods=7", "requests.cpu=7"}},
-		"those that ask for none count too":   {tenancy(web, newInstance(of("api"), one, withQuota(customv1.QuotaNone))), []string{"pods=7", "requests.cpu=7"}},
-		"none where nobody asks for one":      {tenancy(newInstance(withQuota(customv1.QuotaNone))), nil},
-		"none where others are":               {foreign, nil},
-		"none where all are idle":             {tenancy(newInstance(one, idle)), nil},
-		"before there is a pod":               {unmade, []string{"pods=5", "requests.cpu=5"}},
-		"raised at once":                      {tenancy(web).bounded([]string{"pods=2", "requests.cpu=2"}, nil).changing(), []string{"pods=9", "requests.cpu=9"}},
-		"lowered when all has come to an end": {tenancy(web).bounded([]string{"pods=9", "requests.cpu=9"}, []string{"pods=5"}), []string{"pods=5", "requests.cpu=5"}},
-		"not while a rollout goes on":         {tenancy(web).bounded([]string{"pods=12", "requests.cpu=3"}, nil).changing(), []string{"pods=12", "requests.cpu=9"}},
-		"not below what is used":              {tenancy(web).bounded([]string{"pods=9", "requests.cpu=9"}, []string{"pods=6", "requests.cpu=5"}), []string{"pods=9", "requests.cpu=5"}},
-		"what not all ask for goes at once":   {tenancy(web, newInstance(of("api"))).bounded([]string{"pods=9", "requests.cpu=9"}, nil).changing(), []string{"pods=11"}},
-		"what all ask for comes":              {tenancy(web).bounded([]string{"pods=5"}, nil), []string{"pods=5", "requests.cpu=5"}},
+		"nothing without instances":                     {tenancy(), nil},
+		"the sum of all":                                {tenancy(web, api), []string{"pods=7", "requests.cpu=7"}},
+		"those that ask for none count too":             {tenancy(web, newInstance(of("api"), one, withQuota(customv1.QuotaNone))), []string{"pods=7", "requests.cpu=7"}},
+		"none where nobody asks for one":                {tenancy(newInstance(withQuota(customv1.QuotaNone))), nil},
+		"none where others are":                         {foreign, nil},
+		"none yet while pods of an earlier instance go": {crowded, nil},
+		"one that is there is raised all the same":      {still, []string{"pods=5", "requests.cpu=5"}},
+		"none where all are idle":                       {tenancy(newInstance(one, idle)), nil},
+		"before there is a pod":                         {unmade, []string{"pods=5", "requests.cpu=5"}},
+		"raised at once":                                {tenancy(web).bounded([]string{"pods=2", "requests.cpu=2"}, nil).changing(), []string{"pods=9", "requests.cpu=9"}},
+		"lowered when all has come to an end":           {tenancy(web).bounded([]string{"pods=9", "requests.cpu=9"}, []string{"pods=5"}), []string{"pods=5", "requests.cpu=5"}},
+		"not while a rollout goes on":                   {tenancy(web).bounded([]string{"pods=12", "requests.cpu=3"}, nil).changing(), []string{"pods=12", "requests.cpu=9"}},
+		"not below what is used":                        {tenancy(web).bounded([]string{"pods=9", "requests.cpu=9"}, []string{"pods=6", "requests.cpu=5"}), []string{"pods=9", "requests.cpu=5"}},
+		"what not all ask for goes at once":             {tenancy(web, newInstance(of("api"))).bounded([]string{"pods=9", "requests.cpu=9"}, nil).changing(), []string{"pods=11"}},
+		"what all ask for comes":                        {tenancy(web).bounded([]string{"pods=5"}, nil), []string{"pods=5", "requests.cpu=5"}},
 		// Regression: pods of the old template were refused in the middle of the rollout.
 		"what all ask for comes after the rollout": {tenancy(web).bounded([]string{"pods=5"}, nil).changing(), []string{"pods=9"}},
 	} {

@@ -36,6 +36,7 @@ type tenantFacts struct {
 	deployments map[types.UID]*appsv1.Deployment // by the instance that they belong to
 	quotas      map[bound]*corev1.ResourceQuota  // those of ours that are there
 	strangers   bool                             // pods of others run here
+	leaving     bool                             // pods of instances that are no more run here
 	overheads   overheads
 	credentials credentialFacts
 	// trouble is what is in the way of making them.
@@ -73,6 +74,11 @@ func (r *tenantReconciler) observe(ctx context.Context, ns *corev1.Namespace) (t
 	}
 	if f.strangers, err = r.strangers(ctx, ns); err != nil {
 		return f, err
+	}
+	if f.lacks() {
+		if f.leaving, err = f.departing(ctx, r.Client, ns.Name); err != nil {
+			return f, err
+		}
 	}
 	f.credentials, err = r.observeCredentials(ctx, ns, f.asksForCredentials())
 	return f, err
@@ -153,10 +159,13 @@ func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Ti
 	if f.strangers {
 		plan.Again = strangersInterval // they may have gone, which nothing tells
 	}
+	if f.leaving {
+		plan.Again = departInterval
+	}
 	if f.asksForCredentials() {
 		child, again := f.credentials.child(ns, now)
 		plan.Children = append(plan.Children, child)
-		if again > 0 {
+		if again > 0 && !f.leaving {
 			plan.Again = again
 		}
 	}
