@@ -29,6 +29,9 @@ func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
 		if s.Nodes > 0 {
 			env.Nodes(t, s.Nodes, testenv.NodeSpec{Prefix: "shared"})
 		}
+		if s.Server != nil {
+			s.Server(t, env)
+		}
 		all := make([]*testenv.Env, namespacedLanes)
 		for i := range all {
 			all[i] = env
@@ -45,6 +48,9 @@ func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
 		env.Simulate(t)
 		if s.Nodes > 0 {
 			env.Nodes(t, s.Nodes, testenv.NodeSpec{Prefix: "shared"})
+		}
+		if s.Server != nil {
+			s.Server(t, env)
 		}
 	}
 	return all

@@ -4,12 +4,14 @@
 package faults
 
 import (
+	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/test/testenv"
 )
 
 // Subject is a kind under attack, and what is known of it from the outside.
@@ -45,6 +47,9 @@ type Subject struct {
 	// Nodes is how many simulated nodes there are for pods, shared-0 and so on; all cases of a
 	// server share them. Kwok plays no pods on a node that comes again under its name.
 	Nodes int
+	// Server makes what every server is to have beside Kubernetes, such as a simulated store;
+	// optional. It lasts until the end of the test.
+	Server func(t *testing.T, env *testenv.Env)
 	// Workloads are what users do with the kind.
 	Workloads []Workload
 	// OldLists has the class older-view serve old lists even to a client that insists on

@@ -87,6 +87,11 @@ func (u *User) Delete(name string, of client.Object) {
 	must(client.IgnoreNotFound(u.client.Delete(u.ctx, of, client.PropagationPolicy("Background"))))
 }
 
+// List reads all objects of a kind that the run has, for what has a name that is not known before.
+func (u *User) List(list client.ObjectList, opts ...client.ListOption) {
+	must(u.client.List(u.ctx, list, append(opts, u.everywhere())...))
+}
+
 // Patch merges a JSON text into an object of that name.
 func (u *User) Patch(name string, of client.Object, merge string) {
 	of.SetName(name)

@@ -285,7 +285,7 @@ const settleTime = 10 * time.Second
 
 // settling tells that the last step over a minor version was made only now.
 func (f facts) settling(c *etcdv1beta2.EtcdCluster, d *decision) string {
-	if d.target == "" || !older(f.lowest(c, d), d.target) {
+	if d.target == "" || sameMinor(f.lowest(c, d), d.target) {
 		return ""
 	}
 	for _, m := range d.members {

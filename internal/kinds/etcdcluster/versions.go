@@ -86,6 +86,13 @@ func through(old *version.Version, minor uint, path []string) string {
 	return ""
 }
 
+// sameMinor tells whether a change between two versions needs no new agreement of the members.
+func sameMinor(a, b string) bool {
+	x, errX := parse(a)
+	y, errY := parse(b)
+	return errX == nil && errY == nil && x.Major() == y.Major() && x.Minor() == y.Minor()
+}
+
 // learns tells whether a version has learners, which came with 3.4.
 func learns(text string) bool {
 	v, err := parse(text)

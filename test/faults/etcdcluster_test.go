@@ -1,0 +1,253 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
+	"github.com/opcrew/opcrew/test/faults"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/etcdpods"
+)
+
+// stores is all the etcd there is: members in memory, which run where pods do.
+var stores = &etcdtest.World{LearnerLooks: 1}
+
+func TestEtcdCluster(t *testing.T) {
+	faults.Attack(t, faults.Subject{
+		Kind:       etcdcluster.KindWith(stores.Dial),
+		Namespaced: true,
+		Nodes:      5,
+		Primary:    &etcdv1beta2.EtcdCluster{},
+		Others: []client.Object{
+			&corev1.Pod{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
+		},
+		// Their names are made of the cluster's UID, and each replaced member has another.
+		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
+		Server:    func(t *testing.T, env *testenv.Env) { etcdpods.Follow(t, env.Config, env.Client, stores) },
+		Truth:     membersServe,
+		Invariants: []faults.Invariant{
+			{Name: "no data is lost and no second history begins", Check: oneHistory},
+			{Name: "a cluster that was formed stays the same", Check: oneCluster},
+			{Name: "a quorum of pods is there", Check: quorumOfPods},
+		},
+		Mask:      maskEtcd,
+		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping},
+	})
+}
+
+const etcdManifest = `
+apiVersion: etcd.database.coreos.com/v1beta2
+kind: EtcdCluster
+metadata: {name: db}
+spec: {size: %d, version: 3.5.35}
+`
+
+const persistentEtcd = `
+apiVersion: etcd.database.coreos.com/v1beta2
+kind: EtcdCluster
+metadata: {name: db}
+spec:
+  size: 3
+  version: 3.5.35
+  pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
+`
+
+func createEtcd(size int) faults.Step {
+	return faults.Step{
+		Name:  fmt.Sprintf("create a cluster of %d", size),
+		Do:    func(u *faults.User) { u.Apply(fmt.Sprintf(etcdManifest, size)) },
+		Until: etcdReady,
+	}
+}
+
+func editEtcd(name, spec string) faults.Step {
+	return faults.Step{
+		Name:  name,
+		Do:    func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":`+spec+`}`) },
+		Until: etcdReady,
+	}
+}
+
+// etcdScaling is the article's story.
+var etcdScaling = faults.Workload{
+	Name: "scaling",
+	Steps: []faults.Step{
+		createEtcd(1),
+		editEtcd("grow to three", `{"size":3}`),
+		editEtcd("shrink to two", `{"size":2}`),
+	},
+}
+
+// etcdChanging has another version, and then other pods, whose emptyDir goes with them.
+var etcdChanging = faults.Workload{
+	Name: "changing",
+	Steps: []faults.Step{
+		createEtcd(3),
+		editEtcd("raise the version", `{"version":"3.5.36"}`),
+		editEtcd("give it a variable", `{"pod":{"etcdEnv":[{"name":"ETCD_QUOTA_BACKEND_BYTES","value":"1000000"}]}}`),
+	},
+}
+
+// etcdSleeping has a member's pod deleted, and puts the cluster to sleep.
+var etcdSleeping = faults.Workload{
+	Name: "sleeping",
+	Steps: []faults.Step{
+		{
+			Name:  "create a cluster with claims",
+			Do:    func(u *faults.User) { u.Apply(persistentEtcd) },
+			Until: etcdReady,
+		},
+		{
+			Name: "somebody deletes a pod",
+			Do: func(u *faults.User) {
+				pods := &corev1.PodList{}
+				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
+				for _, pod := range pods.Items {
+					if pod.Annotations["etcd.opcrew.io/serial"] == "1" {
+						u.Delete(pod.Name, &corev1.Pod{})
+					}
+				}
+			},
+			Until: etcdReady,
+		},
+		{
+			Name:  "put it to sleep",
+			Do:    func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":{"hibernate":true}}`) },
+			Until: etcdAsleep,
+		},
+		editEtcd("wake it", `{"hibernate":false}`),
+	},
+}
+
+func etcdTold(v faults.View, reason string) (*etcdv1beta2.EtcdCluster, error) {
+	c := &etcdv1beta2.EtcdCluster{}
+	if err := v.Get("db", c); err != nil {
+		return nil, err
+	}
+	for _, cond := range c.Status.Conditions {
+		if cond.Type == "Ready" && cond.Status == "True" && cond.Reason == reason && c.Status.ObservedGeneration == c.Generation {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("the status is %+v", c.Status)
+}
+
+func etcdReady(v faults.View) error {
+	c, err := etcdTold(v, etcdv1beta2.ReasonAllMembersReady)
+	if err != nil {
+		return err
+	}
+	return membersServe(v, c)
+}
+
+func etcdAsleep(v faults.View) error {
+	if _, err := etcdTold(v, etcdv1beta2.ReasonHibernating); err != nil {
+		return err
+	}
+	if n := len(etcdPods(v)); n > 0 {
+		return fmt.Errorf("%d pods are left", n)
+	}
+	return nil
+}
+
+// membersServe is what Ready promises: as many pods as asked for, of the version that was
+// asked for, none of which may begin on an empty volume.
+func membersServe(v faults.View, object client.Object) error {
+	c := object.(*etcdv1beta2.EtcdCluster)
+	pods := etcdPods(v)
+	want := int(c.Spec.Size)
+	if c.Spec.Hibernate {
+		return nil
+	}
+	if len(pods) != want {
+		return fmt.Errorf("%d pods, expected %d", len(pods), want)
+	}
+	for _, pod := range pods {
+		if pod.Annotations["etcd.version"] != c.Spec.Version || !strings.HasPrefix(pod.Annotations["etcd.opcrew.io/start"], "established ") {
+			return fmt.Errorf("pod %s is of version %s and may start as %q", pod.Name, pod.Annotations["etcd.version"], pod.Annotations["etcd.opcrew.io/start"])
+		}
+	}
+	return nil
+}
+
+func etcdPods(v faults.View) []corev1.Pod {
+	pods := &corev1.PodList{}
+	if v.List(pods) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+}
+
+// oneHistory asks the store itself, which all cases share: what went wrong names the member.
+func oneHistory(_, after faults.View, e faults.Event) error {
+	for _, bad := range stores.Violations() {
+		for _, pod := range etcdPods(after) {
+			if e.Key.Kind == "Pod" && strings.Contains(bad, pod.Name) {
+				return errors.New(bad)
+			}
+		}
+	}
+	return nil
+}
+
+func oneCluster(before, after faults.View, e faults.Event) error {
+	old, now := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdCluster{}
+	if e.Key.Kind != "EtcdCluster" || before.Get("db", old) != nil || after.Get("db", now) != nil || old.UID != now.UID {
+		return nil
+	}
+	if old.Status.ClusterID != "" && old.Status.ClusterID != now.Status.ClusterID {
+		return fmt.Errorf("cluster %q became %q", old.Status.ClusterID, now.Status.ClusterID)
+	}
+	return nil
+}
+
+// quorumOfPods holds if the operator takes no pod away that the quorum needs.
+func quorumOfPods(before, after faults.View, e faults.Event) error {
+	c := &etcdv1beta2.EtcdCluster{}
+	if e.Key.Kind != "Pod" || after.Get("db", c) != nil || c.DeletionTimestamp != nil || c.Spec.Hibernate || c.Status.ClusterID == "" {
+		return nil
+	}
+	voters := 0
+	for _, m := range c.Status.Membership {
+		if !m.Learner {
+			voters++
+		}
+	}
+	was, is := len(etcdPods(before)), len(etcdPods(after))
+	if is < was && voters > 2 && is < voters/2+1 {
+		return fmt.Errorf("%d pods are left of %d voters", is, voters)
+	}
+	return nil
+}
+
+// maskEtcd leaves out what is made of the cluster's UID or depends on how often something was
+// tried: names and ids of members, and all that says them.
+func maskEtcd(object *unstructured.Unstructured) {
+	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
+	switch object.GetKind() {
+	case "EtcdCluster":
+		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions"} {
+			remove("status", field)
+		}
+	case "Pod", "PersistentVolumeClaim":
+		object.Object = map[string]any{} // Truth and the invariants look at them
+	case "PodDisruptionBudget":
+		remove("status")
+	}
+}
