@@ -249,5 +249,8 @@ func maskEtcd(object *unstructured.Unstructured) {
 		object.Object = map[string]any{} // Truth and the invariants look at them
 	case "PodDisruptionBudget":
 		remove("status")
+	case "Service":
+		remove("spec", "clusterIP")
+		remove("spec", "clusterIPs")
 	}
 }

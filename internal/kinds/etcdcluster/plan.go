@@ -128,9 +128,16 @@ func (f facts) joins(object client.Object) bool {
 	return !f.view.At.IsZero() && !object.GetCreationTimestamp().Time.Before(f.view.At.Truncate(time.Second))
 }
 
+// underWay passes at most until a cluster that is being changed, or is not well, is looked at
+// again. It is only a net: the prober wakes the loop.
+const underWay = 5 * time.Second
+
 // again is when to look again by itself.
 func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	soonest := d.again
+	if soonest == 0 && (d.step != nil || d.change != nil || d.waits != "" || len(d.establish) > 0) {
+		soonest = underWay
+	}
 	for _, wait := range []time.Duration{f.givenUpIn(c), f.formsIn(c)} {
 		if wait > 0 && (soonest == 0 || wait < soonest) {
 			soonest = wait

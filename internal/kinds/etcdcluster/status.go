@@ -6,6 +6,7 @@ package etcdcluster
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -39,7 +40,8 @@ func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcom
 	reportChildren(set, c, done)
 	f.reportTLS(set, c)
 	if c.Status.ClusterID != "" && f.view.At.IsZero() && !asleep(c) {
-		return // a new process has not looked yet: what was last said stands
+		reportUnseen(set, c)
+		return
 	}
 	f.reportMembership(c, d)
 	f.reportAvailable(set, c, d)
@@ -53,6 +55,16 @@ func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcom
 		return
 	}
 	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, ready.Message)
+}
+
+// reportUnseen is for a process that has not looked at the members yet. What was last said stands,
+// unless it was said of an earlier spec.
+func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
+	last := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterMembersReady)
+	if last == nil || last.ObservedGeneration != c.Generation {
+		set.False(etcdv1beta2.EtcdClusterMembersReady, common.ReasonUpdating, "The members have not been looked at since the spec changed")
+		set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, "")
+	}
 }
 
 func asleep(c *etcdv1beta2.EtcdCluster) bool {
@@ -215,11 +227,23 @@ func (f facts) reportMembers(set condition.Set, c *etcdv1beta2.EtcdCluster, d de
 		set.False(kind, etcdv1beta2.ReasonScalingUp, count+f.waiting(d))
 	case int32(len(d.members)) > c.Spec.Size:
 		set.False(kind, etcdv1beta2.ReasonScalingDown, fmt.Sprintf("The cluster goes from %d to %d members%s", len(d.members), c.Spec.Size, f.waiting(d)))
+	case f.stray(d) != "":
+		set.False(kind, etcdv1beta2.ReasonScalingDown, count+"; pod "+f.stray(d)+" of a member that was taken out is going")
 	case ready < len(d.members):
 		set.False(kind, etcdv1beta2.ReasonMemberNotReady, count+f.firstCause(d))
 	default:
 		set.True(kind, etcdv1beta2.ReasonAllMembersReady, count)
 	}
+}
+
+// stray is a pod that is no member's any more, if there is one.
+func (f facts) stray(d decision) string {
+	for _, name := range slices.Sorted(maps.Keys(f.pods)) {
+		if !slices.ContainsFunc(d.members, func(m member) bool { return m.name == name }) {
+			return name
+		}
+	}
+	return ""
 }
 
 func (f facts) anyLost(d decision) bool {

@@ -109,6 +109,16 @@ func TestANewProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	}
 }
 
+// Regression: a new process called a spec carried out of which it had seen nothing.
+func TestANewProcessDoesNotTakeWhatWasSaidOfAnEarlierSpecForThisOne(t *testing.T) {
+	w := observed(newCluster(), 3)
+	w.c = report(w)
+	w.c.Generation++
+	if got := conditionOf(report(unseen(w.asks(sized(5)))), "Ready"); !strings.HasPrefix(got, "False Updating: ") {
+		t.Errorf("expected it to be on its way, got %s", got)
+	}
+}
+
 func TestAFormedClusterIsNotedOnceAndForAll(t *testing.T) {
 	c := newCluster(unformed)
 	w := observed(c, 3)
