@@ -36,7 +36,7 @@ func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcom
 		return
 	}
 	d := f.decide(c)
-	f.reportNames(c)
+	f.reportNames(c, d)
 	reportChildren(set, c, done)
 	f.reportTLS(set, c)
 	if c.Status.ClusterID != "" && f.view.At.IsZero() && !asleep(c) {
@@ -71,18 +71,21 @@ func asleep(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Spec.Hibernate && persistent(c) && c.Status.ClusterID != ""
 }
 
-// reportNames fills in what follows from the object itself.
-func (f facts) reportNames(c *etcdv1beta2.EtcdCluster) {
+// reportNames fills in what follows from the object itself, and which members' pods are ready.
+// Those that are on their way are named too: they come one after the other, and each would be
+// a status of its own.
+func (f facts) reportNames(c *etcdv1beta2.EtcdCluster, d decision) {
 	s := &c.Status
 	s.ControlPaused = c.Spec.Paused
 	s.ServiceName, s.ClientPort, s.ConnectionConfigMap = clientService(c), etcdv1beta2.ClientPort, connectionMap(c)
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(c)})
 	s.Members = etcdv1beta2.MembersStatus{}
-	for name, pod := range f.pods {
-		if workload.Ready(pod) {
-			s.Members.Ready = append(s.Members.Ready, name)
-		} else {
-			s.Members.Unready = append(s.Members.Unready, name)
+	for _, m := range d.members {
+		switch {
+		case m.pod != nil && workload.Ready(m.pod):
+			s.Members.Ready = append(s.Members.Ready, m.name)
+		case m.pod != nil || f.wantsPod(c, d, m):
+			s.Members.Unready = append(s.Members.Unready, m.name)
 		}
 	}
 	slices.Sort(s.Members.Ready)
@@ -166,7 +169,8 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	case c.Status.ClusterID == "" && d.invalid != nil:
 		set.False(kind, d.invalid.reason, d.invalid.message)
 	case c.Status.ClusterID == "":
-		set.False(kind, etcdv1beta2.ReasonCreating, fmt.Sprintf("%d of %d first members answer%s", healthy, voters, f.firstCause(d)))
+		c.Status.Quorum = ""
+		set.False(kind, etcdv1beta2.ReasonCreating, f.beginning(d))
 	case f.view.Err == nil:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+c.Status.Quorum)
 	case healthy < needs:
@@ -220,7 +224,7 @@ func (f facts) reportMembers(set condition.Set, c *etcdv1beta2.EtcdCluster, d de
 	case d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec:
 		set.False(kind, d.invalid.reason, d.invalid.message)
 	case c.Status.ClusterID == "":
-		set.False(kind, etcdv1beta2.ReasonCreating, count+f.firstCause(d))
+		set.False(kind, etcdv1beta2.ReasonCreating, f.beginning(d))
 	case f.anyLost(d):
 		set.False(kind, etcdv1beta2.ReasonMemberLost, count+f.firstCause(d))
 	case int32(len(d.members)) < c.Spec.Size:
@@ -229,11 +233,36 @@ func (f facts) reportMembers(set condition.Set, c *etcdv1beta2.EtcdCluster, d de
 		set.False(kind, etcdv1beta2.ReasonScalingDown, fmt.Sprintf("The cluster goes from %d to %d members%s", len(d.members), c.Spec.Size, f.waiting(d)))
 	case f.stray(d) != "":
 		set.False(kind, etcdv1beta2.ReasonScalingDown, count+"; pod "+f.stray(d)+" of a member that was taken out is going")
+	case ready < len(d.members) && f.begun(d):
+		set.False(kind, common.ReasonApplying, "The cluster is formed, and its members are about to serve clients")
 	case ready < len(d.members):
 		set.False(kind, etcdv1beta2.ReasonMemberNotReady, count+f.firstCause(d))
 	default:
 		set.True(kind, etcdv1beta2.ReasonAllMembersReady, count)
 	}
+}
+
+// beginning tells how far the first members are, in words that change only where one of them
+// may need a hand.
+func (f facts) beginning(d decision) string {
+	for _, m := range d.members {
+		if m.pod == nil {
+			continue
+		}
+		if why, stuck := workload.WhyNotReady(m.pod); stuck {
+			return fmt.Sprintf("The first %d members are starting; %s: %s", len(d.members), m.name, why)
+		}
+	}
+	return fmt.Sprintf("The first %d members are starting", len(d.members))
+}
+
+// begun tells that the cluster was formed only just now: all of its members answer, and none has
+// served clients yet.
+func (f facts) begun(d decision) bool {
+	return !slices.ContainsFunc(d.members, func(m member) bool {
+		since := runsSince(m.pod)
+		return !m.healthy || since.IsZero() || f.now.Sub(since) > straggle
+	})
 }
 
 // stray is a pod that is no member's any more, if there is one.

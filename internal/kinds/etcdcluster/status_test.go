@@ -41,7 +41,7 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		want  string
 	}{
 		"all is well":          {observed(plain, 3), "True AllMembersReady: 3 of 3 members are ready"},
-		"nothing is there yet": {observed(newCluster(unformed), 0), "False Creating: 0 of 3 first members answer; " + memberName(plain, 0) + ": its pod is being made"},
+		"nothing is there yet": {observed(newCluster(unformed), 0), "False Creating: The first 3 members are starting"},
 		"one is lost":          {observed(plain, 3).without(1), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and its emptyDir with it"},
 		"its volume is empty":  {observed(claims, 3).refused(1, etcdgate.VolumeLost), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": VolumeLost: no log in /var/etcd/data"},
 		"one is down":          {observed(plain, 3).down(1), "False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
