@@ -4,6 +4,7 @@
 package etcdgate
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -61,12 +62,18 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	err := h.established()
-	if err == nil && h.options.Metrics != "" {
-		err = h.pass(ctx, w)
-	} else if err == nil {
+	switch {
+	case err != nil:
+	case h.options.Metrics == "":
 		if err = h.connect(ctx); err == nil {
 			fmt.Fprintln(w, "ok: takes connections")
 		}
+	case h.options.ByLeader:
+		if err = h.led(ctx); err == nil {
+			fmt.Fprintln(w, "ok: has a leader")
+		}
+	default:
+		err = h.pass(ctx, w)
 	}
 	if err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
@@ -100,6 +107,26 @@ func (h *health) pass(ctx context.Context, w http.ResponseWriter) error {
 	w.WriteHeader(answer.StatusCode)
 	_, _ = w.Write(body) // if the kubelet has gone, nobody is to be told
 	return nil
+}
+
+// hasLeader is the line among etcd's metrics that says so.
+const hasLeader = "etcd_server_has_leader 1"
+
+// led tells whether etcd has a leader. Before 3.5 its /health writes a v2 request (QGET) to the
+// log each time that it is asked on the metrics listener, and etcd 3.6 does not start on a log
+// with such a request in it ("detected disallowed v2 WAL").
+func (h *health) led(ctx context.Context) error {
+	answer, err := h.ask(ctx, "/metrics")
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if lines.Text() == hasLeader {
+			return nil
+		}
+	}
+	return errors.New("etcd has no leader")
 }
 
 // live fails only for a process that is stopped or hangs. A member without a quorum is not to

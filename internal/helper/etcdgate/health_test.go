@@ -61,6 +61,26 @@ func TestAMemberIsReadyWhenItIsEstablishedAndEtcdSaysSo(t *testing.T) {
 }
 
 // A member is not to be killed for what others do.
+// Regression: an etcd of 3.4 that was asked for its health could not be raised to 3.6.
+func TestAMemberThatIsReadyByItsLeaderIsNotAskedForItsHealth(t *testing.T) {
+	leader := 0
+	h, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/metrics" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		fmt.Fprintf(w, "# TYPE etcd_server_has_leader gauge\netcd_server_has_leader %d\n", leader)
+	})
+	h.options.ByLeader = true
+	must(t, put(h.options.Start, "established "+ours().ID))
+	if code, text := probe("/readyz"); code != 503 || !strings.Contains(text, "no leader") {
+		t.Errorf("expected it not to be ready without a leader, got %d %q", code, text)
+	}
+	leader = 1
+	if code, text := probe("/readyz"); code != 200 {
+		t.Errorf("expected it to be ready with a leader, got %d %q", code, text)
+	}
+}
+
 func TestAMemberIsAliveWhateverItAnswers(t *testing.T) {
 	for _, code := range []int{200, 404, 500, 503} {
 		_, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {

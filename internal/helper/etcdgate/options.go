@@ -30,7 +30,10 @@ type Options struct {
 	// Metrics is the URL of etcd's metrics listener. If it is empty, as for etcd before 3.3, all
 	// that is looked at is whether Client, the address of clients, takes connections.
 	Metrics, Client string
-	Command         []string
+	// ByLeader has a member be ready when it says among its metrics that it has a leader, and
+	// /health not be asked: see byLeader.
+	ByLeader bool
+	Command  []string
 }
 
 // Defaults are the options of an empty command line.
@@ -67,6 +70,7 @@ func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Termination, "termination-log", o.Termination, "`file` that a refusal is told in")
 	set.StringVar(&o.Listen, "listen", o.Listen, "`address` of /readyz and /livez")
 	set.StringVar(&o.Metrics, "metrics-url", o.Metrics, "`URL` of etcd's metrics listener; empty: it has none")
+	set.BoolVar(&o.ByLeader, "ready-by-leader", false, "have etcd be ready when it has a leader, and do not ask its /health, which before 3.5 writes to the log")
 	set.StringVar(&o.Client, "client-address", o.Client, "`address` that shows by taking connections that an etcd without metrics listener is ready")
 }
 

@@ -112,6 +112,9 @@ func gate(c *etcdv1beta2.EtcdCluster, m member, version string) []string {
 	} else {
 		out = append(out, "--metrics-url=")
 	}
+	if !readsHealth(version) {
+		out = append(out, "--ready-by-leader")
+	}
 	return append(out, "--", "/usr/local/bin/etcd")
 }
 

@@ -99,6 +99,13 @@ func learns(text string) bool {
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.4.0"))
 }
 
+// readsHealth tells whether a version can be asked for its health without a trace in its log:
+// see --ready-by-leader of the gate.
+func readsHealth(text string) bool {
+	v, err := parse(text)
+	return err != nil || v.AtLeast(version.MustParseSemantic("3.5.0"))
+}
+
 // measured tells whether a version has a listener of its own for health and metrics, which
 // came with 3.3.
 func measured(text string) bool {
