@@ -6,6 +6,7 @@ package kit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,11 +42,8 @@ func (l *Loop[O, F]) act(ctx context.Context, gvk schema.GroupVersionKind, objec
 
 // conclude does what may only follow when all before it was done.
 func (l *Loop[O, F]) conclude(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan, done *Outcome) {
-	if plan.Step != nil && !done.held {
-		if err := plan.Step.Do(ctx); err != nil {
-			done.fail(fmt.Errorf("%s: %w", plan.Step.Name, err))
-			return
-		}
+	if plan.Step != nil && !l.step(ctx, plan.Step, done) && !done.held {
+		return
 	}
 	if plan.Release != "" {
 		l.release(ctx, gvk, object, plan.Release, done)
@@ -53,6 +51,24 @@ func (l *Loop[O, F]) conclude(ctx context.Context, gvk schema.GroupVersionKind, 
 	if done.Err == nil && !done.retry && !done.held {
 		l.tell(object, plan.Events)
 	}
+}
+
+// step takes the plan's step, and tells whether it was taken.
+func (l *Loop[O, F]) step(ctx context.Context, step *Step, done *Outcome) bool {
+	if done.held {
+		done.Held++
+		return false
+	}
+	err := step.Do(ctx)
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, ErrNotNow):
+		done.retry = true
+	default:
+		done.fail(fmt.Errorf("%s: %w", step.Name, err))
+	}
+	return false
 }
 
 // hold puts the finalizer on before anything is done that it stands for.

@@ -11,6 +11,7 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -97,8 +98,12 @@ type Patch struct {
 // Step is an action outside of the API, such as a call to a store.
 type Step struct {
 	Name string
-	Do   func(ctx context.Context) error
+	// Do takes it. With ErrNotNow it was not taken, and is tried again soon without a word.
+	Do func(ctx context.Context) error
 }
+
+// ErrNotNow tells of a step that was not taken because something else has to come first.
+var ErrNotNow = errors.New("not now")
 
 // Event is told to users on a transition.
 type Event struct {

@@ -37,6 +37,8 @@ const (
 	ReasonQuorumLost = "QuorumLost"
 	// ReasonUnreachable: the operator cannot ask the members, whatever they do.
 	ReasonUnreachable = "Unreachable"
+	// ReasonNoSpace: the data of a member is as large as it may be, and writes are refused.
+	ReasonNoSpace = "NoSpace"
 	// ReasonAllMembersReady: there are as many members as asked for, all healthy.
 	ReasonAllMembersReady = "AllMembersReady"
 	// ReasonMemberNotReady: a member is not healthy, and may come back by itself.
@@ -64,6 +66,4 @@ const (
 	ReasonSecretMissing = "SecretMissing"
 	// ReasonCertificatesUnfit: a certificate does not parse, has expired or does not name the members.
 	ReasonCertificatesUnfit = "CertificatesUnfit"
-	// ReasonVolumeGone: more volumes are gone than the cluster can do without.
-	ReasonVolumeGone = "VolumeGone"
 )

@@ -20,8 +20,6 @@ const (
 	NodeLabel            = "etcd_node"
 	AppLabel             = "app"
 	AppName              = "etcd"
-	ScopeAnnotation      = "etcd.database.coreos.com/scope"
-	ScopeClusterwide     = "clusterwide"
 )
 
 // EtcdCluster is a cluster of etcd members, as the CoreOS etcd-operator had it.
@@ -57,6 +55,8 @@ type EtcdCluster struct {
 // EtcdClusterSpec is the wanted cluster.
 // +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.pod) && has(self.pod.persistentVolumeClaimSpec)",message="hibernate: a cluster without spec.pod.persistentVolumeClaimSpec would lose all of its data"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.pod) && !has(self.pod) || (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec)) == (has(self.pod) && has(self.pod.persistentVolumeClaimSpec))",message="pod.persistentVolumeClaimSpec cannot be added or taken away later: it is where the members' data is; make a new cluster and copy the data"
+// +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.peerSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.peerSecret))",message="TLS.static.member.peerSecret cannot be added or taken away later: members know each other by their URLs; make a new cluster and copy the data"
+// +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.serverSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.serverSecret))",message="TLS.static.member.serverSecret cannot be added or taken away later: clients know members by their URLs; make a new cluster and copy the data"
 type EtcdClusterSpec struct {
 	// size is the number of members, from 1 to 7. An odd number is best: with 4 members as many may fail as with 3.
 	// +optional

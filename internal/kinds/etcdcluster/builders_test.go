@@ -76,20 +76,28 @@ func observed(c *etcdv1beta2.EtcdCluster, n int64) world {
 	return w
 }
 
-// id is that of the member of a number.
+// id is that of the member of a number in a cluster that was formed long ago.
 func id(serial int64) uint64 { return uint64(0x100 + serial) }
+
+// id is that of the member of a number.
+func (w world) id(serial int64) uint64 {
+	if w.c.Status.ClusterID == "" {
+		return bootstrapID(w.c, memberName(w.c, serial))
+	}
+	return id(serial)
+}
 
 // with adds a member that is well.
 func (w world) with(serial int64, learner bool) world {
 	name := memberName(w.c, serial)
 	w.nodes["node-"+strconv.FormatInt(serial, 10)] = node{}
-	w.view.Members = append(w.view.Members, etcd.Member{ID: id(serial), Name: name, PeerURLs: []string{peerURL(w.c, name)}, ClientURLs: []string{clientURL(w.c, name)}, Learner: learner})
-	w.view.Status[id(serial)] = etcd.MemberStatus{ID: id(serial), Version: w.c.Status.CurrentVersion, Leader: id(0), Learner: learner}
+	w.view.Members = append(w.view.Members, etcd.Member{ID: w.id(serial), Name: name, PeerURLs: []string{peerURL(w.c, name)}, ClientURLs: []string{clientURL(w.c, name)}, Learner: learner})
+	w.view.Status[w.id(serial)] = etcd.MemberStatus{ID: w.id(serial), Version: w.c.Status.CurrentVersion, Leader: w.id(0), Learner: learner}
 	pod := &corev1.Pod{}
 	pod.Name, pod.Namespace, pod.UID = name, w.c.Namespace, "pod"
 	pod.Spec.NodeName = "node-" + strconv.FormatInt(serial, 10)
 	pod.Annotations = map[string]string{
-		startAnnotation: startOf(etcdgate.Established, id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
+		startAnnotation: startOf(etcdgate.Established, w.id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
 		etcdv1beta2.VersionAnnotation: w.c.Status.CurrentVersion, wishesAnnotation: wishes(w.c),
 	}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
@@ -111,8 +119,8 @@ func (w world) joining(serial int64, pod bool) world {
 	w = w.with(serial, true)
 	name, last := memberName(w.c, serial), len(w.view.Members)-1
 	w.view.Members[last].Name, w.view.Members[last].ClientURLs = "", nil
-	w.view.Status[id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
-	w.pods[name].Annotations[startAnnotation] = startOf(etcdgate.Join, id(serial))
+	w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
+	w.pods[name].Annotations[startAnnotation] = startOf(etcdgate.Join, w.id(serial))
 	w.pods[name].Status = corev1.PodStatus{}
 	if !pod {
 		delete(w.pods, name)
@@ -133,7 +141,7 @@ func (w world) asks(options ...option) world {
 // down has members not answer; their pods are as they were.
 func (w world) down(serials ...int64) world {
 	for _, serial := range serials {
-		w.view.Status[id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
+		w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
 		if pod := w.pods[memberName(w.c, serial)]; pod != nil {
 			pod.Status.Conditions, pod.Status.ContainerStatuses[0].Ready = nil, false
 		}
@@ -177,11 +185,22 @@ func (w world) refused(serial int64, reason etcdgate.Reason) world {
 	return w
 }
 
+// unpulled has members whose image cannot be pulled.
+func (w world) unpulled(serials ...int64) world {
+	w = w.down(serials...)
+	for _, serial := range serials {
+		w.pods[memberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}},
+		}}
+	}
+	return w
+}
+
 // running has a member run another version than its pod's, or both.
 func (w world) running(serial int64, version, annotation string) world {
-	status := w.view.Status[id(serial)]
+	status := w.view.Status[w.id(serial)]
 	status.Version = version
-	w.view.Status[id(serial)] = status
+	w.view.Status[w.id(serial)] = status
 	w.pods[memberName(w.c, serial)].Annotations[etcdv1beta2.VersionAnnotation] = annotation
 	return w
 }

@@ -7,9 +7,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -39,6 +43,9 @@ type decision struct {
 // obstacle is why something cannot be.
 type obstacle struct{ reason, message string }
 
+// maxAge is how old a look at the members may be that something is decided on.
+const maxAge = 15 * time.Second
+
 // decide says what comes next. It is a ladder: the first rung on which there is something
 // to do decides, so that there is never more than one change of the membership at a time.
 func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
@@ -48,21 +55,24 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 		f.begin(c, &d)
 		return d
 	}
-	f.establish(c, &d)
-	if c.Spec.Hibernate && persistent(c) {
+	if asleep(c) {
 		return d
 	}
 	f.reviveEnded(c, &d)
-	if f.view.Err != nil || f.view.At.IsZero() {
-		d.waits = "an answer of the cluster"
+	if f.mendBroken(c, &d) {
 		return d
 	}
-	if f.view.Stale {
+	switch {
+	case f.view.Err != nil || f.view.At.IsZero():
+		d.waits = "an answer of the cluster"
+		return d
+	case f.view.Stale || f.now.Sub(f.view.At) > maxAge:
 		d.waits = "the next look at the cluster"
 		return d
 	}
+	f.establish(c, &d)
 	for _, rung := range []func(*etcdv1beta2.EtcdCluster, *decision) bool{
-		f.learner, f.replaceLost, f.mendStuck, f.awaitHealthy, f.shrink, f.grow, f.update,
+		f.learner, f.replaceLost, f.awaitHealthy, f.shrink, f.grow, f.update,
 	} {
 		if rung(c, &d) {
 			break
@@ -91,7 +101,8 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 // members once they have formed the cluster, and from a later one once it has run.
 func (f facts) establish(_ *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
-		if m.pod != nil && m.pod.DeletionTimestamp == nil && !m.patched && m.started && m.start() != startOf(etcdgate.Established, m.id) {
+		begins := m.started || strings.HasPrefix(m.start(), string(etcdgate.Bootstrap)+" ")
+		if m.pod != nil && m.pod.DeletionTimestamp == nil && !m.patched && begins && m.start() != startOf(etcdgate.Established, m.id) {
 			d.establish = append(d.establish, m)
 		}
 	}
@@ -106,7 +117,8 @@ func (f facts) reviveEnded(_ *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 }
 
-// learner sees a member that was added through to being a voter, or takes it out again.
+// learner sees a member that was added through to being a voter, or takes it out again. One
+// that takes its time holds up nobody who is lost.
 func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	for _, m := range d.members {
 		if m.voter() && m.started {
@@ -115,14 +127,27 @@ func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		switch {
 		case m.lost != "":
 			d.step = remove(m, m.lost)
+		case m.learner && int32(len(d.members)) > f.most(c, d):
+			d.step = remove(m, "the cluster is to have fewer members now")
+		case m.learner && outdated(c, m):
+			d.step = remove(m, "its pod was made for an earlier spec")
 		case m.started && m.start() == startOf(etcdgate.Established, m.id):
 			d.step = promote(m)
 		default:
-			d.waits = fmt.Sprintf("%s to join%s", m.name, f.whyNot(m))
+			continue
 		}
 		return true
 	}
 	return false
+}
+
+// most is how many members there may be for a while: one more where an outdated one in an emptyDir
+// goes when its successor is there.
+func (f facts) most(c *etcdv1beta2.EtcdCluster, d *decision) int32 {
+	if !persistent(c) && slices.ContainsFunc(d.members, func(m member) bool { return m.voter() && outdated(c, m) }) {
+		return c.Spec.Size + 1
+	}
+	return c.Spec.Size
 }
 
 // replaceLost takes out a voter that cannot come back. Its successor is added once it is
@@ -152,18 +177,22 @@ func (f facts) spares(m member) bool {
 	return healthy >= f.view.Quorum() && without >= left/2+1
 }
 
-// mendStuck changes a member that is not healthy to what the spec says now: that takes
-// nothing away, and a bad image must not stand in the way of its own correction.
-func (f facts) mendStuck(c *etcdv1beta2.EtcdCluster, d *decision) bool {
+// mendBroken changes a member whose etcd does not run at all to what the spec says now. That takes
+// nothing away, needs no quorum, and lets a bad image or field be corrected. What has not been
+// seen to work is tried on one member only.
+func (f facts) mendBroken(c *etcdv1beta2.EtcdCluster, d *decision) bool {
+	if d.invalid != nil {
+		return false
+	}
 	for i, m := range d.members {
-		if m.healthy || m.pod == nil || m.patched || m.pod.DeletionTimestamp != nil || d.invalid != nil {
+		if m.healthy || m.patched || m.lost != "" || !broken(m.pod) {
 			continue
 		}
 		switch {
-		case d.target != "" && versionOf(m.pod) != d.target:
+		case d.target != "" && versionOf(m.pod) != d.target && f.mayTry(c, d, m):
 			d.change, d.version = &d.members[i], d.target
 			return true
-		case persistent(c) && outdated(c, m):
+		case (persistent(c) || !m.started) && outdated(c, m) && !f.tried(d, m, func(o member) bool { return !outdated(c, o) }):
 			d.drop[m.name] = true
 			return true
 		}
@@ -171,11 +200,35 @@ func (f facts) mendStuck(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	return false
 }
 
+// mayTry tells whether a member may go to the target: back at any time, and forward unless
+// another one has done so and does not run.
+func (f facts) mayTry(c *etcdv1beta2.EtcdCluster, d *decision, m member) bool {
+	back := !older(c.Status.CurrentVersion, d.target)
+	return back || !f.tried(d, m, func(o member) bool { return versionOf(o.pod) == d.target })
+}
+
+// tried tells whether another member that is not healthy is of a sort.
+func (f facts) tried(d *decision, m member, is func(member) bool) bool {
+	return slices.ContainsFunc(d.members, func(o member) bool { return o.name != m.name && !o.healthy && o.pod != nil && is(o) })
+}
+
+// broken tells whether etcd does not run in a pod, and does not for a reason that may last.
+func broken(pod *corev1.Pod) bool {
+	if pod == nil || pod.DeletionTimestamp != nil || !runsSince(pod).IsZero() {
+		return false
+	}
+	_, stuck := workload.WhyNotReady(pod)
+	return stuck
+}
+
 // awaitHealthy lets nothing be changed that need not be while a member is not well.
 func (f facts) awaitHealthy(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
 	for _, m := range d.members {
 		if !m.ready() || m.pod != nil && m.version != versionOf(m.pod) {
 			d.waits = fmt.Sprintf("%s to be healthy%s", m.name, f.whyNot(m))
+			if m.learner || !m.started {
+				d.waits = fmt.Sprintf("%s to join%s", m.name, f.whyNot(m))
+			}
 			return true
 		}
 	}
@@ -190,8 +243,14 @@ func (f facts) whyNot(m member) string {
 	if why, _ := workload.WhyNotReady(m.pod); why != "" {
 		return ": " + why
 	}
-	if m.id != 0 && f.view.Status[m.id].Err != nil {
-		return fmt.Sprintf(": %v", f.view.Status[m.id].Err)
+	status, asked := f.view.Status[m.id]
+	switch {
+	case asked && status.Err != nil:
+		return fmt.Sprintf(": %v", status.Err)
+	case asked && slices.Contains(status.Alarms(), etcd.Alarm{Member: m.id, Kind: etcd.AlarmCorrupt}):
+		return ": etcd says that its data is corrupt (alarm CORRUPT)"
+	case asked && status.Leader == 0:
+		return ": it follows no leader"
 	}
 	return ""
 }
@@ -323,11 +382,16 @@ func outdated(c *etcdv1beta2.EtcdCluster, m member) bool {
 func (f facts) lowest(c *etcdv1beta2.EtcdCluster, d *decision) string {
 	low := ""
 	for _, m := range d.members {
-		if v := cmp.Or(m.version, c.Status.CurrentVersion, versionOf(m.pod)); v != "" && (low == "" || older(v, low)) {
+		if v := runs(c, m); v != "" && (low == "" || older(v, low)) {
 			low = v
 		}
 	}
 	return low
+}
+
+// runs is the version that a member runs, or, if it does not answer, the lowest that any did.
+func runs(c *etcdv1beta2.EtcdCluster, m member) string {
+	return cmp.Or(m.version, c.Status.CurrentVersion, versionOf(m.pod))
 }
 
 func older(a, b string) bool {

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 )
@@ -52,17 +53,29 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"the leader is the last":                             {observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.6.16", "3.6.16").running(2, "3.6.16", "3.6.16"), "move the lead to " + n(1)},
 		"it has handed over":                                 {leads(observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.6.16", "3.6.16").running(2, "3.6.16", "3.6.16"), 1), "change " + n(0) + " to 3.6.16"},
 		"back while mixed":                                   {observed(plain, 3).running(1, "3.6.16", "3.6.16"), "change " + n(1) + " to 3.5.35"},
-		"a bad image is taken back":                          {observed(plain, 3).down(1).running(1, "", "3.5.99"), "change " + n(1) + " to 3.5.35"},
-		"a downgrade":                                        {observed(plain, 3).asks(versioned("3.4.44")), "nothing"},
-		"a version that is none":                             {observed(plain, 3).asks(versioned("latest"), sized(5)), "nothing"},
-		"another field, claims":                              {observed(claims, 3).asks(withEnv("A", "1")), "make " + n(1) + " anew"},
-		"another field, emptyDir":                            {observed(plain, 3).asks(withEnv("A", "1")), "add member " + n(3)},
-		"its successor is there":                             {observed(plain, 3).asks(withEnv("A", "1")).with(3, false), "remove member " + n(2)},
-		"another field, one of one":                          {observed(newCluster(withClaims, sized(1)), 1).asks(withEnv("A", "1")), "make " + n(0) + " anew"},
-		"hibernate":                                          {observed(claims, 3).asks(hibernates), "nothing"},
-		"hibernate is nothing for emptyDir":                  {observed(plain, 3).asks(hibernates, sized(5)), "add member " + n(3)},
-		"nobody has looked yet":                              {unseen(observed(plain, 3).asks(sized(5))), "wait for an answer of the cluster"},
-		"a step was taken just now":                          {stale(observed(plain, 3).asks(sized(5))), "wait for the next look at the cluster"},
+		"a bad image is taken back":                          {observed(plain, 3).unpulled(1).running(1, "", "3.5.99"), "change " + n(1) + " to 3.5.35"},
+		// Regressions: what the only member, or a majority, was changed to could not be corrected.
+		"a bad image of the only member is taken back": {observed(newCluster(sized(1)), 1).unpulled(0).running(0, "", "3.5.99"), "change " + n(0) + " to 3.5.35"},
+		"a bad field of a majority is taken back":      {observed(claims, 3).asks(withEnv("A", "bad")).unpulled(1, 2), "make " + n(1) + " anew"},
+		// Regression: a member that merely did not answer once was given the bad version too.
+		"a bad version goes no further":         {observed(plain, 5).asks(versioned("3.5.99")).unpulled(1).running(1, "", "3.5.99").down(2), "wait for " + n(1) + " to be healthy: container etcd: ImagePullBackOff: not found"},
+		"nor to a second one that cannot start": {observed(plain, 5).asks(versioned("3.5.99")).unpulled(1, 2).running(1, "", "3.5.99"), "wait for " + n(1) + " to be healthy: container etcd: ImagePullBackOff: not found"},
+		// Regressions: a member that could not join froze all else.
+		"one is lost while another joins": {observed(plain, 5).without(1).asks(sized(6)).joining(5, true), "remove member " + n(1)},
+		"it is not wanted any more":       {observed(plain, 3).joining(3, true), "remove member " + n(3)},
+		"it was made for an earlier spec": {observed(plain, 3).joining(3, true).asks(sized(4), withEnv("A", "1")), "remove member " + n(3)},
+		// Regression: the silent member went from 3.5 to 3.7.
+		"over two minors, and the last is silent": {observed(plain, 3).asks(versioned("3.7.3")).running(1, "3.6.16", "3.6.16").running(2, "3.6.16", "3.6.16").unpulled(0), "change " + n(0) + " to 3.6.16"},
+		"a downgrade":                       {observed(plain, 3).asks(versioned("3.4.44")), "nothing"},
+		"a version that is none":            {observed(plain, 3).asks(versioned("latest"), sized(5)), "nothing"},
+		"another field, claims":             {observed(claims, 3).asks(withEnv("A", "1")), "make " + n(1) + " anew"},
+		"another field, emptyDir":           {observed(plain, 3).asks(withEnv("A", "1")), "add member " + n(3)},
+		"its successor is there":            {observed(plain, 3).asks(withEnv("A", "1")).with(3, false), "remove member " + n(2)},
+		"another field, one of one":         {observed(newCluster(withClaims, sized(1)), 1).asks(withEnv("A", "1")), "make " + n(0) + " anew"},
+		"hibernate":                         {observed(claims, 3).asks(hibernates), "nothing"},
+		"hibernate is nothing for emptyDir": {observed(plain, 3).asks(hibernates, sized(5)), "add member " + n(3)},
+		"nobody has looked yet":             {unseen(observed(plain, 3).asks(sized(5))), "wait for an answer of the cluster"},
+		"a step was taken just now":         {stale(observed(plain, 3).asks(sized(5))), "wait for the next look at the cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := test.world.decide(test.world.c).says(); got != test.want {
@@ -88,6 +101,59 @@ func unseen(w world) world {
 func stale(w world) world {
 	w.view.Stale = true
 	return w
+}
+
+// Regression: the status was older than the last changes, and none whom it named was left to ask.
+func TestWhoeverHasAPodIsAskedEvenIfTheStatusDoesNotNameHim(t *testing.T) {
+	w := unseen(observed(newCluster(), 3))
+	w.c.Status.Membership = []etcdv1beta2.MemberIdentity{{ID: "1", Name: "example-gone"}}
+	if got := w.endpoints(w.c); len(got) != 4 {
+		t.Errorf("expected the member of the status and all that have pods to be asked, got %q", got)
+	}
+}
+
+// Regression: another cluster answered at an address that had been a member's.
+func TestWhatAnotherClusterSaysIsNoAnswer(t *testing.T) {
+	c := newCluster(withClaims)
+	w := observed(c, 3)
+	w.view.ClusterID = 0xbad
+	w.view = ownView(c, w.view)
+	for _, m := range w.view.Members {
+		c.Status.Membership = append(c.Status.Membership, etcdv1beta2.MemberIdentity{ID: "1", Name: m.Name})
+	}
+	d := w.decide(c)
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Name = memberName(c, 1)
+	if d.step != nil || !w.stays(c, d)(claim) || w.view.Err == nil {
+		t.Errorf("expected nothing to be done and every claim to stay, got %s", d.says())
+	}
+}
+
+// Regression: a cluster that was made anew under its name was formed by what was known of the old one.
+func TestAClusterIsFormedByItsOwnFirstMembersOnly(t *testing.T) {
+	old := newCluster(unformed)
+	w := observed(old, 3)
+	now := newCluster(unformed, func(c *etcdv1beta2.EtcdCluster) { c.UID = "u-2" })
+	if !w.formed(old) || w.formed(now) {
+		t.Errorf("expected the members to form their cluster (%v), and no later one of its name (%v)", w.formed(old), w.formed(now))
+	}
+}
+
+func TestTheBudgetKeepsTheQuorumOfThoseWhoVoteAndOfThoseWhoShall(t *testing.T) {
+	for name, test := range map[string]struct {
+		world world
+		want  int
+	}{
+		"as asked":                    {observed(newCluster(), 3), 2},
+		"it grows":                    {observed(newCluster(), 3).asks(sized(5)), 3},
+		"it shrinks, and has not yet": {observed(newCluster(), 5).asks(sized(3)), 3},
+		"to one, and has not yet":     {observed(newCluster(), 3).asks(sized(1)), 2},
+	} {
+		d := test.world.decide(test.world.c)
+		if got := disruptionBudget(test.world.c, d.voters()).Spec.MinAvailable.IntValue(); got != test.want {
+			t.Errorf("%s: expected at least %d pods to stay, got %d", name, test.want, got)
+		}
+	}
 }
 
 func TestBeforeTheClusterIsFormedPodsMayBeginAgain(t *testing.T) {

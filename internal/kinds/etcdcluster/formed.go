@@ -17,8 +17,8 @@ import (
 // lost its volume: it may not start on an empty one any more.
 const straggle = 30 * time.Second
 
-// births remembers since when clusters that are not formed yet have had a quorum. A process
-// that does not know waits once more, which costs nothing but time.
+// births remembers which cluster has a name, and of one that is not formed yet since when it has
+// had a quorum. A process that does not know waits once more, which costs nothing but time.
 type births struct {
 	mu    sync.Mutex
 	times map[types.NamespacedName]birth
@@ -26,23 +26,51 @@ type births struct {
 
 type birth struct {
 	uid types.UID
-	at  time.Time
+	// quorum is since when there has been one; zero: there is none.
+	quorum time.Time
+	// members is how many there are to be in the beginning. The first pod may not be in the
+	// cache yet when the user asks for another number.
+	members int32
+}
+
+// isAnother tells whether the last cluster of a name was another one, and notes this one.
+func (b *births) isAnother(key types.NamespacedName, c *etcdv1beta2.EtcdCluster) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.times == nil {
+		b.times = map[types.NamespacedName]birth{}
+	}
+	last, known := b.times[key]
+	if last.uid != c.UID {
+		b.times[key] = birth{uid: c.UID}
+	}
+	return known && last.uid != c.UID
+}
+
+// begunWith remembers the number of first members that was decided on first.
+func (b *births) begunWith(key types.NamespacedName, members int32) int32 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last := b.times[key]
+	if last.members == 0 && members > 0 {
+		last.members = members
+		b.times[key] = last
+	}
+	return last.members
 }
 
 func (b *births) since(key types.NamespacedName, c *etcdv1beta2.EtcdCluster, f facts) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c.Status.ClusterID != "" || !f.view.HasQuorum() {
-		delete(b.times, key)
-		return time.Time{}
+	last := b.times[key]
+	switch {
+	case c.Status.ClusterID != "" || !f.view.HasQuorum():
+		last.quorum = time.Time{}
+	case last.quorum.IsZero():
+		last.quorum = f.now
 	}
-	if b.times == nil {
-		b.times = map[types.NamespacedName]birth{}
-	}
-	if b.times[key].uid != c.UID {
-		b.times[key] = birth{c.UID, f.now}
-	}
-	return b.times[key].at
+	b.times[key] = last
+	return last.quorum
 }
 
 func (b *births) forget(key types.NamespacedName) {
@@ -54,11 +82,21 @@ func (b *births) forget(key types.NamespacedName) {
 // formed tells whether the first members have formed the cluster: all of them have answered,
 // or a quorum has for long enough.
 func (f facts) formed(c *etcdv1beta2.EtcdCluster) bool {
-	if c.Status.ClusterID != "" || !f.view.HasQuorum() || int32(len(f.view.Members)) != f.first(c) {
+	if c.Status.ClusterID != "" || !f.view.HasQuorum() || int32(len(f.view.Members)) != f.first(c) || !f.ofFirst(c) {
 		return false
 	}
 	all := f.view.HealthyVoters() == len(f.view.Members)
 	return all || !f.quorumSince.IsZero() && f.now.Sub(f.quorumSince) >= straggle
+}
+
+// ofFirst tells whether those that answer are the first members of this very cluster.
+func (f facts) ofFirst(c *etcdv1beta2.EtcdCluster) bool {
+	for serial := range int64(f.first(c)) {
+		if _, ok := f.view.Member(bootstrapID(c, memberName(c, serial))); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // formsIn is how long it takes until the cluster is formed without those that are missing; 0:

@@ -80,13 +80,10 @@ func cached() map[client.Object]cache.ByObject {
 
 func setup(mgr ctrl.Manager, r *reconciler) error {
 	loop := &kit.Loop[*etcdv1beta2.EtcdCluster, facts]{
-		Tools: r.Tools,
-		New:   func() *etcdv1beta2.EtcdCluster { return &etcdv1beta2.EtcdCluster{} },
-		Kind:  r,
-		Forget: func(key client.ObjectKey) {
-			r.prober.Forget(key)
-			r.born.forget(key)
-		},
+		Tools:  r.Tools,
+		New:    func() *etcdv1beta2.EtcdCluster { return &etcdv1beta2.EtcdCluster{} },
+		Kind:   r,
+		Forget: r.forget,
 	}
 	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
 	if err != nil {

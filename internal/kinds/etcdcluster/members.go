@@ -114,15 +114,19 @@ func (f facts) identities(c *etcdv1beta2.EtcdCluster) []member {
 // first is the number of members that the cluster begins with. It stays what it was when
 // the first of them was made: they all know each other from the start.
 func (f facts) first(c *etcdv1beta2.EtcdCluster) int32 {
-	for _, pod := range f.pods {
-		if n, err := strconv.ParseInt(pod.Annotations[firstAnnotation], 10, 32); err == nil && n > 0 {
-			return int32(n)
-		}
+	if f.begunWith > 0 {
+		return f.begunWith
 	}
-	for _, claim := range f.claims {
-		if n, err := strconv.ParseInt(claim.Annotations[firstAnnotation], 10, 32); err == nil && n > 0 {
-			return int32(n)
-		}
+	said := ""
+	name := memberName(c, 0) // there is one in every cluster
+	if claim := f.claims[name]; claim != nil {
+		said = claim.Annotations[firstAnnotation]
+	}
+	if pod := f.pods[name]; pod != nil {
+		said = pod.Annotations[firstAnnotation]
+	}
+	if n, err := strconv.ParseInt(said, 10, 32); err == nil && n > 0 {
+		return int32(n)
 	}
 	return c.Spec.Size
 }
@@ -183,4 +187,15 @@ func (f facts) nextSerial(c *etcdv1beta2.EtcdCluster, all []member) int64 {
 // bootstrapID is the id that etcd gives to a first member.
 func bootstrapID(c *etcdv1beta2.EtcdCluster, name string) uint64 {
 	return etcd.BootstrapID([]string{peerURL(c, name)}, string(c.UID))
+}
+
+// voters is how many members vote.
+func (d decision) voters() int32 {
+	var n int32
+	for _, m := range d.members {
+		if m.voter() {
+			n++
+		}
+	}
+	return n
 }

@@ -58,11 +58,12 @@ func connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguratio
 	return corev1ac.ConfigMap(connectionMap(c), c.Namespace).WithLabels(labels(c)).WithData(data)
 }
 
-// disruptionBudget keeps drains from taking the quorum.
-func disruptionBudget(c *etcdv1beta2.EtcdCluster) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
+// disruptionBudget keeps drains from taking the quorum of those who vote now, and of those who
+// shall. Learners are not ready, so they do not count.
+func disruptionBudget(c *etcdv1beta2.EtcdCluster, voters int32) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	return policyv1ac.PodDisruptionBudget(c.Name, c.Namespace).WithLabels(labels(c)).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
-			WithMinAvailable(intstr.FromInt32(c.Spec.Size/2 + 1)).
+			WithMinAvailable(intstr.FromInt32(max(voters, c.Spec.Size)/2 + 1)).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector(c))))
 }
 

@@ -24,7 +24,7 @@ func TestTheChildrenOfTheArticlesClusterAndOfOneWithAllFields(t *testing.T) {
 		golden.Check(t, name+"-peers.yaml", peerService(c))
 		golden.Check(t, name+"-clients.yaml", forClients(c))
 		golden.Check(t, name+"-connection.yaml", connection(c))
-		golden.Check(t, name+"-budget.yaml", disruptionBudget(c))
+		golden.Check(t, name+"-budget.yaml", disruptionBudget(c, d.voters()))
 		golden.Check(t, name+"-pod.yaml", w.pod(c, d.members[1], d.members, wanted(c)))
 		if persistent(c) {
 			golden.Check(t, name+"-claim.yaml", w.claim(c, d.members[1]))
@@ -114,7 +114,7 @@ func TestWhoStragglesIsWaitedForAWhile(t *testing.T) {
 	if !w.formed(c) {
 		t.Error("expected a cluster all of whose members answer to be formed")
 	}
-	w.view.Status[id(2)] = w.down(2).view.Status[id(2)]
+	w = w.down(2)
 	w.quorumSince = noon.Add(-time.Second)
 	if w.formed(c) || w.formsIn(c) != straggle-time.Second {
 		t.Errorf("expected the third member to be waited for, another %s", w.formsIn(c))

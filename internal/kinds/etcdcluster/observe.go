@@ -6,6 +6,8 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,8 +24,10 @@ import (
 type reconciler struct {
 	*kit.Tools
 	prober *etcd.Prober
-	// born is when the process first saw a quorum of a cluster's first members.
+	// born is what the process knows of clusters that are not formed yet.
 	born births
+	// refused is what clusters said when they did not take a step.
+	refused refusals
 }
 
 // facts are all that is read about a cluster.
@@ -41,6 +45,11 @@ type facts struct {
 	view etcd.View
 	// quorumSince is since when a quorum of first members has been there.
 	quorumSince time.Time
+	// begunWith is the number of first members that this process began the cluster with; 0: it
+	// did not, or the cluster was formed long ago.
+	begunWith int32
+	// refused is what the cluster said when it did not take the last step.
+	refused string
 	// tls is what is wrong with the certificates; nil: nothing.
 	tls *obstacle
 	// behind: the API server knows the cluster as formed and the cache does not.
@@ -50,7 +59,11 @@ type facts struct {
 // Observe reads the members' pods, claims and nodes, the certificates, and what the prober
 // has seen of the cluster itself, which it asks of nobody here.
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
-	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage}
+	key := client.ObjectKeyFromObject(c)
+	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage, refused: r.refused.of(key)}
+	if r.born.isAnother(key, c) { // what is known by that name is known of an earlier cluster
+		r.forget(key)
+	}
 	if c.DeletionTimestamp != nil {
 		r.prober.Forget(client.ObjectKeyFromObject(c))
 		return f, nil
@@ -63,6 +76,13 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 		}
 	}
 	return f, nil
+}
+
+// forget drops all that is known by a name.
+func (r *reconciler) forget(key client.ObjectKey) {
+	r.prober.Forget(key)
+	r.born.forget(key)
+	r.refused.forget(key)
 }
 
 func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
@@ -124,26 +144,41 @@ func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdClust
 func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	key := client.ObjectKeyFromObject(c)
 	target, err := r.target(ctx, c, f)
-	if err != nil || f.tls != nil && c.Status.ClusterID == "" {
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(target.Endpoints) == 0 || asleep(c) && len(f.pods) == 0 {
+	case asleep(c) && len(f.pods) == 0:
 		r.prober.Forget(key)
 		return nil
+	case f.tls == nil: // else whoever was reached before is reached as before
+		r.prober.Watch(key, target)
 	}
-	r.prober.Watch(key, target)
 	f.view, _ = r.prober.View(key)
+	f.view = ownView(c, f.view)
 	f.quorumSince = r.born.since(key, c, *f)
+	if c.Status.ClusterID == "" {
+		f.begunWith = r.born.begunWith(key, f.first(c))
+	}
 	return nil
 }
+
+// ownView takes what another cluster says for no answer: an address may have gone to a pod of
+// another one, and a volume may have been restored by hand.
+func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) etcd.View {
+	if c.Status.ClusterID == "" || v.ClusterID == 0 || clusterID(v.ClusterID) == c.Status.ClusterID {
+		return v
+	}
+	err := fmt.Errorf("cluster %s answers where %s is expected", clusterID(v.ClusterID), c.Status.ClusterID)
+	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}
+}
+
+func clusterID(id uint64) string { return fmt.Sprintf("%016x", id) }
 
 // target is where the members are to be reached. Certificates are read each time that the
 // cluster is looked at, and those that were renewed are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
 	target := etcd.Target{Generation: strconv.FormatBool(serverSecret(c) != "")}
-	for _, m := range f.members(c) {
-		target.Endpoints = append(target.Endpoints, m.client)
-	}
+	target.Endpoints = f.endpoints(c)
 	for _, b := range bundles(c) {
 		data, err := r.secret(ctx, client.ObjectKey{Namespace: c.Namespace, Name: b.secret})
 		if err != nil {
@@ -162,6 +197,23 @@ func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *
 		}
 	}
 	return target, nil
+}
+
+// endpoints are those of all that may be members: what the status says of them can be older than
+// the last changes, and then none of those that it names may be left.
+func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
+	names := map[string]bool{}
+	for _, m := range f.members(c) {
+		names[m.name] = true
+	}
+	for name := range f.pods {
+		names[name] = true
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		out = append(out, clientURL(c, name))
+	}
+	return out
 }
 
 // secret reads a Secret of the user, which is in no cache; nil if there is none.

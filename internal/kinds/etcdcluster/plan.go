@@ -40,7 +40,7 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
 	}
 	if d.step != nil && len(d.establish) == 0 {
-		plan.Step = &kit.Step{Name: d.step.name, Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.view.Members) }}
+		plan.Step = &kit.Step{Name: d.step.name, Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.view) }}
 		plan.Events = []kit.Event{{Reason: d.step.reason, Action: "Change", Note: d.step.note}}
 	}
 	return plan
@@ -55,8 +55,8 @@ func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
 		}
 	}
 	declare(peerService(c), forClients(c), connection(c))
-	if c.Spec.Size > 1 {
-		declare(disruptionBudget(c))
+	if voters := d.voters(); max(voters, c.Spec.Size) > 1 {
+		declare(disruptionBudget(c, voters))
 	}
 	for _, m := range d.members {
 		if persistent(c) && (m.claim != nil || f.mayBegin(c, d, m)) {
@@ -82,7 +82,9 @@ func (f facts) mayBegin(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
 // cluster has taken it out, and is not made anew.
 func (f facts) wantsPod(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
 	switch {
-	case d.drop[m.name], c.Spec.Hibernate && persistent(c):
+	case d.drop[m.name], asleep(c):
+		return false
+	case m.pod != nil && m.pod.DeletionTimestamp != nil: // it stays as it is, and holds up nothing
 		return false
 	case m.pod != nil:
 		return true
@@ -113,7 +115,7 @@ func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object)
 	return func(object client.Object) bool {
 		switch object.(type) {
 		case *corev1.Pod:
-			stops := d.drop[object.GetName()] || c.Spec.Hibernate && persistent(c)
+			stops := d.drop[object.GetName()] || asleep(c)
 			return !stops && (!fresh || f.joins(object))
 		case *corev1.PersistentVolumeClaim:
 			return !fresh || f.joins(object)
@@ -132,18 +134,37 @@ func (f facts) joins(object client.Object) bool {
 // again. It is only a net: the prober wakes the loop.
 const underWay = 5 * time.Second
 
+// Secrets of users are followed when they carry opcrew.io/watch, and read again after a while
+// when they do not.
+const (
+	secretSoon     = 15 * time.Second
+	secretInterval = time.Hour
+)
+
 // again is when to look again by itself.
 func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	soonest := d.again
 	if soonest == 0 && (d.step != nil || d.change != nil || d.waits != "" || len(d.establish) > 0) {
 		soonest = underWay
 	}
-	for _, wait := range []time.Duration{f.givenUpIn(c), f.formsIn(c)} {
+	for _, wait := range []time.Duration{f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c)} {
 		if wait > 0 && (soonest == 0 || wait < soonest) {
 			soonest = wait
 		}
 	}
 	return soonest
+}
+
+// certificatesIn is when the certificates of the user are read again: soon while something is
+// wrong with them, and else hourly, as they may expire.
+func (f facts) certificatesIn(c *etcdv1beta2.EtcdCluster) time.Duration {
+	switch {
+	case len(bundles(c)) == 0:
+		return 0
+	case f.tls != nil:
+		return secretSoon
+	}
+	return secretInterval
 }
 
 // establishPatch takes from a pod the permission to start on an empty volume.

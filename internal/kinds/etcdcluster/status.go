@@ -15,6 +15,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/workload"
@@ -120,12 +121,12 @@ func (f facts) reportMembership(c *etcdv1beta2.EtcdCluster, d decision) {
 	for _, m := range d.members {
 		s.Serial = max(s.Serial, m.serial)
 	}
-	if low := f.lowestRunning(d); low != "" {
+	if low := f.lowestRunning(c, d); low != "" {
 		s.CurrentVersion = low
 	}
 	s.TargetVersion = d.target
 	if f.formed(c) {
-		s.ClusterID = fmt.Sprintf("%016x", f.view.ClusterID)
+		s.ClusterID = clusterID(f.view.ClusterID)
 	}
 	if s.ClusterID == "" || f.view.Err != nil || f.view.At.IsZero() {
 		return
@@ -137,14 +138,13 @@ func (f facts) reportMembership(c *etcdv1beta2.EtcdCluster, d decision) {
 	s.Size = int32(len(d.members))
 }
 
-func (f facts) lowestRunning(d decision) string {
-	low := ""
-	for _, m := range d.members {
-		if m.version != "" && (low == "" || older(m.version, low)) {
-			low = m.version
-		}
+// lowestRunning is the lowest version that any member runs; nothing before one has answered.
+func (f facts) lowestRunning(c *etcdv1beta2.EtcdCluster, d decision) string {
+	if !slices.ContainsFunc(d.members, func(m member) bool { return m.version != "" }) {
+		return ""
 	}
-	return low
+	d.members = slices.DeleteFunc(slices.Clone(d.members), func(m member) bool { return m.version == "" && c.Status.CurrentVersion == "" })
+	return f.lowest(c, &d)
 }
 
 // reportAvailable tells whether a quorum is there, with the arithmetic.
@@ -171,13 +171,28 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	case c.Status.ClusterID == "":
 		c.Status.Quorum = ""
 		set.False(kind, etcdv1beta2.ReasonCreating, f.beginning(d))
-	case f.view.Err == nil:
+	case f.view.Err == nil && f.outOfSpace() != "":
+		set.False(kind, etcdv1beta2.ReasonNoSpace, f.outOfSpace())
+	case f.view.Err == nil && healthy >= needs:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+c.Status.Quorum)
 	case healthy < needs:
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+f.firstCause(d)+f.hopeless(c, d, needs))
+	case f.view.Err == nil:
+		set.Unknown(kind, etcdv1beta2.ReasonUnreachable, "The members decide, and do not all answer: "+c.Status.Quorum+f.firstCause(d))
 	default:
 		set.Unknown(kind, etcdv1beta2.ReasonUnreachable, fmt.Sprintf("The members cannot be listed: %v", f.view.Err))
 	}
+}
+
+// outOfSpace tells of a member whose data is as large as it may be: then nobody can write.
+func (f facts) outOfSpace() string {
+	for _, m := range f.view.Members {
+		status := f.view.Status[m.ID]
+		if slices.Contains(status.Alarms(), etcd.Alarm{Member: m.ID, Kind: etcd.AlarmNoSpace}) {
+			return fmt.Sprintf("Writes are refused: %s is out of space (alarm NOSPACE); compact, defragment and disarm, or set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv", m.Name)
+		}
+	}
+	return ""
 }
 
 // hopeless says what a quorum that cannot come back by itself needs.
@@ -253,7 +268,25 @@ func (f facts) beginning(d decision) string {
 			return fmt.Sprintf("The first %d members are starting; %s: %s", len(d.members), m.name, why)
 		}
 	}
+	if f.view.Err != nil && f.runFor(d) > straggle {
+		return fmt.Sprintf("The first %d members run, and do not answer: %v", len(d.members), f.view.Err)
+	}
 	return fmt.Sprintf("The first %d members are starting", len(d.members))
+}
+
+// runFor is for how long etcd has been running in all pods.
+func (f facts) runFor(d decision) time.Duration {
+	var least time.Duration
+	for _, m := range d.members {
+		since := runsSince(m.pod)
+		if since.IsZero() {
+			return 0
+		}
+		if ran := f.now.Sub(since); least == 0 || ran < least {
+			least = ran
+		}
+	}
+	return least
 }
 
 // begun tells that the cluster was formed only just now: all of its members answer, and none has
@@ -280,10 +313,13 @@ func (f facts) anyLost(d decision) bool {
 }
 
 func (f facts) waiting(d decision) string {
-	if d.waits == "" {
-		return ""
+	switch {
+	case d.waits != "":
+		return "; it waits for " + d.waits
+	case d.step != nil && f.refused != "":
+		return fmt.Sprintf("; to %s is refused: %s", d.step.name, f.refused)
 	}
-	return "; it waits for " + d.waits
+	return ""
 }
 
 // reportUpToDate tells whether every member runs what the spec says.
