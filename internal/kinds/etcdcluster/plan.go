@@ -134,6 +134,10 @@ func (f facts) joins(object client.Object) bool {
 // again. It is only a net: the prober wakes the loop.
 const underWay = 5 * time.Second
 
+// strayWait passes until a pod that is no member's is looked at again. Its age, which is known in
+// seconds, tells whether the members were looked at since.
+const strayWait = time.Second
+
 // Secrets of users are followed when they carry opcrew.io/watch, and read again after a while
 // when they do not.
 const (
@@ -146,6 +150,9 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	soonest := d.again
 	if soonest == 0 && (d.step != nil || d.change != nil || d.waits != "" || len(d.establish) > 0) {
 		soonest = underWay
+	}
+	if f.stray(d) != "" {
+		soonest = strayWait
 	}
 	for _, wait := range []time.Duration{f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c)} {
 		if wait > 0 && (soonest == 0 || wait < soonest) {

@@ -133,7 +133,7 @@ func TestAPausedObjectIsLookedAtAndNotTouched(t *testing.T) {
 
 	l.goesWell(widget, cost{"get serviceaccounts": 1, statusWrite: 1})
 	ready := expectReady(t, widget, "False", "Paused")
-	if !strings.Contains(ready.Message, "2 changes are held back") {
+	if !strings.Contains(ready.Message, "3 changes are held back") {
 		t.Errorf("message %q, expected it to count 3 changes, its step among them", ready.Message)
 	}
 	if c := meta.FindStatusCondition(widget.Status.Conditions, "Paused"); c == nil || c.Status != "True" {
