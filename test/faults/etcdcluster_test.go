@@ -208,7 +208,7 @@ func oneHistory(_, after faults.View, e faults.Event) error {
 
 func oneCluster(before, after faults.View, e faults.Event) error {
 	old, now := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdCluster{}
-	if e.Key.Kind != "EtcdCluster" || before.Get("db", old) != nil || after.Get("db", now) != nil || old.UID != now.UID {
+	if e.Key.Kind != "EtcdCluster" || !sees(before, "db", old) || !sees(after, "db", now) || old.UID != now.UID {
 		return nil
 	}
 	if old.Status.ClusterID != "" && old.Status.ClusterID != now.Status.ClusterID {
@@ -220,7 +220,7 @@ func oneCluster(before, after faults.View, e faults.Event) error {
 // quorumOfPods holds if the operator takes no pod away that the quorum needs.
 func quorumOfPods(before, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
-	if e.Key.Kind != "Pod" || after.Get("db", c) != nil || c.DeletionTimestamp != nil || c.Spec.Hibernate || c.Status.ClusterID == "" {
+	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.DeletionTimestamp != nil || c.Spec.Hibernate || c.Status.ClusterID == "" {
 		return nil
 	}
 	voters := 0

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -63,7 +62,7 @@ func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
 			out = append(out, ensure.Child{Object: f.claim(c, m), Once: true})
 		}
 		if f.wantsPod(c, d, m) {
-			out = append(out, ensure.Child{Object: f.pod(c, m, d.members, f.versionFor(c, d, m)), Once: true})
+			out = append(out, ensure.Child{Object: f.pod(c, m, d.members, f.versionFor(c, d)), Once: true})
 		}
 	}
 	return out
@@ -96,7 +95,7 @@ func (f facts) wantsPod(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
 
 // versionFor is the version that a member's new pod is of. One that is made anew in the
 // middle of an upgrade has the newer one only if others run it already.
-func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision, m member) string {
+func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision) string {
 	if c.Status.ClusterID == "" {
 		return wanted(c)
 	}
@@ -177,26 +176,18 @@ func (f facts) certificatesIn(c *etcdv1beta2.EtcdCluster) time.Duration {
 // establishPatch takes from a pod the permission to start on an empty volume.
 func establishPatch(m member) kit.Patch {
 	to := startOf(etcdgate.Established, m.id)
-	return podPatch(m.pod, to, []map[string]any{
-		{"op": "test", "path": annotationPath(startAnnotation), "value": m.start()},
-		{"op": "replace", "path": annotationPath(startAnnotation), "value": to},
-	}, "metadata", "annotations", startAnnotation)
+	return podPatch(m.pod, to, startAnnotation,
+		test(annotationPath(startAnnotation), m.start()),
+		replace(annotationPath(startAnnotation), to))
 }
 
 // versionPatch has a pod run another version, in place: the kubelet stops etcd and starts
 // the other image on the same volume.
 func versionPatch(c *etcdv1beta2.EtcdCluster, m member, version string) kit.Patch {
-	was := m.pod.Annotations[etcdv1beta2.VersionAnnotation]
-	return podPatch(m.pod, version, []map[string]any{
-		{"op": "test", "path": annotationPath(etcdv1beta2.VersionAnnotation), "value": was},
-		{"op": "test", "path": "/spec/containers/0/name", "value": container},
-		{"op": "replace", "path": annotationPath(etcdv1beta2.VersionAnnotation), "value": version},
-		{"op": "replace", "path": "/spec/containers/0/image", "value": image(c, version)},
-	}, "metadata", "annotations", etcdv1beta2.VersionAnnotation)
-}
-
-// podPatch patches exactly the pod that was looked at.
-func podPatch(pod *corev1.Pod, intent string, operations []map[string]any, field ...any) kit.Patch {
-	operations = append([]map[string]any{{"op": "test", "path": "/metadata/uid", "value": pod.UID}}, operations...)
-	return kit.Patch{Object: pod, Type: types.JSONPatchType, Data: encode(operations), Intent: intent, Fields: fieldSet(field...)}
+	at := annotationPath(etcdv1beta2.VersionAnnotation)
+	return podPatch(m.pod, version, etcdv1beta2.VersionAnnotation,
+		test(at, m.pod.Annotations[etcdv1beta2.VersionAnnotation]),
+		test("/spec/containers/0/name", container),
+		replace(at, version),
+		replace("/spec/containers/0/image", image(c, version)))
 }

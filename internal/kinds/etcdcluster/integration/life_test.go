@@ -5,6 +5,7 @@ package integration
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -34,9 +35,7 @@ func TestFromCreationToReadyThereAreThirteenWritesAndThreeMoreForClaims(t *testi
 			var options []option
 			want := map[string]int{}
 			for _, part := range []map[string]int{plain, more} {
-				for k, v := range part {
-					want[k] = v
-				}
+				maps.Copy(want, part)
 			}
 			if more != nil {
 				options = append(options, withClaims)

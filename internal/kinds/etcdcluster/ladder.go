@@ -1,0 +1,157 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+	"slices"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// learner sees a member that was added through to being a voter, or takes it out again. One
+// that takes its time holds up nobody who is lost.
+func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
+	for _, m := range d.members {
+		if m.voter() && m.started {
+			continue
+		}
+		switch {
+		case m.lost != "":
+			d.step = remove(m, m.lost)
+		case m.learner && int32(len(d.members)) > f.most(c, d):
+			d.step = remove(m, "the cluster is to have fewer members now")
+		case m.learner && outdated(c, m):
+			d.step = remove(m, "its pod was made for an earlier spec")
+		case m.started && m.start() == startOf(etcdgate.Established, m.id):
+			d.step = promote(m)
+		default:
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// most is how many members there may be for a while: one more where an outdated one in an emptyDir
+// goes when its successor is there.
+func (f facts) most(c *etcdv1beta2.EtcdCluster, d *decision) int32 {
+	if !persistent(c) && slices.ContainsFunc(d.members, func(m member) bool { return m.voter() && outdated(c, m) }) {
+		return c.Spec.Size + 1
+	}
+	return c.Spec.Size
+}
+
+// replaceLost takes out a voter that cannot come back. Its successor is added once it is
+// out: with it in, a further failure could cost the quorum.
+func (f facts) replaceLost(c *etcdv1beta2.EtcdCluster, d *decision) bool {
+	for _, m := range d.members {
+		if m.lost == "" {
+			continue
+		}
+		if !f.spares(m) {
+			d.waits = "a quorum of healthy voters, to replace " + m.name
+			return true
+		}
+		d.step = remove(m, m.lost)
+		return true
+	}
+	return false
+}
+
+// spares tells whether the cluster can decide to take a voter out, and has a quorum without it.
+func (f facts) spares(m member) bool {
+	healthy, left := f.view.HealthyVoters(), len(f.view.Voters())-1
+	without := healthy
+	if m.healthy {
+		without--
+	}
+	return healthy >= f.view.Quorum() && without >= left/2+1
+}
+
+// awaitHealthy lets nothing be changed that need not be while a member is not well.
+func (f facts) awaitHealthy(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
+	for _, m := range d.members {
+		if !m.ready() || m.pod != nil && m.version != versionOf(m.pod) {
+			d.waits = fmt.Sprintf("%s to be healthy%s", m.name, f.whyNot(m))
+			if m.learner || !m.started {
+				d.waits = fmt.Sprintf("%s to join%s", m.name, f.whyNot(m))
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// whyNot explains what keeps a member from being ready.
+func (f facts) whyNot(m member) string {
+	if m.pod == nil {
+		return ": its pod is being made"
+	}
+	if why, _ := workload.WhyNotReady(m.pod); why != "" {
+		return ": " + why
+	}
+	status, asked := f.view.Status[m.id]
+	switch {
+	case asked && status.Err != nil:
+		return fmt.Sprintf(": %v", status.Err)
+	case asked && slices.Contains(status.Alarms(), etcd.Alarm{Member: m.id, Kind: etcd.AlarmCorrupt}):
+		return ": etcd says that its data is corrupt (alarm CORRUPT)"
+	case asked && status.Leader == 0:
+		return ": it follows no leader"
+	}
+	return ""
+}
+
+// shrink takes a member out that is too many: the outdated first, then the newest; never the
+// one that leads, which hands over before.
+func (f facts) shrink(c *etcdv1beta2.EtcdCluster, d *decision) bool {
+	if d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec || int32(len(d.members)) <= c.Spec.Size {
+		return false
+	}
+	victim := slices.MaxFunc(d.members, func(a, b member) int {
+		if x, y := outdated(c, a), outdated(c, b); x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		return int(a.serial - b.serial)
+	})
+	d.step = f.spared(d, victim, remove(victim, "the cluster has more members than asked for"))
+	return true
+}
+
+// spared has the leader hand over before something is done to it.
+func (f facts) spared(d *decision, m member, then *step) *step {
+	leader, known := f.view.Leader()
+	if !known || leader != m.id {
+		return then
+	}
+	for _, heir := range d.members {
+		if heir.id != m.id && heir.voter() && heir.healthy {
+			return handOver(m, heir)
+		}
+	}
+	return then
+}
+
+// grow adds a member, or one that takes the place of an outdated one in an emptyDir: that
+// goes only when its successor is there.
+func (f facts) grow(c *etcdv1beta2.EtcdCluster, d *decision) bool {
+	if d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec {
+		return false
+	}
+	surge := !persistent(c) && int32(len(d.members)) == c.Spec.Size && d.target == "" &&
+		slices.ContainsFunc(d.members, func(m member) bool { return outdated(c, m) })
+	if int32(len(d.members)) >= c.Spec.Size && !surge {
+		return false
+	}
+	name := memberName(c, f.nextSerial(c, d.members))
+	d.step = add(name, peerURL(c, name), learns(f.lowest(c, d)))
+	return true
+}
