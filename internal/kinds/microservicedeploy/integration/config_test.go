@@ -205,5 +205,14 @@ func TestASecretThatCarriesTheLabelIsFollowedAtOnce(t *testing.T) {
 		}
 		return nil
 	})
+	// What Ready says may be from before the change for a moment: the spec is the same.
+	operator.Until(t, "the rollout has come to its end", func() error {
+		d := &appsv1.Deployment{}
+		s.read(d)
+		if st := d.Status; st.ObservedGeneration < d.Generation || st.UpdatedReplicas != 1 || st.Replicas != 1 || s.running(oldImage) != 1 {
+			return fmt.Errorf("its status is %+v", st)
+		}
+		return nil
+	})
 	s.awaitReady(1)
 }
