@@ -46,6 +46,14 @@ func modest() *corev1ac.SecurityContextApplyConfiguration {
 			WithAdd("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"))
 }
 
+// Locked is a container that may do nothing but run: for images that need no more.
+func Locked() *corev1ac.SecurityContextApplyConfiguration {
+	return corev1ac.SecurityContext().
+		WithAllowPrivilegeEscalation(false).
+		WithReadOnlyRootFilesystem(true).
+		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
+}
+
 // WithEnvs gives a container an environment in the API's own types.
 func WithEnvs(c *corev1ac.ContainerApplyConfiguration, envs []corev1.EnvVar) {
 	c.WithEnv(podtemplate.Convert[[]*corev1ac.EnvVarApplyConfiguration](envs)...)

@@ -4,21 +4,18 @@
 package activity
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 	for _, name := range []string{"article", "all-fields"} {
@@ -28,7 +25,7 @@ func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+"-pod.yaml", pod(a, facts{helperImage: "opcrew/opcrew-helper:v1", begin: &beginning{order: order, boot: "4f6e"}}))
+			golden.Check(t, name+"-pod.yaml", pod(a, facts{helperImage: "opcrew/opcrew-helper:v1", begin: &beginning{order: order, boot: "4f6e"}}))
 		})
 	}
 }
@@ -74,25 +71,4 @@ func manifest(t *testing.T, file string) *egov1.Activity {
 		t.Fatal(err)
 	}
 	return a
-}
-
-func golden(t *testing.T, file string, object any) {
-	t.Helper()
-	got, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("testdata", file)
-	if *update {
-		if err := os.WriteFile(path, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-expected +got):\n%s", file, diff)
-	}
 }

@@ -4,8 +4,6 @@
 package appservice
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,8 +23,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
@@ -120,27 +116,6 @@ func pending(a *appv1.AppService) {
 	for _, kind := range []string{appv1.AppServiceReady, appv1.AppServiceChildrenReady, appv1.AppServiceRolledOut, appv1.AppServiceAvailable} {
 		a.Status.Conditions = append(a.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionUnknown, Reason: common.ReasonPending, Message: "Waiting for the operator"})
 	}
-}
-
-// golden compares an object with a file under testdata, as YAML.
-func golden(t *testing.T, name string, object any) {
-	t.Helper()
-	got, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v (write it with: go test -run '%s' -update)", err, t.Name())
-	}
-	same(t, "what is in "+file, string(bytes.TrimSpace(want)), string(bytes.TrimSpace(got)))
 }
 
 // same fails the test where two values differ, in the words given.

@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func planned(a *appv1.AppService, f facts) kit.Plan { return (&reconciler{}).Plan(a, f, someTime) }
@@ -53,7 +54,7 @@ func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := planned(manifest(t, name+".yaml"), facts{})
 			for i, kind := range []string{"service", "deployment", "poddisruptionbudget"} {
-				golden(t, name+"-"+kind+".yaml", plan.Children[i].Object)
+				golden.Check(t, name+"-"+kind+".yaml", plan.Children[i].Object)
 			}
 		})
 	}

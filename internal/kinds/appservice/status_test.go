@@ -18,6 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 // isStarting has one pod that is not ready yet.
@@ -79,7 +80,7 @@ func TestTheStatusOfANewObjectAndOfOneThatRuns(t *testing.T) {
 		"running": {newApp(2), observed(2), unchanged},
 		"zero":    {newApp(0), observed(0), unchanged},
 	} {
-		golden(t, "status-"+name+".yaml", reported(test.app, test.facts, test.done).Status)
+		golden.Check(t, "status-"+name+".yaml", reported(test.app, test.facts, test.done).Status)
 	}
 }
 

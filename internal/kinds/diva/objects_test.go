@@ -18,6 +18,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 // masked is a Secret whose private keys are left out: what they are like changes with Go.
@@ -45,7 +46,7 @@ func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 			plan := (&reconciler{}).Plan(d, observed(t, d, settled(t)), noon)
 			for _, child := range plan.Children {
 				kind, name := refOf(child)
-				golden(t, fmt.Sprintf("%s-%s-%s.yaml", file, strings.ToLower(kind), strings.TrimPrefix(name, d.Name+"-")), masked(child.Object))
+				golden.Check(t, fmt.Sprintf("%s-%s-%s.yaml", file, strings.ToLower(kind), strings.TrimPrefix(name, d.Name+"-")), masked(child.Object))
 			}
 			if got := len(plan.Children); got != 10 {
 				t.Errorf("expected 10 children, got %d", got)

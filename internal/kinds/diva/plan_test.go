@@ -17,6 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func planned(d *opsv1.Diva, f facts) kit.Plan { return (&reconciler{}).Plan(d, f, noon) }
@@ -186,7 +187,7 @@ func TestAClaimThatIsLeftKeepsWhatCannotChange(t *testing.T) {
 	})
 	f := observed(t, newDiva(1), settled(t))
 	plan := planned(d, f)
-	golden(t, "left-claim.yaml", child(plan, "PersistentVolumeClaim").Object)
+	golden.Check(t, "left-claim.yaml", child(plan, "PersistentVolumeClaim").Object)
 	if data := child(plan, "PersistentVolumeClaim").Data; data == nil || !data.Retain {
 		t.Error("expected its data to be retained")
 	}

@@ -15,6 +15,7 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func fp(t testing.TB, name string) string { return fingerprint(key(t, name).public) }
@@ -215,8 +216,8 @@ func TestEveryPhaseIsAnEventOnce(t *testing.T) {
 
 func TestTheStatusOfTheArticlesObject(t *testing.T) {
 	d := manifest(t, "article.yaml")
-	golden(t, "status-new.yaml", reported(manifest(t, "article.yaml"), observed(t, d, nil, noSecret, nothingRuns), outcome("Secret", ensure.Created)).Status)
-	golden(t, "status-ready.yaml", reported(d, observed(t, d, settled(t)), done).Status)
+	golden.Check(t, "status-new.yaml", reported(manifest(t, "article.yaml"), observed(t, d, nil, noSecret, nothingRuns), outcome("Secret", ensure.Created)).Status)
+	golden.Check(t, "status-ready.yaml", reported(d, observed(t, d, settled(t)), done).Status)
 }
 
 // The loop has the last word on Ready where nothing could be read, and of a deletion.

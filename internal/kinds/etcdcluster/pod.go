@@ -17,6 +17,7 @@ import (
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/podtemplate"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 const (
@@ -62,7 +63,7 @@ func (f facts) installer() *corev1ac.ContainerApplyConfiguration {
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("16Mi")}).
 			WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})).
-		WithSecurityContext(locked()).
+		WithSecurityContext(workload.Locked()).
 		WithVolumeMounts(corev1ac.VolumeMount().WithName(helperVolume).WithMountPath(helperMount))
 }
 
@@ -81,7 +82,7 @@ func (f facts) etcd(c *etcdv1beta2.EtcdCluster, m member, all []member, version 
 			corev1ac.ContainerPort().WithName("client").WithContainerPort(etcdv1beta2.ClientPort).WithProtocol(corev1.ProtocolTCP)).
 		WithReadinessProbe(probe("/readyz", 1, 3)).
 		WithLivenessProbe(probe("/livez", 10, 3)).
-		WithSecurityContext(locked()).
+		WithSecurityContext(workload.Locked()).
 		WithVolumeMounts(
 			corev1ac.VolumeMount().WithName(dataVolume).WithMountPath(dataMount),
 			corev1ac.VolumeMount().WithName(helperVolume).WithMountPath(helperMount).WithReadOnly(true),
@@ -201,14 +202,6 @@ func securityContext(c *etcdv1beta2.EtcdCluster) *corev1ac.PodSecurityContextApp
 	return corev1ac.PodSecurityContext().
 		WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
 		WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
-}
-
-// locked is a container that may do nothing but run.
-func locked() *corev1ac.SecurityContextApplyConfiguration {
-	return corev1ac.SecurityContext().
-		WithAllowPrivilegeEscalation(false).
-		WithReadOnlyRootFilesystem(true).
-		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
 // runsSince is since when etcd has been running in a pod.

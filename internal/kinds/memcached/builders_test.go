@@ -4,8 +4,6 @@
 package memcached
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,8 +23,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
@@ -145,29 +141,6 @@ func conditionOf(m *cachev1alpha1.Memcached, kind string) string {
 		return "none"
 	}
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
-}
-
-// golden compares an object with a file under testdata, as YAML.
-func golden(t *testing.T, name string, object any) {
-	t.Helper()
-	got, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v (write it with: go test -run '%s' -update)", err, t.Name())
-	}
-	if diff := cmp.Diff(string(bytes.TrimSpace(want)), string(bytes.TrimSpace(got))); diff != "" {
-		t.Errorf("expected what is in %s (-expected +found):\n%s", file, diff)
-	}
 }
 
 // same fails the test where two values differ, in the words given.

@@ -142,7 +142,7 @@ func container(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(corev1.ResourceList{corev1.ResourceMemory: limit, corev1.ResourceCPU: resource.MustParse("10m")}).
 			WithLimits(corev1.ResourceList{corev1.ResourceMemory: limit})).
-		WithSecurityContext(locked())
+		WithSecurityContext(workload.Locked())
 }
 
 func exporter(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration {
@@ -154,15 +154,7 @@ func exporter(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration 
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Mi"), corev1.ResourceCPU: resource.MustParse("5m")}).
 			WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})).
-		WithSecurityContext(locked())
-}
-
-// locked is a container that may do nothing but run.
-func locked() *corev1ac.SecurityContextApplyConfiguration {
-	return corev1ac.SecurityContext().
-		WithAllowPrivilegeEscalation(false).
-		WithReadOnlyRootFilesystem(true).
-		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
+		WithSecurityContext(workload.Locked())
 }
 
 // memory is that for items, in bytes.

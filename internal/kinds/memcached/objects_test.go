@@ -15,16 +15,17 @@ import (
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/workload"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 	for _, name := range []string{"article", "all-fields"} {
 		t.Run(name, func(t *testing.T) {
 			m := manifest(t, name+".yaml")
-			golden(t, name+"-service.yaml", service(m))
-			golden(t, name+"-configmap.yaml", serverList(m))
-			golden(t, name+"-statefulset.yaml", statefulSet(m))
-			golden(t, name+"-poddisruptionbudget.yaml", disruptionBudget(m))
+			golden.Check(t, name+"-service.yaml", service(m))
+			golden.Check(t, name+"-configmap.yaml", serverList(m))
+			golden.Check(t, name+"-statefulset.yaml", statefulSet(m))
+			golden.Check(t, name+"-poddisruptionbudget.yaml", disruptionBudget(m))
 		})
 	}
 }

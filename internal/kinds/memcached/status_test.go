@@ -13,6 +13,7 @@ import (
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func TestServersReadyTellsWhatStandsInTheWay(t *testing.T) {
@@ -116,10 +117,10 @@ func TestTheShareOfKeysThatMovesIsThatOfTheServersThatCameOrWent(t *testing.T) {
 
 func TestTheRingFollowsWhatTheStatefulSetIsTold(t *testing.T) {
 	m := reported(newMemcached(3), observed(3, lacks("web-0"), starts("web-1")), kit.Outcome{})
-	golden(t, "status-restart.yaml", m.Status)
-	golden(t, "status-grows.yaml", reported(newMemcached(4), observed(3), kit.Outcome{}).Status)
-	golden(t, "status-new.yaml", reported(newMemcached(3), facts{}, kit.Outcome{}).Status)
-	golden(t, "status-zero.yaml", reported(newMemcached(0), observed(0), kit.Outcome{}).Status)
+	golden.Check(t, "status-restart.yaml", m.Status)
+	golden.Check(t, "status-grows.yaml", reported(newMemcached(4), observed(3), kit.Outcome{}).Status)
+	golden.Check(t, "status-new.yaml", reported(newMemcached(3), facts{}, kit.Outcome{}).Status)
+	golden.Check(t, "status-zero.yaml", reported(newMemcached(0), observed(0), kit.Outcome{}).Status)
 }
 
 // Regression: a StatefulSet that somebody deleted emptied the ring of clients.

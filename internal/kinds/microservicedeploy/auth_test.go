@@ -15,6 +15,7 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/helper/authproxy"
 	"github.com/opcrew/opcrew/internal/workload"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
@@ -42,10 +43,10 @@ func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
 func TestTheProxyStandsBeforeTheApplicationAndTheWallLetsPassOnlyIt(t *testing.T) {
 	ports := withPorts(common.Port{Name: "web", Port: 80, TargetPort: "8080"}, common.Port{Name: "admin", Port: 81}, common.Port{Name: "dns", Port: 53, Protocol: corev1.ProtocolUDP})
 	for name, m := range map[string]*customv1.MicroServiceDeploy{"tenant": newInstance(ports, needsAuth), "own": newInstance(ports, ownAuth)} {
-		golden(t, "proxy-"+name+".yaml", proxy(m, helperImage))
-		golden(t, "proxy-"+name+"-volumes.yaml", template(m, facts{helperImage: helperImage}, customv1.Revision{}).Spec.Volumes)
+		golden.Check(t, "proxy-"+name+".yaml", proxy(m, helperImage))
+		golden.Check(t, "proxy-"+name+"-volumes.yaml", template(m, facts{helperImage: helperImage}, customv1.Revision{}).Spec.Volumes)
 	}
-	golden(t, "wall.yaml", wall(newInstance(ports, needsAuth), workload.Rollout{}))
+	golden.Check(t, "wall.yaml", wall(newInstance(ports, needsAuth), workload.Rollout{}))
 }
 
 // What the operator says must be what the helper understands.

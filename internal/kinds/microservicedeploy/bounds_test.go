@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 // bounded has a quota that allows some, of which some is used.
@@ -106,5 +107,5 @@ func TestAQuotaByPriorityClassCountsThePodsOfTheClassAlone(t *testing.T) {
 		same(t, name, written(quota(test.want...)), written(test.f.hard(byClass)))
 	}
 	same(t, "what the namespace's own counts beside", written(quota("pods=9", "requests.cpu=9")), written(tenancy(web, plain, api).hard(byNamespace)))
-	golden(t, "quota-by-class.yaml", byClass.declare("shop", quota("pods=5", "requests.cpu=5")))
+	golden.Check(t, "quota-by-class.yaml", byClass.declare("shop", quota("pods=5", "requests.cpu=5")))
 }

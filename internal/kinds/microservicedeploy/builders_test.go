@@ -4,7 +4,6 @@
 package microservicedeploy
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +26,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
@@ -268,27 +265,6 @@ func conditionOf(m *customv1.MicroServiceDeploy, kind string) string {
 		return "none"
 	}
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
-}
-
-// golden compares an object with a file under testdata, as YAML.
-func golden(t *testing.T, name string, object any) {
-	t.Helper()
-	got, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v (write it with: go test -run '%s' -update)", err, t.Name())
-	}
-	same(t, "what is in "+file, strings.TrimSpace(string(want)), strings.TrimSpace(string(got)))
 }
 
 // same fails the test where two values differ, in the words given.

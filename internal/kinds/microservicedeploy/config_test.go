@@ -19,6 +19,7 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 type pairs = map[string]string
@@ -95,7 +96,7 @@ func TestAnotherConfigurationIsAnotherObject(t *testing.T) {
 func TestTheConfigurationIsAConfigMapOrASecretThatNeverChanges(t *testing.T) {
 	for name, form := range map[string]option{"configmap": func(*customv1.MicroServiceDeploy) {}, "secret": asSecret} {
 		m := newInstance(withConfig("# of the shop\nLEVEL=info\nlog.file=/dev/null\n"), form)
-		golden(t, "config-"+name+".yaml", configObject(m, declaredConfig(m)))
+		golden.Check(t, "config-"+name+".yaml", configObject(m, declaredConfig(m)))
 	}
 }
 

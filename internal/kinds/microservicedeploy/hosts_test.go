@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func TestTheHostNamesThatAnInstanceClaims(t *testing.T) {
@@ -127,11 +128,11 @@ func TestTheUsersAddressIsTheShortestName(t *testing.T) {
 
 func TestHostNamesGoThroughAnIngressOrAGateway(t *testing.T) {
 	m := newInstance(hosted("v1"))
-	golden(t, "ingress.yaml", ingress(m, claims(m)))
+	golden.Check(t, "ingress.yaml", ingress(m, claims(m)))
 	m.Spec.IngressClassName, m.Spec.Ports = "traefik", manifest(t, "all-fields.yaml").Spec.Ports
-	golden(t, "ingress-class.yaml", ingress(m, claims(m)[:1]))
+	golden.Check(t, "ingress-class.yaml", ingress(m, claims(m)[:1]))
 	m.Spec.Gateway = &customv1.Gateway{Name: "front"}
-	golden(t, "httproute.yaml", httpRoute(m, claims(m)))
+	golden.Check(t, "httproute.yaml", httpRoute(m, claims(m)))
 	m.Spec.Gateway = &customv1.Gateway{Name: "front", Namespace: "gateways", Listener: "web"}
-	golden(t, "httproute-listener.yaml", httpRoute(m, claims(m)))
+	golden.Check(t, "httproute-listener.yaml", httpRoute(m, claims(m)))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 // kinds writes what a plan declares, in its order.
@@ -43,7 +44,7 @@ func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 			m := manifest(t, name+".yaml")
 			f := facts{helperImage: helperImage, gateways: true, credentials: true}
 			for _, child := range r.Plan(m, f, someTime).Children {
-				golden(t, fmt.Sprintf("%s-%s.yaml", name, strings.ToLower(kinds(t, []ensure.Child{child}))), child.Object)
+				golden.Check(t, fmt.Sprintf("%s-%s.yaml", name, strings.ToLower(kinds(t, []ensure.Child{child}))), child.Object)
 			}
 		})
 	}

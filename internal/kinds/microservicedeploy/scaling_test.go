@@ -11,6 +11,7 @@ import (
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/workload"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 // there is a Deployment of so many replicas, which remembers another number.
@@ -88,10 +89,10 @@ func TestHowManyPodsThereAreToBeInTheEnd(t *testing.T) {
 }
 
 func TestTheAutoscalerHasTheDefaultMetricOrThoseOfTheUser(t *testing.T) {
-	golden(t, "autoscaler.yaml", horizontal(newInstance(withReplicas(4), autoscaled)))
+	golden.Check(t, "autoscaler.yaml", horizontal(newInstance(withReplicas(4), autoscaled)))
 	m := newInstance(upTo(2))
 	m.Spec.Metrics = manifest(t, "all-fields.yaml").Spec.Metrics
-	golden(t, "autoscaler-metrics.yaml", horizontal(m))
+	golden.Check(t, "autoscaler-metrics.yaml", horizontal(m))
 }
 
 func TestTheHighestNumberOfPodsIsTwiceTheLeastAndThreeAtLeast(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 // scaled has an autoscaler, which says that it has no metrics if there are words.
@@ -169,8 +170,8 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 func TestTheStatusTellsAddressAndHistory(t *testing.T) {
 	m := newInstance(hosted("v1"), withReplicas(2), asks("requests.cpu=1"), autoscaled, withConfig("password=88888888"))
 	f := observed(m, 2).scaled().sharing(m, "pods=9").sets(newTemplate(4, "nginx:1.25", "web-config-0123456789"))
-	golden(t, "status.yaml", reported(m, f, unchanged).Status)
-	golden(t, "status-new.yaml", reported(newInstance(withImage(placeholder)), facts{}, unchanged).Status)
+	golden.Check(t, "status.yaml", reported(m, f, unchanged).Status)
+	golden.Check(t, "status-new.yaml", reported(newInstance(withImage(placeholder)), facts{}, unchanged).Status)
 }
 
 func TestTheScaleSubresourceSelectsThePods(t *testing.T) {

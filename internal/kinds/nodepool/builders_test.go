@@ -4,10 +4,8 @@
 package nodepool
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -29,8 +27,6 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 var someTime = metav1.NewTime(time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC))
 
@@ -401,29 +397,6 @@ func articlePools(t testing.TB, file string) []*nodesv1.NodePool {
 		pools = append(pools, p)
 	}
 	return pools
-}
-
-// golden compares an object with a file under testdata, as YAML.
-func golden(t *testing.T, name string, object any) {
-	t.Helper()
-	got, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v (write it with: go test -run '%s' -update)", err, t.Name())
-	}
-	if diff := gocmp.Diff(string(bytes.TrimSpace(want)), string(bytes.TrimSpace(got))); diff != "" {
-		t.Errorf("expected what is in %s (-expected +found):\n%s", file, diff)
-	}
 }
 
 // same fails the test where two values differ, in the words given.

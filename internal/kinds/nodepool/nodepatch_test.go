@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func TestPatchesOfNodes(t *testing.T) {
@@ -47,7 +48,7 @@ func TestPatchesOfNodes(t *testing.T) {
 			if err := json.Unmarshal(patch.Data, &operations); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, file, operations)
+			golden.Check(t, file, operations)
 			applied(t, w.node, patch.Data)
 		})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func classOf(pool *nodesv1.NodePool, f facts) any {
@@ -33,7 +34,7 @@ func TestRuntimeClassesOfTheArticlesPools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pools := articlePools(t, c.file)
 			for _, pool := range pools {
-				golden(t, fmt.Sprintf("class-%s-%s.yaml", pool.Name, strings.ReplaceAll(name, " ", "-")), classOf(pool, factsOf(pool, pools, c.nodes...)))
+				golden.Check(t, fmt.Sprintf("class-%s-%s.yaml", pool.Name, strings.ReplaceAll(name, " ", "-")), classOf(pool, factsOf(pool, pools, c.nodes...)))
 			}
 		})
 	}
@@ -45,7 +46,7 @@ func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
 		p.Spec.Handler = "kata"
 		p.Spec.Overhead = &nodesv1.Overhead{PodFixed: map[corev1.ResourceName]common.Amount{"cpu": "250m", "memory": "120Mi"}}
 	})
-	golden(t, "class-overhead.yaml", classOf(pool, facts{}))
+	golden.Check(t, "class-overhead.yaml", classOf(pool, facts{}))
 	if got := newPool("gold", func(p *nodesv1.NodePool) { p.Spec.Handler = "" }).Handler(); got != "runc" {
 		t.Errorf("expected runc for a pool that names no handler, got %q", got)
 	}

@@ -21,6 +21,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 // reportedAfter is the status that a pool gets from facts and from what was done.
@@ -73,7 +74,7 @@ func TestTheStatusOfTypicalPools(t *testing.T) {
 			if pools == nil {
 				pools = []*nodesv1.NodePool{c.pool}
 			}
-			golden(t, file, reported(c.pool, factsOf(c.pool, pools, c.nodes...)))
+			golden.Check(t, file, reported(c.pool, factsOf(c.pool, pools, c.nodes...)))
 		})
 	}
 }
@@ -82,7 +83,7 @@ func TestTheStatusOfTheArticlesPoolsOnOneNode(t *testing.T) {
 	pools := articlePools(t, "nodepool.yaml")
 	node := settled(t, newNode("node1", role("test"), role("master"), offersHandlers("runc"), hasSize("4", "8Gi")), pools...)
 	for _, pool := range pools {
-		golden(t, "status-article-shared-"+pool.Name+".yaml", reported(pool, factsOf(pool, pools, node)))
+		golden.Check(t, "status-article-shared-"+pool.Name+".yaml", reported(pool, factsOf(pool, pools, node)))
 	}
 }
 
