@@ -137,6 +137,15 @@ func aged(seconds int) option {
 	}
 }
 
+// reached already has these names of example.com.
+func reached(names ...string) option {
+	return func(m *customv1.MicroServiceDeploy) {
+		for _, name := range names {
+			m.Status.Hosts = append(m.Status.Hosts, name+".example.com")
+		}
+	}
+}
+
 func isCurrent(m *customv1.MicroServiceDeploy) { m.Spec.Current = new(true) }
 
 func isNotCurrent(m *customv1.MicroServiceDeploy) { m.Spec.Current = new(false) }

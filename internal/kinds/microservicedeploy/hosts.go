@@ -64,16 +64,26 @@ func hosts(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy)
 	return has, lost
 }
 
-// winner is who gets a host name: the microservice that has it, else the oldest claimant's,
-// and of its own name that of its instances which insists on it, else the oldest. All
-// claimants come to the same.
+// winner is who gets a host name: the microservice that has it, else the oldest claimant's.
+// Among its instances, its own name goes to the one that insists on it, else to the oldest,
+// and that of a major version to the one that has it. All claimants come to the same.
 func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.MicroServiceDeploy {
 	first := slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
 		return cmp.Or(lacking(a, host)-lacking(b, host), older(a, b))
 	})
 	return slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
-		return cmp.Or(rank(a, first, host)-rank(b, first, host), older(a, b))
+		return cmp.Or(rank(a, first, host)-rank(b, first, host), precedence(a, b, host))
 	})
+}
+
+// precedence is negative if a goes before b, its sibling, that is of the same rank. Times
+// of creation are in seconds: of two of one second, the one that runs keeps the name.
+func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
+	has := lacking(a, host) - lacking(b, host)
+	if host == bareHost(a) {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), has, older(a, b))
+	}
+	return cmp.Or(has, older(a, b))
 }
 
 // lacking is 0 for an instance that has the host name already: who runs is not driven out

@@ -76,6 +76,15 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"another microservice of such a name": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("v1-web"), hosted(""), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
 		},
+		// Regression: one that was made in the same second took the names of one that ran.
+		"two of one second: who runs stays": {
+			[]*customv1.MicroServiceDeploy{newInstance(of("b"), hosted("v1"), reached("v1-web", "web")), v1},
+			[]string{"v1-web web", "!v1-web of shop/b"},
+		},
+		"who runs keeps its name from an older one of its major version": {
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted("v1"), aged(1), reached("v1-web", "web"))},
+			[]string{"web !v1-web of shop/b", "v1-web"},
+		},
 		"other names": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("api"), hosted("v1"), aged(1))}, []string{"v1-web web", "v1-api api"},
 		},
