@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,6 +25,11 @@ const lastWords = 300
 // Ready tells whether a pod is ready and not going away.
 func Ready(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue
+}
+
+// Turned is when a pod became ready, or ceased to be, in seconds; zero if nobody said.
+func Turned(pod *corev1.Pod) time.Time {
+	return podCondition(pod, corev1.PodReady).LastTransitionTime.Time
 }
 
 // WhyNotReady explains what keeps a pod from being ready, or is empty for a ready one.

@@ -43,6 +43,7 @@ type Subject struct {
 	Touch func(object *unstructured.Unstructured)
 	// Uncounted are kinds, such as Pod, of which Kubernetes' own controllers make and delete
 	// objects as their timing has it: a StatefulSet that is being deleted may make a Pod anew.
+	// Or single objects, such as "Secret shared", that belong to no instance of the kind alone.
 	Uncounted []string
 	// Nodes is how many simulated nodes there are for pods, shared-0 and so on; all cases of a
 	// server share them. Kwok plays no pods on a node that comes again under its name.

@@ -158,6 +158,13 @@ func (w world) down(serials ...int64) world {
 	return w
 }
 
+// unprobed has a member be well whose kubelet does not say so yet.
+func (w world) unprobed(serial int64) world {
+	pod := w.pods[memberName(w.c, serial)]
+	pod.Status.Conditions, pod.Status.ContainerStatuses[0].Ready = nil, false
+	return w
+}
+
 // without has pods gone.
 func (w world) without(serials ...int64) world {
 	for _, serial := range serials {

@@ -65,7 +65,7 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	}
 	f.establish(c, &d)
 	for _, rung := range []func(*etcdv1beta2.EtcdCluster, *decision) bool{
-		f.learner, f.replaceLost, f.awaitHealthy, f.shrink, f.grow, f.update,
+		f.learner, f.replaceLost, f.awaitHealthy, f.grow, f.awaitReady, f.shrink, f.update,
 	} {
 		if rung(c, &d) {
 			break

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
@@ -29,6 +30,9 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"one has joined":      {observed(plain, 3).asks(sized(4)).with(3, true), "promote member " + n(3)},
 		"one cannot join":     {observed(plain, 3).asks(sized(4)).joining(3, true).silent(3, time.Hour), "remove member " + n(3)},
 		"while one joins no other is added, whoever is well": {observed(plain, 3).asks(sized(5)).joining(3, true), "wait for " + n(3) + " to join: it is starting"},
+		"a kubelet has not said yet that the last is ready":  {observed(plain, 4).unprobed(3).asks(sized(5)), "add member " + n(4)},
+		"nor before one is taken away":                       {observed(plain, 5).unprobed(3).asks(sized(3)), "wait for " + n(3) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
+		"nor before one is stopped":                          {observed(plain, 3).unprobed(2).asks(versioned("3.5.36")), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
 		"fewer are asked for":                                {observed(plain, 5).asks(sized(3)), "remove member " + n(4)},
 		"fewer, and the newest leads":                        {leads(observed(plain, 3), 2).asks(sized(1)), "move the lead to " + n(0)},
 		"fewer, and one is not well":                         {observed(plain, 5).down(1).asks(sized(3)), "wait for " + n(1) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
@@ -101,6 +105,18 @@ func unseen(w world) world {
 func stale(w world) world {
 	w.view.Stale = true
 	return w
+}
+
+// Regression: a member that came back waited for the next look, which may be seconds away.
+func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
+	w := observed(newCluster(), 3)
+	pod := w.pods[memberName(w.c, 1)]
+	for since, want := range map[time.Duration]bool{-2 * time.Second: false, 0: true, time.Second: true} {
+		pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(since))
+		if got := w.outrun(); got != want {
+			t.Errorf("expected the members to be looked at for what was said %s after the last look: %v, got %v", since, want, got)
+		}
+	}
 }
 
 // Regression: the status was older than the last changes, and none whom it named was left to ask.

@@ -73,16 +73,27 @@ func (f facts) spares(m member) bool {
 	return healthy >= f.view.Quorum() && without >= left/2+1
 }
 
-// awaitHealthy lets nothing be changed that need not be while a member is not well.
+// awaitHealthy lets no member be added while one is not well, as the store itself tells.
 func (f facts) awaitHealthy(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
+	return f.await(d, member.well)
+}
+
+// awaitReady lets nobody be taken away, or stopped, before the kubelets too say that all others
+// can be reached: clients go by that.
+func (f facts) awaitReady(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
+	return f.await(d, member.ready)
+}
+
+func (f facts) await(d *decision, enough func(member) bool) bool {
 	for _, m := range d.members {
-		if !m.ready() || m.pod != nil && m.version != versionOf(m.pod) {
-			d.waits = fmt.Sprintf("%s to be healthy%s", m.name, f.whyNot(m))
-			if m.learner || !m.started {
-				d.waits = fmt.Sprintf("%s to join%s", m.name, f.whyNot(m))
-			}
-			return true
+		if enough(m) && m.version == versionOf(m.pod) {
+			continue
 		}
+		d.waits = fmt.Sprintf("%s to be healthy%s", m.name, f.whyNot(m))
+		if m.learner || !m.started {
+			d.waits = fmt.Sprintf("%s to join%s", m.name, f.whyNot(m))
+		}
+		return true
 	}
 	return false
 }

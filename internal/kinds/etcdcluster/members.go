@@ -53,10 +53,13 @@ type member struct {
 
 func (m member) voter() bool { return !m.learner }
 
-// ready: it is healthy, so does its pod say, and it cannot begin on an empty volume any more.
-func (m member) ready() bool {
-	return m.healthy && m.pod != nil && !m.patched && workload.Ready(m.pod) && m.start() == startOf(etcdgate.Established, m.id)
+// well: it is healthy, and cannot begin on an empty volume any more.
+func (m member) well() bool {
+	return m.healthy && m.pod != nil && !m.patched && m.start() == startOf(etcdgate.Established, m.id)
 }
+
+// ready: so does its pod say, too.
+func (m member) ready() bool { return m.well() && workload.Ready(m.pod) }
 
 // start is how the pod was allowed to start when it was last told.
 func (m member) start() string {

@@ -19,6 +19,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 type reconciler struct {
@@ -155,11 +156,26 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	}
 	f.view, _ = r.prober.View(key)
 	f.view = ownView(c, f.view)
+	if f.outrun() {
+		r.prober.Poke(key)
+	}
 	f.quorumSince = r.born.since(key, c, *f)
 	if c.Status.ClusterID == "" {
 		f.begunWith = r.born.begunWith(key, f.first(c))
 	}
 	return nil
+}
+
+// outrun tells whether a kubelet has said something of a member since the members were looked at:
+// one that came back need not wait for the next look. Kubelets tell times in seconds.
+func (f facts) outrun() bool {
+	seen := f.view.At.Truncate(time.Second)
+	for _, pod := range f.pods {
+		if !workload.Turned(pod).Before(seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // ownView takes what another cluster says for no answer: an address may have gone to a pod of
