@@ -90,16 +90,27 @@ const (
 	ReasonNodePortTaken = "NodePortTaken"
 )
 
+// ReasonCreating: what an object stands for is coming up for the first time.
+const ReasonCreating = "Creating"
+
 // OnItsWay tells whether a reason says only that the operator is at work, which is
 // nothing to warn of.
 func OnItsWay(reason string) bool {
-	return reason == ReasonApplying || reason == ReasonUpdating || reason == ReasonDeleting
+	switch reason {
+	case ReasonApplying, ReasonCreating, ReasonUpdating, ReasonDeleting:
+		return true
+	}
+	return false
 }
 
 // IsNews tells whether a reason for which Ready is False says only how far something has come,
 // which is nothing to warn of either.
 func IsNews(reason string) bool {
-	return OnItsWay(reason) || reason == "Waiting" || reason == "Running"
+	switch reason {
+	case "Waiting", "Running", "ScalingUp", "ScalingDown":
+		return true
+	}
+	return OnItsWay(reason)
 }
 
 // Conditions of application kinds.

@@ -58,6 +58,14 @@ type Echoer[O client.Object] interface {
 	Echo(object O)
 }
 
+// Recorder is a Reporter whose status holds a record that next steps rest on. It is written at
+// once, however lately the status was, and what comes next need not wait for it.
+type Recorder[O client.Object] interface {
+	// Records tells whether there is such a record in what the status is now, new against
+	// what it was.
+	Records(before, now O) bool
+}
+
 // Plan is what shall be. The zero Plan changes nothing and waits for the next event.
 type Plan struct {
 	// Hold carries out nothing and counts what would change, as a pause does.

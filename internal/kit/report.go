@@ -99,7 +99,8 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
 	key := client.ObjectKeyFromObject(object)
-	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object, done)); wait > 0 {
+	record := l.isRecord(before, object)
+	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object, done)); wait > 0 && !record {
 		done.lookAgain(wait)
 		done.untold = saysOtherwise(before, object)
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
@@ -118,12 +119,19 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
 	l.Writes().Record(gvk, written)
-	l.status.wrote(key, l.Clock.Now())
+	if !record {
+		l.status.wrote(key, l.Clock.Now())
+	}
 	l.tellTransitions(before, object)
 	if teller, ok := l.Kind.(Teller[O]); ok {
 		l.tell(object, teller.Tell(before, object))
 	}
 	return l.result(client.ObjectKeyFromObject(object), plan, done)
+}
+
+func (l *Loop[O, F]) isRecord(before, now O) bool {
+	recorder, ok := l.Kind.(Recorder[O])
+	return ok && recorder.Records(before, now)
 }
 
 // saysOtherwise tells whether Ready has another status or reason now. Words alone may be

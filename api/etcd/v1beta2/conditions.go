@@ -3,6 +3,8 @@
 
 package v1beta2
 
+import "github.com/opcrew/opcrew/api/common"
+
 // Condition types of an EtcdCluster. Available, Recovering, Scaling and Upgrading are those of
 // the CoreOS operator: the last three are there only while what they tell of goes on.
 const (
@@ -32,7 +34,7 @@ const (
 	// ReasonClusterAvailable: a quorum of voters is healthy.
 	ReasonClusterAvailable = "ClusterAvailable"
 	// ReasonCreating: the first members are starting.
-	ReasonCreating = "Creating"
+	ReasonCreating = common.ReasonCreating
 	// ReasonQuorumLost: fewer voters are healthy than a decision needs.
 	ReasonQuorumLost = "QuorumLost"
 	// ReasonUnreachable: the operator cannot ask the members, whatever they do.

@@ -10,7 +10,8 @@
 // it from that. So three things have to agree before etcd starts:
 //
 //   - what the operator allows (start.go): a new member may begin with nothing, one that has
-//     been seen as part of its cluster may not any more;
+//     been seen as part of its cluster may not any more, by the operator or by the gate itself
+//     (latch.go);
 //   - the marker beside the directory (marker.go), which says whose volume this is;
 //   - whether the directory holds a log (volume.go).
 //

@@ -48,8 +48,6 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m.allow(Bootstrap)
 	r := m.start()
 	m.answers("/livez", 200, "ok")
-	m.answers("/readyz", 503, "not yet")
-	m.allow(Established)
 	m.answers("/readyz", 200, `"true"`)
 	r.stop()
 	r = m.start() // with its log it starts under any authorisation
@@ -57,6 +55,9 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	r.stop()
 
 	must(t, os.RemoveAll(m.o.DataDir))
+	m.start().ends(RefusedCode, VolumeLost) // though what the operator says has not reached the pod
+	m.allow(Established)
+	must(t, os.Remove(m.o.Latch))
 	m.start().ends(RefusedCode, VolumeLost)
 	if _, err := os.Stat(m.o.DataDir); !os.IsNotExist(err) {
 		t.Errorf("expected the directory to stay as it is, got %v", err)
@@ -128,6 +129,7 @@ func TestEtcdAgreesOnWhatALogIs(t *testing.T) {
 	}
 	m.start().ends(RefusedCode, VolumeLost)
 	m.allow(Bootstrap)
+	must(t, os.Remove(m.o.Latch))
 	r = m.start()
 	_ = r.cmd.Wait()
 	if r.cmd.ProcessState.ExitCode() == 0 {

@@ -34,7 +34,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 		return nil // the pod ends before etcd has begun
 	}
 	log.Info("Starting etcd", "mode", start.Mode, "member", o.Member, "id", start.ID)
-	go serve(listener, newHealth(o, start.ID), log)
+	go serve(listener, newHealth(o, start), log)
 	return run(ctx, o)
 }
 
@@ -45,7 +45,14 @@ func admit(o Options) (Start, *Report) {
 		return start, &Report{NoAuthorisation, fmt.Sprintf("nothing says whether the member may start: %v", err)}
 	}
 	f := facts{own: marker{o.Cluster, o.Member, start.ID}, mode: start.Mode}
-	if f.found, err = readMarker(o.Marker); err == nil {
+	part, err := latch(o.Latch).closed()
+	if part {
+		f.mode = Established
+	}
+	if err == nil {
+		f.found, err = readMarker(o.Marker)
+	}
+	if err == nil {
 		f.log, err = hasLog(o.DataDir)
 	}
 	if err != nil {

@@ -148,7 +148,7 @@ func (m *member) launch() *running {
 	must(m.T, err)
 	cmd := exec.Command(self, append([]string{
 		subcommand, "--cluster", m.o.Cluster, "--member", m.o.Member, "--data-dir", m.o.DataDir, "--marker", m.o.Marker,
-		"--start-file", m.o.Start, "--termination-log", m.o.Termination, "--listen", m.o.Listen, "--metrics-url", m.o.Metrics,
+		"--start-file", m.o.Start, "--latch", m.o.Latch, "--termination-log", m.o.Termination, "--listen", m.o.Listen, "--metrics-url", m.o.Metrics,
 		"--client-address", m.o.Client, "--",
 	}, m.command...)...)
 	cmd.Stdout, cmd.Stderr = log, log

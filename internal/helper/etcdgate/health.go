@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -29,14 +30,15 @@ const (
 // health answers the kubelet. etcd is asked anew each time.
 type health struct {
 	options Options
-	id      string
+	start   Start
 	client  http.Client
 	dialer  net.Dialer
 	opened  atomic.Bool // etcd's listener was seen
+	settled atomic.Bool // the latch was closed
 }
 
-func newHealth(o Options, id string) *health {
-	h := &health{options: o, id: id}
+func newHealth(o Options, start Start) *health {
+	h := &health{options: o, start: start}
 	// Neither a proxy nor a connection from before: the question is whether this process answers now.
 	h.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: h.dialer.DialContext}
 	return h
@@ -56,57 +58,62 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready lets clients come to a member only when it counts: before it is established it can
-// still turn out to be one that never was.
+// ready is the member when etcd is well. By then it is part of its cluster, and from then on it may
+// not begin with nothing; a member that joins may not either once it has a log, as it gets a vote
+// before it is well.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
-	err := h.established()
-	switch {
-	case err != nil:
-	case h.options.Metrics == "":
-		if err = h.connect(ctx); err == nil {
-			fmt.Fprintln(w, "ok: takes connections")
-		}
-	case h.options.ByLeader:
-		if err = h.led(ctx); err == nil {
-			fmt.Fprintln(w, "ok: has a leader")
-		}
-	default:
-		err = h.pass(ctx, w)
+	said, err := h.well(ctx)
+	if err == nil || h.joins() {
+		err = errors.Join(err, h.settle())
 	}
 	if err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
+		return
 	}
+	fmt.Fprintln(w, said)
 }
 
-// established reads the file each time: the kubelet changes it while etcd runs.
-func (h *health) established() error {
-	start, err := readStart(h.options.Start)
-	switch {
-	case err != nil:
-		return err
-	case start != Start{Established, h.id}:
-		return fmt.Errorf("the operator says %q, not yet %q", start, Start{Established, h.id})
+// joins tells whether a member that joins has begun to.
+func (h *health) joins() bool {
+	if h.start.Mode != Join || h.settled.Load() {
+		return false
 	}
+	log, err := hasLog(h.options.DataDir)
+	return log && err == nil
+}
+
+// settle closes the latch, once.
+func (h *health) settle() error {
+	if h.settled.Load() {
+		return nil
+	}
+	if err := latch(h.options.Latch).close(); err != nil {
+		return err
+	}
+	h.settled.Store(true)
 	return nil
 }
 
-// pass answers what etcd answers.
-func (h *health) pass(ctx context.Context, w http.ResponseWriter) error {
+// well gives what etcd says when it is, and else an error.
+func (h *health) well(ctx context.Context) (string, error) {
+	switch {
+	case h.options.Metrics == "":
+		return "ok: takes connections", h.connect(ctx)
+	case h.options.ByLeader:
+		return "ok: has a leader", h.led(ctx)
+	}
 	answer, err := h.ask(ctx, "/health")
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err != nil {
-		return err
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("etcd says %s: %s", answer.Status, strings.TrimSpace(string(body)))
 	}
-	w.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
-	w.WriteHeader(answer.StatusCode)
-	_, _ = w.Write(body) // if the kubelet has gone, nobody is to be told
-	return nil
+	return string(body), err
 }
 
 // hasLeader is the line among etcd's metrics that says so.

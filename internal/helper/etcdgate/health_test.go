@@ -23,8 +23,9 @@ func probed(t *testing.T, etcd http.HandlerFunc) (*health, func(path string) (in
 	server := httptest.NewServer(etcd)
 	t.Cleanup(server.Close)
 	o := Defaults()
-	o.Metrics, o.Start = server.URL, filepath.Join(t.TempDir(), "start")
-	h := newHealth(o, ours().ID)
+	dir := t.TempDir()
+	o.Metrics, o.Latch, o.DataDir = server.URL, filepath.Join(dir, "part"), filepath.Join(dir, "data")
+	h := newHealth(o, Start{Bootstrap, ours().ID})
 	return h, func(path string) (int, string) {
 		answer := httptest.NewRecorder()
 		h.handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, http.NoBody))
@@ -32,7 +33,14 @@ func probed(t *testing.T, etcd http.HandlerFunc) (*health, func(path string) (in
 	}
 }
 
-func TestAMemberIsReadyWhenItIsEstablishedAndEtcdSaysSo(t *testing.T) {
+func (h *health) expectLatch(t *testing.T, want bool) {
+	t.Helper()
+	if got, err := latch(h.options.Latch).closed(); got != want || err != nil {
+		t.Errorf("expected the member to count as part of its cluster: %v, got %v, %v", want, got, err)
+	}
+}
+
+func TestAMemberIsReadyWhenEtcdSaysSo(t *testing.T) {
 	code, body := http.StatusServiceUnavailable, `{"health":"false","reason":"RAFT NO LEADER"}`
 	h, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/health" || r.URL.RawQuery != "" {
@@ -47,17 +55,33 @@ func TestAMemberIsReadyWhenItIsEstablishedAndEtcdSaysSo(t *testing.T) {
 			t.Errorf("expected %d %q, got %d %q", wantCode, part, got, text)
 		}
 	}
-	expect(503, "no such file")
-	must(t, put(h.options.Start, "join "+ours().ID))
-	expect(503, `the operator says "join`)
-	must(t, put(h.options.Start, "established 0000000000000001"))
-	expect(503, "not yet")
-	must(t, put(h.options.Start, "established "+ours().ID))
 	expect(503, "RAFT NO LEADER")
+	h.expectLatch(t, false)
 	code, body = http.StatusOK, `{"health":"true"}`
 	expect(200, body)
-	must(t, put(h.options.Start, ""))
-	expect(503, "not a mode")
+	h.expectLatch(t, true)
+}
+
+// Nobody would know at its next start that it may not begin with nothing.
+func TestAMemberIsNotReadyBeforeItIsNotedThatItIsPartOfItsCluster(t *testing.T) {
+	h, probe := probed(t, func(http.ResponseWriter, *http.Request) {})
+	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
+	if code, text := probe("/readyz"); code != 503 || !strings.Contains(text, "part of its cluster") {
+		t.Errorf("expected it not to be ready, got %d %q", code, text)
+	}
+}
+
+// A learner is given its vote before it says that it is well.
+func TestAMemberThatJoinsIsPartOfTheClusterOnceItHasALog(t *testing.T) {
+	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	h.start.Mode = Join
+	_, _ = probe("/readyz")
+	h.expectLatch(t, false)
+	must(t, put(filepath.Join(h.options.DataDir, segment), "x"))
+	if code, _ := probe("/readyz"); code != 503 {
+		t.Errorf("expected it not to be ready, got %d", code)
+	}
+	h.expectLatch(t, true)
 }
 
 // A member is not to be killed for what others do.
@@ -71,7 +95,6 @@ func TestAMemberThatIsReadyByItsLeaderIsNotAskedForItsHealth(t *testing.T) {
 		fmt.Fprintf(w, "# TYPE etcd_server_has_leader gauge\netcd_server_has_leader %d\n", leader)
 	})
 	h.options.ByLeader = true
-	must(t, put(h.options.Start, "established "+ours().ID))
 	if code, text := probe("/readyz"); code != 503 || !strings.Contains(text, "no leader") {
 		t.Errorf("expected it not to be ready without a leader, got %d %q", code, text)
 	}
@@ -98,7 +121,7 @@ func TestAMemberIsAliveWhateverItAnswers(t *testing.T) {
 func TestAMemberIsAliveUntilItHasOpenedItsListener(t *testing.T) {
 	for _, metrics := range []bool{true, false} {
 		address := freeAddress(t)
-		h := newHealth(Options{Client: address}, "")
+		h := newHealth(Options{Client: address}, Start{})
 		if metrics {
 			h.options.Metrics = "http://" + address
 		}
@@ -132,8 +155,6 @@ func TestAnEtcdThatIsStoppedIsNeitherReadyNorAlive(t *testing.T) {
 	r := m.start()
 	m.says("output")
 	m.answers("/livez", 200, "ok\n")
-	m.answers("/readyz", 503, "not yet")
-	m.allow(Established)
 	m.answers("/readyz", 200, "/health")
 	must(t, syscall.Kill(m.pid(), syscall.SIGSTOP))
 	begin := time.Now()

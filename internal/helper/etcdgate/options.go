@@ -24,6 +24,7 @@ type Options struct {
 	DataDir string // as etcd is told
 	Marker  string // a file on the same volume as DataDir, outside of it
 	Start   string // the file with what the operator allows
+	Latch   string // a file of the pod's own, on no volume of data: see latch
 	// Termination is the file that the kubelet takes the container's message from.
 	Termination string
 	Listen      string // address of the probes
@@ -42,6 +43,7 @@ func Defaults() Options {
 		DataDir:     "/var/etcd/data",
 		Marker:      "/var/etcd/opcrew.json",
 		Start:       "/etc/opcrew/start",
+		Latch:       "/var/opcrew/part",
 		Termination: "/dev/termination-log",
 		Listen:      ":2382",
 		Metrics:     "http://127.0.0.1:2381",
@@ -67,6 +69,7 @@ func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.DataDir, "data-dir", o.DataDir, "`directory` that etcd keeps its data in")
 	set.StringVar(&o.Marker, "marker", o.Marker, "`file` beside it that says whose volume this is")
 	set.StringVar(&o.Start, "start-file", o.Start, "`file` that says what is allowed: bootstrap, join or established, and the id of the member")
+	set.StringVar(&o.Latch, "latch", o.Latch, "`file` of the pod's own that says that the member has been part of its cluster")
 	set.StringVar(&o.Termination, "termination-log", o.Termination, "`file` that a refusal is told in")
 	set.StringVar(&o.Listen, "listen", o.Listen, "`address` of /readyz and /livez")
 	set.StringVar(&o.Metrics, "metrics-url", o.Metrics, "`URL` of etcd's metrics listener; empty: it has none")
@@ -81,6 +84,7 @@ func (o *Options) validate() error {
 		demand(len(o.Command) > 0, "the command line of etcd is needed behind --"),
 		demand(filepath.IsAbs(o.DataDir) && filepath.IsAbs(o.Marker), "--data-dir and --marker are absolute"),
 		demand(!within(o.Marker, o.DataDir), "--marker is outside of --data-dir, which is etcd's"),
+		demand(filepath.IsAbs(o.Latch) && !within(o.Latch, filepath.Dir(o.Marker)), "--latch is absolute, and not on the volume of --marker"),
 		demand(o.Start != "" && o.Termination != "", "--start-file and --termination-log are needed"),
 		demandAddress("--listen", o.Listen),
 		demandAddress("--client-address", o.Client),

@@ -30,6 +30,8 @@ func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 		good + "--data-dir data -- etcd": "are absolute",
 		good + "--marker /var/etcd/data/m -- etcd":    "--marker is outside",
 		good + "--marker /var/etcd/data -- etcd":      "--marker is outside",
+		good + "--latch part -- etcd":                 "--latch is absolute",
+		good + "--latch /var/etcd/part -- etcd":       "not on the volume of --marker",
 		good + "--start-file= -- etcd":                "are needed",
 		good + "--listen 2382 -- etcd":                "--listen: ",
 		good + "--client-address 2379 -- etcd":        "--client-address: ",

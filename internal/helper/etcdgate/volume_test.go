@@ -20,6 +20,7 @@ func volume(t *testing.T, files map[string]string) Options {
 	dir := t.TempDir()
 	o := Defaults()
 	o.DataDir, o.Marker, o.Start = filepath.Join(dir, "data"), filepath.Join(dir, "opcrew.json"), filepath.Join(dir, "start")
+	o.Latch = filepath.Join(t.TempDir(), "part")
 	own := ours()
 	o.Cluster, o.Member = own.Cluster, own.Member
 	for name, content := range files {

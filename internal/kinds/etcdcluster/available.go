@@ -29,7 +29,8 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 		set.False(kind, d.invalid.reason, d.invalid.message)
 	case c.Status.ClusterID == "":
 		c.Status.Quorum = ""
-		set.False(kind, etcdv1beta2.ReasonCreating, f.beginning(d))
+		reason, message := f.beginning(d)
+		set.False(kind, reason, message)
 	case f.view.Err == nil && f.outOfSpace() != "":
 		set.False(kind, etcdv1beta2.ReasonNoSpace, f.outOfSpace())
 	case f.view.Err == nil && healthy >= needs:
@@ -84,19 +85,20 @@ func (f facts) firstCause(d decision) string {
 
 // beginning tells how far the first members are, in words that change only where one of them
 // may need a hand.
-func (f facts) beginning(d decision) string {
+func (f facts) beginning(d decision) (reason, message string) {
+	message = fmt.Sprintf("The first %d members are starting", len(d.members))
 	for _, m := range d.members {
 		if m.pod == nil {
 			continue
 		}
 		if why, stuck := workload.WhyNotReady(m.pod); stuck {
-			return fmt.Sprintf("The first %d members are starting; %s: %s", len(d.members), m.name, why)
+			return etcdv1beta2.ReasonMemberNotReady, message + "; " + m.name + ": " + why
 		}
 	}
 	if f.view.Err != nil && f.runFor(d) > straggle {
-		return fmt.Sprintf("The first %d members run, and do not answer: %v", len(d.members), f.view.Err)
+		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %d members run, and do not answer: %v", len(d.members), f.view.Err)
 	}
-	return fmt.Sprintf("The first %d members are starting", len(d.members))
+	return etcdv1beta2.ReasonCreating, message
 }
 
 // runFor is for how long etcd has been running in all pods.
@@ -114,12 +116,12 @@ func (f facts) runFor(d decision) time.Duration {
 	return least
 }
 
-// begun tells that the cluster was formed only just now: all of its members answer, and none has
-// served clients yet.
+// begun tells that those who are not ready have only just begun: they answer, and have not served
+// clients yet.
 func (f facts) begun(d decision) bool {
 	return !slices.ContainsFunc(d.members, func(m member) bool {
 		since := runsSince(m.pod)
-		return !m.healthy || since.IsZero() || f.now.Sub(since) > straggle
+		return !m.ready() && (!m.healthy || since.IsZero() || f.now.Sub(since) > straggle)
 	})
 }
 

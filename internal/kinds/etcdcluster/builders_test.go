@@ -49,6 +49,10 @@ func withEnv(name, value string) option {
 	}
 }
 
+func withLabel(name, value string) option {
+	return func(c *etcdv1beta2.EtcdCluster) { policy(c).Labels = map[string]string{name: value} }
+}
+
 func policy(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.PodPolicy {
 	if c.Spec.Pod == nil {
 		c.Spec.Pod = &etcdv1beta2.PodPolicy{}
@@ -96,6 +100,9 @@ func (w world) with(serial int64, learner bool) world {
 	pod := &corev1.Pod{}
 	pod.Name, pod.Namespace, pod.UID = name, w.c.Namespace, "pod"
 	pod.Spec.NodeName = "node-" + strconv.FormatInt(serial, 10)
+	if !learner {
+		pod.Labels = map[string]string{voterLabel: isVoter}
+	}
 	pod.Annotations = map[string]string{
 		startAnnotation: startOf(etcdgate.Established, w.id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
 		etcdv1beta2.VersionAnnotation: w.c.Status.CurrentVersion, wishesAnnotation: wishes(w.c),
@@ -162,6 +169,12 @@ func (w world) down(serials ...int64) world {
 func (w world) unprobed(serial int64) world {
 	pod := w.pods[memberName(w.c, serial)]
 	pod.Status.Conditions, pod.Status.ContainerStatuses[0].Ready = nil, false
+	return w
+}
+
+// hidden has a member not be shown to clients yet.
+func (w world) hidden(serial int64) world {
+	delete(w.pods[memberName(w.c, serial)].Labels, voterLabel)
 	return w
 }
 

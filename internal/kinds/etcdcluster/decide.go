@@ -16,7 +16,8 @@ type decision struct {
 	members []member
 	// drop are members whose pods are not to be there for now: they are made anew.
 	drop map[string]bool
-	// establish are members that may not start on an empty volume any more.
+	// establish are members that may not start on an empty volume any more, or that clients may
+	// come to.
 	establish []member
 	// change is the member whose pod gets another version in place, and to which.
 	change  *member
@@ -82,7 +83,7 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 			continue
 		}
 		switch {
-		case ended(m.pod), m.pod.Annotations[wishesAnnotation] != wishes(c):
+		case ended(m.pod), m.pod.Annotations[wishesAnnotation] != wishes(c), refusal(m.pod) != "" && !f.view.HasQuorum():
 			d.drop[m.name] = true
 		case versionOf(m.pod) != wanted(c) && d.change == nil && d.invalid == nil:
 			d.change, d.version = &d.members[i], wanted(c)
@@ -91,11 +92,15 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 }
 
 // establish takes from pods the permission to start on an empty volume: from the first
-// members once they have formed the cluster, and from a later one once it has run.
+// members once they have formed the cluster, and from a later one once it has run. And it lets
+// clients come to those that vote.
 func (f facts) establish(_ *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
 		begins := m.started || strings.HasPrefix(m.start(), string(etcdgate.Bootstrap)+" ")
-		if m.pod != nil && m.pod.DeletionTimestamp == nil && !m.patched && begins && m.start() != startOf(etcdgate.Established, m.id) {
+		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched || !begins {
+			continue
+		}
+		if m.start() != startOf(etcdgate.Established, m.id) || m.voter() && m.pod.Labels[voterLabel] != isVoter {
 			d.establish = append(d.establish, m)
 		}
 	}

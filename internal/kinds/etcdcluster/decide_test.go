@@ -28,6 +28,7 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"more are asked for":  {observed(plain, 3).asks(sized(5)), "add member " + n(3)},
 		"one was added":       {observed(plain, 3).asks(sized(4)).joining(3, false), "wait for " + n(3) + " to join: its pod is being made"},
 		"one has joined":      {observed(plain, 3).asks(sized(4)).with(3, true), "promote member " + n(3)},
+		"it votes":            {observed(plain, 4).hidden(3).asks(sized(4)), "establish 1"},
 		"one cannot join":     {observed(plain, 3).asks(sized(4)).joining(3, true).silent(3, time.Hour), "remove member " + n(3)},
 		"while one joins no other is added, whoever is well": {observed(plain, 3).asks(sized(5)).joining(3, true), "wait for " + n(3) + " to join: it is starting"},
 		"a kubelet has not said yet that the last is ready":  {observed(plain, 4).unprobed(3).asks(sized(5)), "add member " + n(4)},
@@ -115,6 +116,24 @@ func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
 		pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(since))
 		if got := w.outrun(); got != want {
 			t.Errorf("expected the members to be looked at for what was said %s after the last look: %v, got %v", since, want, got)
+		}
+	}
+}
+
+// Before the cluster counts as formed the operator may make its members anew.
+func TestClientsComeToVotersOfAFormedClusterOnly(t *testing.T) {
+	for name, test := range map[string]struct {
+		c               *etcdv1beta2.EtcdCluster
+		started, learns bool
+		want            string
+	}{
+		"a voter":                       {newCluster(), true, false, isVoter},
+		"a voter that has not run yet":  {newCluster(), false, false, ""},
+		"a learner":                     {newCluster(), true, true, ""},
+		"before the cluster was formed": {newCluster(unformed, withLabel(voterLabel, isVoter)), true, false, ""},
+	} {
+		if got := podLabels(test.c, member{name: "m", started: test.started, learner: test.learns})[voterLabel]; got != test.want {
+			t.Errorf("%s: expected %q for the label that clients are led by, got %q", name, test.want, got)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Annotations of members' pods and claims.
+// Annotations and labels of members' pods and claims.
 const (
 	// startAnnotation is what the gate in the pod goes by: how the member may start, and with
 	// which id. See internal/helper/etcdgate.
@@ -25,6 +25,9 @@ const (
 	serialAnnotation = "etcd.opcrew.io/serial"
 	// firstAnnotation is the number of members that a cluster was to begin with.
 	firstAnnotation = "etcd.opcrew.io/first-members"
+	// voterLabel is on the pods of members that serve clients: they vote in a cluster that was
+	// formed. The Service for clients goes by it.
+	voterLabel, isVoter = "etcd.opcrew.io/voter", "true"
 	// wishesAnnotation is a hash of what the user asked for when the pod was made.
 	wishesAnnotation = "etcd.opcrew.io/wishes"
 )

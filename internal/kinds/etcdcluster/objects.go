@@ -34,12 +34,15 @@ func peerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration
 			WithPorts(port("client", etcdv1beta2.ClientPort), port("peer", etcdv1beta2.PeerPort)))
 }
 
-// forClients is the Service that clients use. Only members that are ready are behind it.
+// forClients is the Service that clients use. Only voters that are ready are behind it: a learner
+// refuses clients, and what is written before the cluster counts as formed might be lost.
 func forClients(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
+	voters := selector(c)
+	voters[voterLabel] = isVoter
 	return corev1ac.Service(clientService(c), c.Namespace).WithLabels(labels(c)).
 		WithSpec(corev1ac.ServiceSpec().
 			WithType(corev1.ServiceTypeClusterIP).
-			WithSelector(selector(c)).
+			WithSelector(voters).
 			WithPorts(port("client", etcdv1beta2.ClientPort)))
 }
 
@@ -92,6 +95,10 @@ func podLabels(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
 	}
 	maps.Copy(out, labels(c))
 	out[etcdv1beta2.NodeLabel] = m.name
+	delete(out, voterLabel)
+	if c.Status.ClusterID != "" && m.started && m.voter() {
+		out[voterLabel] = isVoter
+	}
 	return out
 }
 

@@ -22,23 +22,39 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-func test(path string, value any) operation { return operation{"test", path, value} }
+// podChange is a patch of exactly the pod that was looked at, as long as nobody has changed the same.
+type podChange struct {
+	pod    *corev1.Pod
+	intent string
+	steps  []operation
+	fields []fieldpath.Path
+}
 
-func replace(path string, value any) operation { return operation{"replace", path, value} }
+// annotate replaces an annotation that the pod has.
+func (p *podChange) annotate(key, value string) {
+	at := "/metadata/annotations/" + escaped(key)
+	p.steps = append(p.steps, operation{"test", at, p.pod.Annotations[key]}, operation{"replace", at, value})
+	p.fields = append(p.fields, fieldpath.MakePathOrDie("metadata", "annotations", key))
+}
 
-// podPatch patches exactly the pod that was looked at; annotation is the one that tells what for.
-func podPatch(pod *corev1.Pod, intent, annotation string, operations ...operation) kit.Patch {
-	data, err := json.Marshal(append([]operation{test("/metadata/uid", pod.UID)}, operations...))
+// label sets a label; every pod of a member has some.
+func (p *podChange) label(key, value string) {
+	p.steps = append(p.steps, operation{"add", "/metadata/labels/" + escaped(key), value})
+	p.fields = append(p.fields, fieldpath.MakePathOrDie("metadata", "labels", key))
+}
+
+// run has the container run another image.
+func (p *podChange) run(image string) {
+	p.steps = append(p.steps, operation{"test", "/spec/containers/0/name", container}, operation{"replace", "/spec/containers/0/image", image})
+}
+
+func (p *podChange) patch() kit.Patch {
+	data, err := json.Marshal(append([]operation{{"test", "/metadata/uid", p.pod.UID}}, p.steps...))
 	if err != nil { // text and nothing else
 		panic(fmt.Errorf("encode a patch: %w", err))
 	}
-	return kit.Patch{
-		Object: pod, Type: types.JSONPatchType, Data: data, Intent: intent,
-		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", annotation)),
-	}
+	return kit.Patch{Object: p.pod, Type: types.JSONPatchType, Data: data, Intent: p.intent, Fields: fieldpath.NewSet(p.fields...)}
 }
 
-// annotationPath is that of an annotation in a JSON patch (RFC 6901).
-func annotationPath(key string) string {
-	return "/metadata/annotations/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-}
+// escaped is a key as a JSON pointer has it (RFC 6901).
+func escaped(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }

@@ -173,21 +173,24 @@ func (f facts) certificatesIn(c *etcdv1beta2.EtcdCluster) time.Duration {
 	return secretInterval
 }
 
-// establishPatch takes from a pod the permission to start on an empty volume.
+// establishPatch takes from a pod the permission to start on an empty volume, and shows a voter's to
+// clients.
 func establishPatch(m member) kit.Patch {
 	to := startOf(etcdgate.Established, m.id)
-	return podPatch(m.pod, to, startAnnotation,
-		test(annotationPath(startAnnotation), m.start()),
-		replace(annotationPath(startAnnotation), to))
+	change := podChange{pod: m.pod, intent: to}
+	change.annotate(startAnnotation, to)
+	if m.voter() {
+		change.intent += " " + voterLabel
+		change.label(voterLabel, isVoter)
+	}
+	return change.patch()
 }
 
 // versionPatch has a pod run another version, in place: the kubelet stops etcd and starts
 // the other image on the same volume.
 func versionPatch(c *etcdv1beta2.EtcdCluster, m member, version string) kit.Patch {
-	at := annotationPath(etcdv1beta2.VersionAnnotation)
-	return podPatch(m.pod, version, etcdv1beta2.VersionAnnotation,
-		test(at, m.pod.Annotations[etcdv1beta2.VersionAnnotation]),
-		test("/spec/containers/0/name", container),
-		replace(at, version),
-		replace("/spec/containers/0/image", image(c, version)))
+	change := podChange{pod: m.pod, intent: version}
+	change.annotate(etcdv1beta2.VersionAnnotation, version)
+	change.run(image(c, version))
+	return change.patch()
 }

@@ -28,6 +28,7 @@ const (
 	dataVolume, dataMount     = "etcd-data", "/var/etcd"
 	helperVolume, helperMount = "opcrew", "/opcrew"
 	startVolume, startMount   = "opcrew-start", "/etc/opcrew"
+	latchVolume, latchMount   = "opcrew-latch", "/var/opcrew"
 	helper                    = helperMount + "/opcrew-helper"
 
 	// gatePort is where the gate tells how the member is; metricsPort is etcd's own, for it.
@@ -86,7 +87,8 @@ func (f facts) etcd(c *etcdv1beta2.EtcdCluster, m member, all []member, version 
 		WithVolumeMounts(
 			corev1ac.VolumeMount().WithName(dataVolume).WithMountPath(dataMount),
 			corev1ac.VolumeMount().WithName(helperVolume).WithMountPath(helperMount).WithReadOnly(true),
-			corev1ac.VolumeMount().WithName(startVolume).WithMountPath(startMount).WithReadOnly(true)).
+			corev1ac.VolumeMount().WithName(startVolume).WithMountPath(startMount).WithReadOnly(true),
+			corev1ac.VolumeMount().WithName(latchVolume).WithMountPath(latchMount)).
 		WithVolumeMounts(tlsMounts(c)...)
 	if c.Spec.Pod != nil {
 		out.WithResources(podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](c.Spec.Pod.Resources))
@@ -105,7 +107,8 @@ func image(c *etcdv1beta2.EtcdCluster, version string) string {
 func gate(c *etcdv1beta2.EtcdCluster, m member, version string) []string {
 	out := []string{helper, "run-etcd",
 		"--cluster=" + string(c.UID), "--member=" + m.name,
-		"--data-dir=" + dataMount + "/data", "--marker=" + dataMount + "/opcrew.json", "--start-file=" + startMount + "/start",
+		"--data-dir=" + dataMount + "/data", "--marker=" + dataMount + "/opcrew.json",
+		"--start-file=" + startMount + "/start", "--latch=" + latchMount + "/part",
 		fmt.Sprintf("--listen=:%d", gatePort), fmt.Sprintf("--client-address=127.0.0.1:%d", etcdv1beta2.ClientPort),
 	}
 	if measured(version) {
@@ -156,6 +159,7 @@ func volumes(c *etcdv1beta2.EtcdCluster, m member) []*corev1ac.VolumeApplyConfig
 	out := []*corev1ac.VolumeApplyConfiguration{
 		data,
 		corev1ac.Volume().WithName(helperVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
+		corev1ac.Volume().WithName(latchVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
 		corev1ac.Volume().WithName(startVolume).WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().
 			WithItems(corev1ac.DownwardAPIVolumeFile().WithPath("start").
 				WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + startAnnotation + "']")))),

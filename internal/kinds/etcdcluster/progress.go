@@ -29,7 +29,8 @@ func (f facts) reportMembers(set condition.Set, c *etcdv1beta2.EtcdCluster, d de
 	case d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec:
 		set.False(kind, d.invalid.reason, d.invalid.message)
 	case c.Status.ClusterID == "":
-		set.False(kind, etcdv1beta2.ReasonCreating, f.beginning(d))
+		reason, message := f.beginning(d)
+		set.False(kind, reason, message)
 	case f.anyLost(d):
 		set.False(kind, etcdv1beta2.ReasonMemberLost, count+f.firstCause(d))
 	case int32(len(d.members)) < c.Spec.Size:
@@ -39,7 +40,7 @@ func (f facts) reportMembers(set condition.Set, c *etcdv1beta2.EtcdCluster, d de
 	case f.stray(d) != "":
 		set.False(kind, etcdv1beta2.ReasonScalingDown, count+"; pod "+f.stray(d)+" of a member that was taken out is going")
 	case ready < len(d.members) && f.begun(d):
-		set.False(kind, common.ReasonApplying, "The cluster is formed, and its members are about to serve clients")
+		set.False(kind, common.ReasonApplying, count+"; the others are about to serve clients")
 	case ready < len(d.members):
 		set.False(kind, etcdv1beta2.ReasonMemberNotReady, count+f.firstCause(d))
 	default:

@@ -55,6 +55,11 @@ func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcom
 	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, ready.Message)
 }
 
+// Records has it written at once that the cluster was formed: clients may come from then on.
+func (r *reconciler) Records(before, now *etcdv1beta2.EtcdCluster) bool {
+	return before.Status.ClusterID != now.Status.ClusterID
+}
+
 // reportUnseen is for a process that has not looked at the members yet. What was last said stands,
 // unless it was said of an earlier spec.
 func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
