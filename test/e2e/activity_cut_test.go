@@ -18,12 +18,16 @@ import (
 )
 
 // cut separates a node from all others, and returns how to undo that.
-func (c *chores) cut(t *testing.T, node string) (heal func()) {
+func (c *chores) cut(t *testing.T, node string) func() {
 	t.Helper()
 	c.cluster.run(t, "localcluster", "node", "cut", node)
-	heal = func() { c.cluster.run(t, "localcluster", "node", "heal", node) }
+	heal := func() { c.cluster.run(t, "localcluster", "node", "heal", node) }
 	t.Cleanup(heal) // it is no error if the link is well
-	return heal
+	return func() {
+		t.Helper()
+		heal()
+		c.awaitWell(t)
+	}
 }
 
 func TestCommandsRunOnThroughACutAndTheirEndsAreTold(t *testing.T) {

@@ -43,7 +43,9 @@ func (c *chores) restartKubelet(t *testing.T, node string) {
 	})
 }
 
-func TestACommandRunsOnceAtWhateverMomentItsKubeletIsKilled(t *testing.T) {
+// The container runtime ends what it was starting for a kubelet that goes. That is Unknown
+// then, and not begun again.
+func TestACommandIsNeverBegunTwiceAtWhateverMomentItsKubeletIsKilled(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally
 	for i := range 10 {
@@ -52,14 +54,37 @@ func TestACommandRunsOnceAtWhateverMomentItsKubeletIsKilled(t *testing.T) {
 		c.restartKubelet(t, "node3")
 		tallies = append(tallies, y)
 	}
+	ended := 0
 	for _, y := range tallies {
+		y.awaitBegun(t)
+		y.release(t)
+		if y.wantTruth(t) {
+			ended++
+		}
+		y.wantNothingLeft(t)
+	}
+	if ended == 0 {
+		t.Error("expected some commands to come to their end, none did")
+	}
+}
+
+func TestCommandsRunOnAndTheirEndsAreToldThoughTheirKubeletIsKilled(t *testing.T) {
+	c := newChores(t)
+	var tallies []tally
+	for i := range 6 {
+		tallies = append(tallies, c.tallied(t, "node3", fmt.Sprint("chore-", i)))
+	}
+	for _, y := range tallies {
+		y.await(t, y.name, egov1.StateRunning)
 		y.awaitCounted(t, "begun")
 	}
-	c.restartKubelet(t, "node3") // in all runs
+	for range 2 {
+		c.restartKubelet(t, "node3") // in their runs
+	}
 	for i, y := range tallies {
 		y.release(t)
-		if i%3 == 0 {
-			c.restartKubelet(t, "node3") // at their end
+		if i%2 == 0 {
+			c.restartKubelet(t, "node3") // at their ends
 		}
 	}
 	for _, y := range tallies {
@@ -88,10 +113,23 @@ func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
 	c.crash(t, "node3")
 	y.awaitWords(t, "chore", "does not answer")
 	c.start(t, "node3")
+	c.awaitWell(t)
 	if a := y.await(t, "chore", egov1.StateUnknown, egov1.StateFailed, egov1.StateSucceeded); a.Status.Prosta != egov1.StateUnknown || !strings.Contains(says(a), "not run again") {
 		t.Errorf("expected its end to be Unknown, and what to do then, it is %s: %s", a.Status.Prosta, says(a))
 	}
 	if begun := y.counted(t, "begun"); begun != 1 {
 		t.Errorf("expected the command to have begun once, it did %d times", begun)
 	}
+}
+
+// awaitWell waits until all nodes are: the next test expects that.
+func (c *chores) awaitWell(t *testing.T) {
+	t.Helper()
+	eventually.True(t, 2*time.Minute, "all nodes are well", func() error {
+		out, err := c.program("localcluster", "status").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nil
+	})
 }

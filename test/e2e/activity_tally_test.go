@@ -71,16 +71,52 @@ func (y tally) awaitCounted(t *testing.T, what string) {
 	})
 }
 
+// awaitBegun waits until the command has begun, or it is known that it will not.
+func (y tally) awaitBegun(t *testing.T) {
+	t.Helper()
+	eventually.True(t, time.Minute, y.name+" has begun, or ended before", func() error {
+		if a := y.get(t, y.name); y.counted(t, "begun") == 0 && a.Status.EndedAt == nil {
+			return fmt.Errorf("it is %s: %s", a.Status.Prosta, says(a))
+		}
+		return nil
+	})
+}
+
+func (y tally) awaitOver(t *testing.T) *egov1.Activity {
+	t.Helper()
+	return y.await(t, y.name, egov1.StateFailed, egov1.StateSucceeded, egov1.StateUnknown, egov1.StateCancelled, egov1.StateUnreachable)
+}
+
 // wantOnce expects the command to have run once, and its Activity to tell truly how it ended.
 func (y tally) wantOnce(t *testing.T) {
 	t.Helper()
-	a := y.await(t, y.name, egov1.StateFailed, egov1.StateSucceeded, egov1.StateUnknown, egov1.StateCancelled, egov1.StateUnreachable)
+	a := y.awaitOver(t)
 	if begun, ended := y.counted(t, "begun"), y.counted(t, "ended"); begun != 1 || ended != 1 {
 		t.Errorf("expected the command of %s to run once and to its end, it began %d times and ended %d times", y.name, begun, ended)
 	}
 	if a.Status.Prosta != egov1.StateFailed || says(a) != truly {
 		t.Errorf("expected %s to be Failed by its %s, it is %s: %s", y.name, truly, a.Status.Prosta, says(a))
 	}
+}
+
+// wantTruth expects the command to have run once at most, and its Activity to claim nothing
+// that is not so. It tells whether the command came to its end.
+func (y tally) wantTruth(t *testing.T) bool {
+	t.Helper()
+	a, begun, ended := y.awaitOver(t), y.counted(t, "begun"), y.counted(t, "ended")
+	state, says := a.Status.Prosta, says(a)
+	t.Logf("%s began %d times, ended %d times, is %s: %s", y.name, begun, ended, state, says)
+	switch {
+	case begun > 1:
+		t.Errorf("expected the command of %s to run once, it began %d times", y.name, begun)
+	case ended == 1 && (state != egov1.StateFailed || says != truly):
+		t.Errorf("expected %s, whose command ended, to be Failed by its %s, it is %s: %s", y.name, truly, state, says)
+	case ended == 0 && (state == egov1.StateSucceeded || says == truly):
+		t.Errorf("expected %s, whose command did not end, not to say so, it is %s: %s", y.name, state, says)
+	case begun == 1 && strings.Contains(says, "did not begin"):
+		t.Errorf("expected %s, whose command began, not to deny it, it says %s", y.name, says)
+	}
+	return ended == 1
 }
 
 // wantNothingLeft waits until the processes of the command are gone from its host.
