@@ -114,6 +114,12 @@ func startCutShort(started time.Time) podOption {
 	}
 }
 
+// waitsAgain has a container that ended before, and none since.
+func waitsAgain(p *corev1.Pod) {
+	s := &p.Status.ContainerStatuses[0]
+	s.LastTerminationState, s.State = s.State, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
+}
+
 // failedAtOnce never had a container.
 func failedAtOnce(reason string) podOption {
 	return func(p *corev1.Pod) { p.Status.Phase, p.Status.Message = corev1.PodFailed, reason }
