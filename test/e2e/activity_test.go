@@ -49,16 +49,26 @@ func asUser(name string) chore   { return func(a *egov1.Activity) { a.Spec.ExecU
 func inDir(dir string) chore     { return func(a *egov1.Activity) { a.Spec.ExecCwd = dir } }
 func onHost(host string) chore   { return func(a *egov1.Activity) { a.Spec.Host = host } }
 func within(seconds int64) chore { return func(a *egov1.Activity) { a.Spec.TimeoutSeconds = &seconds } }
+func repairs(a *egov1.Activity)  { a.Spec.Placement = egov1.PlacementRepair }
 
-func (c *chores) run(t *testing.T, name, command string, options ...chore) {
-	t.Helper()
+// without a shell: a program and its arguments.
+func args(args ...egov1.Arg) chore {
+	return func(a *egov1.Activity) { a.Spec.Command, a.Spec.Args = "", args }
+}
+
+func (c *chores) declared(name, command string, options ...chore) *egov1.Activity {
 	a := &egov1.Activity{}
 	a.Namespace, a.Name = c.ns, name
 	a.Spec.Command, a.Spec.Host = command, "node1"
 	for _, o := range options {
 		o(a)
 	}
-	if err := c.Create(t.Context(), a); err != nil {
+	return a
+}
+
+func (c *chores) run(t *testing.T, name, command string, options ...chore) {
+	t.Helper()
+	if err := c.Create(t.Context(), c.declared(name, command, options...)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -93,6 +103,19 @@ func says(a *egov1.Activity) string {
 	return ""
 }
 
+// awaitWords waits until Ready has some words, of whatever state.
+func (c *chores) awaitWords(t *testing.T, name, words string) *egov1.Activity {
+	t.Helper()
+	var a *egov1.Activity
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready of %s says %q", name, words), func() error {
+		if a = c.get(t, name); !strings.Contains(says(a), words) {
+			return fmt.Errorf("it is %s and says %q", a.Status.Prosta, says(a))
+		}
+		return nil
+	})
+	return a
+}
+
 // onNode runs a command on a machine, past Kubernetes.
 func (c *chores) onNode(t *testing.T, node string, command ...string) string {
 	t.Helper()
@@ -116,130 +139,4 @@ func TestSmokeAnActivityRunsTheArticlesCommandOnItsHost(t *testing.T) {
 	if left := c.kubectl(t, "get", "pods", "-n", "opcrew-activities", "-l", "opcrew.io/owner="+string(a.UID), "-o", "name"); left != "" {
 		t.Errorf("expected no pod to be left, got %s", left)
 	}
-}
-
-func TestWhatCanBecomeOfACommand(t *testing.T) {
-	c := newChores(t)
-	for _, row := range []struct {
-		name, command string
-		options       []chore
-		state         egov1.State
-		words         string // of Ready
-		output        string
-	}{
-		{"user", "id -un; id -Gn; pwd", []chore{asUser("www-data"), inDir("/var")}, egov1.StateSucceeded, "exit code 0", "www-data\nwww-data\n/var"},
-		{"no-user", "true", []chore{asUser("root;id")}, egov1.StateFailed, "root;id", ""},
-		{"no-directory", "true", []chore{inDir("/no/such/directory")}, egov1.StateFailed, "/no/such/directory", ""},
-		{"exit", "exit 3", nil, egov1.StateFailed, "exit code 3", ""},
-		{"exit-137", "exit 137", nil, egov1.StateFailed, "exit code 137", ""},
-		{"killed", "kill -9 $$", nil, egov1.StateFailed, "SIGKILL", ""},
-		{"timed-out", "trap '' TERM; sleep 600", []chore{within(3)}, egov1.StateTimedOut, "time was up", ""},
-		{"quotes", `echo "a'b" '$(id)' "` + "`id`" + `" | head -c 9; echo; echo "$(echo nested)"`, nil, egov1.StateSucceeded, "exit code 0", "nested"},
-		{"not-text", `printf '\377\376'; echo end`, nil, egov1.StateSucceeded, "exit code 0", "end"},
-		{"much", "head -c 10000000 /dev/zero | tr '\\0' x; echo end", nil, egov1.StateSucceeded, "exit code 0", "end"},
-		{"forks", "setsid sleep 600 & (sleep 600 &) ; echo left", nil, egov1.StateSucceeded, "exit code 0", "left"},
-	} {
-		c.run(t, row.name, row.command, row.options...)
-		t.Run(row.name, func(t *testing.T) {
-			a := c.await(t, row.name, row.state)
-			if !strings.Contains(says(a), row.words) || !strings.Contains(a.Status.Output, row.output) {
-				t.Errorf("expected %q and output %q, got %q and %q", row.words, row.output, says(a), a.Status.Output)
-			}
-		})
-	}
-	if left := c.onNode(t, "node1", "sh", "-c", "pgrep -fc 'sleep 60[0]' || true"); strings.TrimSpace(left) != "0" {
-		t.Errorf("expected no process of a command to be left on the host, got %s", left)
-	}
-}
-
-// counts runs a command that leaves a line in a file of its host, and gives how to read how many there are.
-func (c *chores) counts(t *testing.T, host, name, seconds string) func() string {
-	t.Helper()
-	file := "/var/tmp/opcrew-e2e-" + c.ns + "-" + name
-	t.Cleanup(func() { c.onNode(t, host, "rm", "-f", file) })
-	c.run(t, name, "echo ran >> "+file+"; sleep "+seconds, onHost(host))
-	return func() string {
-		return strings.TrimSpace(c.onNode(t, host, "sh", "-c", "wc -l < "+file+" || echo 0"))
-	}
-}
-
-func TestACommandRunsOnceWhateverHappensToTheOperator(t *testing.T) {
-	c := newChores(t)
-	var lines []func() string
-	for i := range 8 {
-		lines = append(lines, c.counts(t, "node1", fmt.Sprint("chore-", i), "5"))
-		time.Sleep(time.Duration(i*100) * time.Millisecond) // another moment of its life
-		c.kill(t, c.leader(t, "machines"))
-	}
-	for i, count := range lines {
-		if a := c.await(t, fmt.Sprint("chore-", i), egov1.StateSucceeded); count() != "1" {
-			t.Errorf("expected the command of %s to have run once, it ran %s times", a.Name, count())
-		}
-	}
-}
-
-func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
-	c := newChores(t)
-	count := c.counts(t, "node3", "chore", "600")
-	c.await(t, "chore", egov1.StateRunning)
-	eventually.True(t, time.Minute, "the command has begun", func() error {
-		if got := count(); got != "1" {
-			return fmt.Errorf("it ran %s times", got)
-		}
-		return nil
-	})
-	c.cluster.run(t, "localcluster", "node", "crash", "node3")
-	eventually.True(t, time.Minute, "Ready tells that the host does not answer", func() error {
-		if a := c.get(t, "chore"); !strings.Contains(says(a), "does not answer") {
-			return fmt.Errorf("it says %s", says(a))
-		}
-		return nil
-	})
-	c.cluster.run(t, "localcluster", "node", "start", "node3")
-	a := c.await(t, "chore", egov1.StateUnknown, egov1.StateFailed)
-	if got := count(); got != "1" {
-		t.Errorf("expected the command to have run once, it ran %s times; %s", got, says(a))
-	}
-}
-
-func TestRepairReachesAHostThatIsCordonedAndTainted(t *testing.T) {
-	c := newChores(t)
-	c.kubectl(t, "cordon", "node2")
-	c.kubectl(t, "taint", "node", "node2", "broken=disk:NoExecute", "--overwrite")
-	t.Cleanup(func() {
-		c.kubectl(t, "uncordon", "node2")
-		c.kubectl(t, "taint", "node", "node2", "broken-")
-	})
-	c.run(t, "routine", "true", onHost("node2"))
-	c.run(t, "repair", "hostname", onHost("node2"), func(a *egov1.Activity) { a.Spec.Placement = egov1.PlacementRepair })
-	if a := c.await(t, "repair", egov1.StateSucceeded); !strings.Contains(a.Status.Output, "node2") {
-		t.Errorf("expected it to run on node2, got %q", a.Status.Output)
-	}
-	eventually.True(t, time.Minute, "the other one tells why it waits", func() error {
-		if a := c.get(t, "routine"); a.Status.Prosta != egov1.StatePending || !strings.Contains(says(a), "taint") && !strings.Contains(says(a), "unschedulable") {
-			return fmt.Errorf("it is %s and says %s", a.Status.Prosta, says(a))
-		}
-		return nil
-	})
-}
-
-func TestAScheduleMakesARunEveryMinute(t *testing.T) {
-	c := newChores(t)
-	c.run(t, "minutely", "date", func(a *egov1.Activity) { a.Spec.Schedule = new("* * * * *") })
-	eventually.True(t, 4*time.Minute, "three runs have succeeded", func() error {
-		all := &egov1.ActivityList{}
-		if err := c.List(t.Context(), all, client.InNamespace(c.ns)); err != nil {
-			return err
-		}
-		done := 0
-		for _, a := range all.Items {
-			if a.Status.Prosta == egov1.StateSucceeded {
-				done++
-			}
-		}
-		if done < 3 {
-			return fmt.Errorf("%d have", done)
-		}
-		return nil
-	})
 }

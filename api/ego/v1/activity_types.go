@@ -59,7 +59,8 @@ type Activity struct {
 type ActivitySpec struct {
 	// command that the host's /bin/sh runs, as it is written.
 	// +optional
-	// +kubebuilder:validation:MaxLength=102400
+	// +kubebuilder:validation:MaxLength=1048576
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 102400",message="a command has 102400 characters at most; put a longer one into a file of the host, and run that"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="a command cannot contain the character NUL"
 	Command string `json:"command,omitempty"`
 

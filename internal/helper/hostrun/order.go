@@ -113,7 +113,7 @@ func ParseOrder(text []byte) (Order, error) {
 }
 
 func tooLong(length int) error {
-	return fmt.Errorf("the order has %d bytes, and at most %d fit", length, MaxOrder)
+	return fmt.Errorf("the order has %d bytes with all that is in it, and at most %d fit: put what is long into a file on the host", length, MaxOrder)
 }
 
 // fill gives defaults to what was written down as empty.

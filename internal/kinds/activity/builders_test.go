@@ -105,6 +105,21 @@ func endedWith(message string) podOption {
 	}
 }
 
+// startCutShort had a container whose start failed; a kubelet says of it that it was started in 1970.
+func startCutShort(started time.Time) podOption {
+	return func(p *corev1.Pod) {
+		endedWith("failed to start containerd task: context canceled")(p)
+		end := p.Status.ContainerStatuses[0].State.Terminated
+		end.Reason, end.ExitCode, end.StartedAt = "StartError", 128, metav1.NewTime(started)
+	}
+}
+
+// waitsAgain has a container that ended before, and none since.
+func waitsAgain(p *corev1.Pod) {
+	s := &p.Status.ContainerStatuses[0]
+	s.LastTerminationState, s.State = s.State, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
+}
+
 // failedAtOnce never had a container.
 func failedAtOnce(reason string) podOption {
 	return func(p *corev1.Pod) { p.Status.Phase, p.Status.Message = corev1.PodFailed, reason }

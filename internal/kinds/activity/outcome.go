@@ -90,7 +90,8 @@ func lastWords(pod *corev1.Pod) string {
 	if why := evicted(pod); why != "" {
 		return why
 	}
-	if t := status(pod).State.Terminated; t != nil {
+	s := status(pod)
+	if t := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated); t != nil {
 		return cmp.Or(firstLine(t.Message), fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode))
 	}
 	words := cmp.Or(pod.Status.Message, pod.Status.Reason, disruption(pod).Message)

@@ -21,10 +21,16 @@ func status(pod *corev1.Pod) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// begun tells whether the runner was started.
+// cutShort is how a container runtime calls a start that failed.
+const cutShort = "StartError"
+
+// begun tells whether the runner was started, or may have been: a start is cut short, too, when
+// the kubelet that asked for it is killed, and by then the command may be at work.
 func begun(pod *corev1.Pod) bool {
 	s := status(pod)
-	return s.State.Running != nil || s.State.Terminated != nil && !s.State.Terminated.StartedAt.IsZero() || s.LastTerminationState.Terminated != nil
+	end := s.State.Terminated
+	return s.State.Running != nil || s.LastTerminationState.Terminated != nil ||
+		end != nil && (!end.StartedAt.IsZero() || end.Reason == cutShort)
 }
 
 // ended tells whether the pod runs no more, by the kubelet's word; one that no kubelet has

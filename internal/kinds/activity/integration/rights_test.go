@@ -90,7 +90,7 @@ func TestWhoMayRunWhatWhereIsARightLikeAnyOther(t *testing.T) {
 	s.grant("eve", editor)
 	s.grant("bob", editor, rule("hosts", "run", s.hosts[0]))
 	s.grant("ada", editor, rule("hosts", "run", s.hosts[0]), rule("hostusers", "run-as", "www-data"))
-	s.ruleNamespace("lord")
+	s.bind("lord", "cluster-admin") // of the namespace, as a tenant's admin may be
 	asWWW := func(a *egov1.Activity) { a.Spec.ExecUser = "www-data" }
 	elsewhere := func(a *egov1.Activity) { a.Spec.Host = s.hosts[1] }
 	for _, c := range []struct {
@@ -109,15 +109,6 @@ func TestWhoMayRunWhatWhereIsARightLikeAnyOther(t *testing.T) {
 			return s.as(c.who).Create(s.Context(), s.declared("try", "true", c.options...), client.DryRunAll)
 		})
 	}
-}
-
-// ruleNamespace lets somebody do all in the namespace, as a tenant's admin may.
-func (s *site) ruleNamespace(who string) {
-	s.Helper()
-	binding := &rbacv1.RoleBinding{Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}}
-	binding.Namespace, binding.Name = s.ns, who
-	binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}
-	s.made(binding)
 }
 
 func TestAScheduleIsResumedByWhoMayRunIt(t *testing.T) {
