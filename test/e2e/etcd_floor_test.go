@@ -18,16 +18,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/internal/workload"
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
 // floorSize is the number of members that times are compared for.
 const floorSize = 3
 
-// etcdFloor is how long it takes until three members are ready that nobody looks after: one
-// StatefulSet of the same image with one static initial cluster. Nothing that runs pods of
-// its own can be much quicker.
-func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) time.Duration {
+// etcdFloor is how long it takes until three members are ready that nobody looks after, and until
+// they are again when the pod of one was deleted: one StatefulSet of the same image with one static
+// initial cluster. Nothing that runs pods of its own can be much quicker.
+func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) (created, again time.Duration) {
 	t.Helper()
 	set := e.floorSet(name, version, claims)
 	begin := time.Now()
@@ -37,13 +38,33 @@ func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) ti
 	if err := e.Create(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	took := timeTo(t, "all of the floor's members are ready", begin, func() bool {
+	created = timeTo(t, "all of the floor's members are ready", begin, func() bool {
 		now := &appsv1.StatefulSet{}
 		return e.Get(t.Context(), client.ObjectKeyFromObject(set), now) == nil && now.Status.ReadyReplicas == floorSize
 	})
+	if claims { // without, the member would come back with nothing, and etcd end
+		again = e.floorAgain(t, name)
+	}
 	e.kubectl(t, "delete", "-n", e.ns, "statefulset/"+name, "service/"+name, "--cascade=foreground")
 	e.kubectl(t, "delete", "pvc", "-n", e.ns, "-l", "floor="+name)
-	return took
+	return created, again
+}
+
+func (e *etcdTest) floorAgain(t *testing.T, name string) time.Duration {
+	t.Helper()
+	key := client.ObjectKey{Namespace: e.ns, Name: name + "-0"}
+	pod := &corev1.Pod{}
+	if err := e.Get(t.Context(), key, pod); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if err := e.Delete(t.Context(), pod.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	return timeTo(t, "the floor's member is back", begin, func() bool {
+		now := &corev1.Pod{}
+		return e.Get(t.Context(), key, now) == nil && now.UID != pod.UID && workload.Ready(now)
+	})
 }
 
 // floorService gives members their names before they are ready: they need them to become so.
