@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -35,10 +36,13 @@ const (
 // remote is a Store over the network, with one connection to each member.
 type remote struct {
 	target Target
+	web    *http.Client
+	// open ends when the store is closed.
+	open  context.Context
+	close context.CancelFunc
 
-	mu     sync.Mutex
-	closed bool
-	conns  map[string]*conn
+	mu    sync.Mutex
+	conns map[string]*conn
 	// voter is the endpoint that steps go to: the leader's, as far as is known.
 	voter string
 }
@@ -48,7 +52,8 @@ func Dial(target Target) (Store, error) {
 	if len(target.Endpoints) == 0 {
 		return nil, errors.New("no endpoint is known")
 	}
-	return &remote{target: target, conns: map[string]*conn{}}, nil
+	open, end := context.WithCancel(context.Background())
+	return &remote{target: target, web: web(target), open: open, close: end, conns: map[string]*conn{}}, nil
 }
 
 // conn is the connection to one member.
@@ -78,7 +83,7 @@ func (c *conn) learn(version string) {
 func (r *remote) conn(endpoint string) (*conn, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.open.Err() != nil {
 		return nil, errors.New("the connections have been closed")
 	}
 	if c, ok := r.conns[endpoint]; ok {
@@ -124,7 +129,8 @@ func failFast(ctx context.Context, method string, req, reply any, cc *grpc.Clien
 func (r *remote) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = true
+	r.close()
+	r.web.CloseIdleConnections()
 	var errs []error
 	for _, c := range r.conns {
 		errs = append(errs, c.Close())

@@ -12,7 +12,7 @@ import (
 
 // look lists the members and asks each how it is, all at a time.
 func (c *cluster) look(ctx context.Context, before View) View {
-	view := View{At: c.clock.Now(), ClusterID: before.ClusterID, Members: before.Members}
+	view := View{At: c.clock.Now(), ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion}
 	store, done, err := c.use()
 	if err != nil {
 		view.Err = err
@@ -23,17 +23,27 @@ func (c *cluster) look(ctx context.Context, before View) View {
 	round := c.begin(ctx, store)
 	round.ask(target.Endpoints...)
 	round.ask(endpoints(before.Members)...)
+	if view.list(ctx, store); view.Err == nil {
+		round.ask(endpoints(view.Members)...)
+	}
+	view.fill(target.Endpoints, round.wait(c.clock))
+	view.askVersion(ctx, store)
+	return view
+}
+
+// list lists the members. What another cluster has agreed on says nothing of this one.
+func (v *View) list(ctx context.Context, store Store) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	id, members, err := store.Members(ctx)
 	if err != nil {
-		view.Err = fmt.Errorf("list the members: %w", err)
-	} else {
-		view.ClusterID, view.Members = id, members
-		round.ask(endpoints(members)...)
+		v.Err = fmt.Errorf("list the members: %w", err)
+		return
 	}
-	view.fill(target.Endpoints, round.wait(c.clock))
-	return view
+	if id != v.ClusterID {
+		v.ClusterVersion = ""
+	}
+	v.ClusterID, v.Members = id, members
 }
 
 // endpoints are where members are asked.
@@ -92,7 +102,7 @@ const (
 
 // DefaultInterval is the time between two looks.
 func DefaultInterval(view View) time.Duration {
-	if view.Err != nil || view.Stale || len(view.Absent) > 0 || len(view.Members) == 0 {
+	if view.Err != nil || view.Stale || len(view.Absent) > 0 || len(view.Members) == 0 || view.agreeing() {
 		return eager
 	}
 	for _, m := range view.Members {

@@ -18,6 +18,8 @@ type matters struct {
 	status         map[uint64]state
 	leader         uint64
 	absent         string
+	version        string
+	unversioned    bool
 }
 
 // state is that of a member's status.
@@ -34,6 +36,7 @@ func (v View) matters() matters {
 	out := matters{
 		failing: v.Err != nil, stale: v.Stale, cluster: v.ClusterID, leader: leader,
 		members: v.Members, status: map[uint64]state{}, absent: joined(v.Absent),
+		version: v.ClusterVersion, unversioned: v.VersionErr != nil,
 	}
 	for id, status := range v.Status {
 		out.status[id] = state{

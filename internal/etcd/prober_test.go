@@ -92,7 +92,7 @@ func told(p *etcd.Prober) map[string]int {
 // counted counts the calls to a world, and how many connections there have been.
 type counted struct {
 	*etcdtest.World
-	dialled, closed, lists atomic.Int64
+	dialled, closed, lists, versions atomic.Int64
 }
 
 type countedStore struct {
@@ -109,6 +109,11 @@ func (c *counted) Dial(target etcd.Target) (etcd.Store, error) {
 func (s *countedStore) Members(ctx context.Context) (uint64, []etcd.Member, error) {
 	s.lists.Add(1)
 	return s.Store.Members(ctx)
+}
+
+func (s *countedStore) ClusterVersion(ctx context.Context, endpoint string) (string, error) {
+	s.versions.Add(1)
+	return s.Store.ClusterVersion(ctx, endpoint)
 }
 
 func (s *countedStore) Close() error {
@@ -129,6 +134,9 @@ func TestAClusterAtRestIsLookedAtEveryTwoSecondsAndNobodyIsTold(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		if got := told(p); len(got) != 0 || w.lists.Load() != 11 || w.dialled.Load() != 1 {
 			t.Errorf("expected 11 looks on one connection and no event, got %d on %d and %v", w.lists.Load(), w.dialled.Load(), got)
+		}
+		if w.versions.Load() != 1 {
+			t.Errorf("expected to ask once what the cluster speaks, got %d times", w.versions.Load())
 		}
 	})
 }
@@ -155,6 +163,76 @@ func TestWhatHappensToAMemberIsToldOnceAndThenLookedAtMoreOften(t *testing.T) {
 		time.Sleep(250 * time.Millisecond)
 		if got := told(p); got["shop/db"] != 1 {
 			t.Errorf("expected to be told that it is back, got %v", got)
+		}
+	})
+}
+
+func TestThatTheMembersAgreeOnANewerVersionIsAwaitedAndTold(t *testing.T) {
+	w := &counted{World: &etcdtest.World{VersionLooks: 4}}
+	probing(t, w.Dial, func(t *testing.T, p *etcd.Prober) {
+		at := formed(w.World, "a", "b", "c")
+		p.Watch(shop, at)
+		time.Sleep(5 * time.Second)
+		told(p)
+		if v := view(t, p, shop); v.ClusterVersion != "3.6.0" {
+			t.Errorf("expected to see that the cluster speaks 3.6.0, got %+v", v)
+		}
+		before := w.versions.Load()
+		for _, name := range []string{"a", "b", "c"} {
+			time.Sleep(5 * time.Second)
+			told(p)
+			if v := view(t, p, shop); v.ClusterVersion != "3.6.0" || w.versions.Load() != before {
+				t.Errorf("expected nothing to be asked while one is left that runs 3.6, got %q after %d questions", v.ClusterVersion, w.versions.Load()-before)
+			}
+			newer := process(name, true, "a", "b", "c")
+			newer.Version = "3.7.3"
+			w.Run(newer)
+		}
+		p.Poke(shop)
+		synctest.Wait()
+		if v := view(t, p, shop); v.ClusterVersion != "3.6.0" {
+			t.Errorf("expected to see that the members have not agreed yet, got %q", v.ClusterVersion)
+		}
+		told(p)
+		time.Sleep(time.Second)
+		if got, v := told(p), view(t, p, shop); got["shop/db"] != 1 || v.ClusterVersion != "3.7.0" {
+			t.Errorf("expected to be told within a second that the cluster speaks 3.7.0, got %v and %q", got, v.ClusterVersion)
+		}
+		before = w.versions.Load()
+		time.Sleep(time.Minute)
+		if w.versions.Load() != before {
+			t.Errorf("expected nothing to be asked after that, got %d questions", w.versions.Load()-before)
+		}
+	})
+}
+
+func TestWhatTheClusterSpeaksIsNotForgottenWhileItDoesNotAnswer(t *testing.T) {
+	w := &etcdtest.World{}
+	probing(t, w.Dial, func(t *testing.T, p *etcd.Prober) {
+		p.Watch(shop, formed(w, "a", "b", "c"))
+		told(p)
+		w.Stop("b")
+		w.Stop("c")
+		time.Sleep(5 * time.Second)
+		told(p)
+		if v := view(t, p, shop); v.Err == nil || v.ClusterVersion != "3.6.0" {
+			t.Errorf("expected the version to be known without a quorum, got %+v", v)
+		}
+		w.Stop("a")
+		other := process("a", false, "a")
+		other.Volume, other.Token, other.Version = "new", "new", "3.7.3"
+		w.Break(etcdtest.Fault{Call: "ClusterVersion", Err: errors.New("broken"), Times: 100})
+		w.Run(other)
+		time.Sleep(5 * time.Second)
+		told(p)
+		if v := view(t, p, shop); v.Err != nil || v.ClusterVersion != "" || v.VersionErr == nil {
+			t.Errorf("expected nothing to be known of another cluster, and why, got %+v", v)
+		}
+		w.Mend()
+		time.Sleep(5 * time.Second)
+		told(p)
+		if v := view(t, p, shop); v.ClusterVersion != "3.7.0" || v.VersionErr != nil {
+			t.Errorf("expected it to be asked again, got %+v", v)
 		}
 	})
 }

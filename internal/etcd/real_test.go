@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,6 +87,7 @@ func TestARealClusterGrowsAndShrinksByOneMember(t *testing.T) {
 	store := dialAll(t, b, a) // b is not there yet, and holds up nobody
 	_, first := members(t, store, 1, 1)
 	growReal(t, store, a, b, first[0])
+	agreeReal(t, store, a, b)
 	shrinkReal(t, store, a, b)
 }
 
@@ -115,6 +117,31 @@ func growReal(t *testing.T, store etcd.Store, a, b *server, first etcd.Member) {
 			t.Errorf("expected the status of %s, got %+v", m.Name, status)
 		}
 	}
+}
+
+// agreeReal has both members tell what the cluster speaks, which they agree on after a while.
+func agreeReal(t *testing.T, store etcd.Store, both ...*server) {
+	t.Helper()
+	for _, s := range both {
+		status, err := store.Status(t.Context(), s.client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := spoken(status.Version)
+		within(t, s.name+" tells that the cluster speaks "+want, whatever, func(ctx context.Context) error {
+			said, err := store.ClusterVersion(ctx, s.client)
+			if err == nil && said != want {
+				return fmt.Errorf("got %q", said)
+			}
+			return err
+		})
+	}
+}
+
+// spoken is what a cluster speaks of which all members run a version.
+func spoken(version string) string {
+	parts := strings.Split(version, ".")
+	return strings.Join(append(parts[:len(parts)-1], "0"), ".")
 }
 
 func shrinkReal(t *testing.T, store etcd.Store, a, b *server) {
@@ -184,6 +211,14 @@ func TestAProberSeesARealClusterLoseItsQuorumAndGetItBack(t *testing.T) {
 	}
 	all := func(v etcd.View) bool { return v.HealthyVoters() == 3 && v.HasQuorum() && len(v.Absent) == 0 }
 	v := seen("three healthy members", all)
+	seen("what they speak", func(v etcd.View) bool {
+		for _, status := range v.Status {
+			if v.ClusterVersion != spoken(status.Version) {
+				return false
+			}
+		}
+		return v.VersionErr == nil
+	})
 
 	servers[1].stop()
 	seen("one is gone", func(v etcd.View) bool { return v.HealthyVoters() == 2 && v.HasQuorum() })

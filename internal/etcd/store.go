@@ -87,6 +87,10 @@ type Store interface {
 	Members(ctx context.Context) (uint64, []Member, error)
 	// Status asks the one member behind an endpoint.
 	Status(ctx context.Context, endpoint string) (MemberStatus, error)
+	// ClusterVersion asks the one member behind an endpoint which version the cluster speaks,
+	// such as 3.6.0; "" before there is one. Members raise it by themselves some seconds after all
+	// of them run a newer minor version.
+	ClusterVersion(ctx context.Context, endpoint string) (string, error)
 	// AddLearner and AddVoter add a member that has yet to be started. If they fail with
 	// anything but a refusal, the member may be there or not: look for its peer URL.
 	AddLearner(ctx context.Context, peerURL string) (Member, error)

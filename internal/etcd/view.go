@@ -20,6 +20,11 @@ type View struct {
 	Members   []Member
 	// Status is by member id. A member that has not been asked yet has none.
 	Status map[uint64]MemberStatus
+	// ClusterVersion is what the members last agreed to speak, such as 3.6.0; "" until it is
+	// known. It is asked for only while the lowest minor version that a member runs is another.
+	ClusterVersion string
+	// VersionErr tells why it could not be asked for in this look.
+	VersionErr error
 	// Absent are the endpoints of the target that no member has made known as its own.
 	Absent []string
 	// Stale tells that a step has been taken since: the next look, which comes at once,

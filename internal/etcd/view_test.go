@@ -38,7 +38,7 @@ func follows(id, leader uint64) MemberStatus {
 // three is a view of a healthy cluster of three that member 2 leads.
 func three() View {
 	return View{
-		ClusterID: 7, Members: []Member{voter(1), voter(2), voter(3)},
+		ClusterID: 7, Members: []Member{voter(1), voter(2), voter(3)}, ClusterVersion: "3.6.0",
 		Status: map[uint64]MemberStatus{1: follows(1, 2), 2: follows(2, 2), 3: follows(3, 2)},
 	}
 }
@@ -196,6 +196,8 @@ func TestOnlyWhatMattersMakesAViewDiffer(t *testing.T) {
 		"an endpoint is absent":    {moved(func(v *View) { v.Absent = []string{"http://m4:2379"} }), false},
 		"the members are unknown":  {moved(func(v *View) { v.Err = errGone }), false},
 		"a step was taken":         {moved(func(v *View) { v.Stale = true }), false},
+		"what the cluster speaks":  {moved(func(v *View) { v.ClusterVersion = "3.7.0" }), false},
+		"that it does not tell":    {moved(func(v *View) { v.VersionErr = errGone }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := alike(three(), test.view); got != test.alike {
@@ -220,6 +222,8 @@ func TestAClusterIsLookedAtOftenWhileAnythingIsAmiss(t *testing.T) {
 	learning.Members = append(learning.Members, learner(4))
 	failing, stale, absent := three(), three(), three()
 	failing.Err, stale.Stale, absent.Absent = errGone, true, []string{"http://m4:2379"}
+	raised, mute := three(), three()
+	raised.ClusterVersion, mute.ClusterVersion, mute.VersionErr = "3.5.0", "3.5.0", errGone
 	for name, test := range map[string]struct {
 		view View
 		want time.Duration
@@ -232,6 +236,8 @@ func TestAClusterIsLookedAtOftenWhileAnythingIsAmiss(t *testing.T) {
 		"after a step":          {stale, eager},
 		"one is to come":        {absent, eager},
 		"nothing is known":      {View{}, eager},
+		"a version to agree on": {raised, eager},
+		"it cannot be asked":    {mute, rested},
 	} {
 		if got := DefaultInterval(test.view); got != test.want {
 			t.Errorf("%s: expected %s, got %s", name, test.want, got)

@@ -24,6 +24,10 @@ type cluster struct {
 	term    uint64
 	index   uint64
 	changes []string
+	// version is what it speaks; "" before all members have run at a time.
+	version string
+	// looks at the members since all run a newer minor version than that.
+	looks int
 }
 
 type member struct {

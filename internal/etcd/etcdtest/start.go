@@ -15,6 +15,7 @@ func (w *World) settle() {
 	for _, p := range w.processes {
 		if p.cluster == nil && !p.hung {
 			p.cluster, p.id, p.reason = w.start(p.Process)
+			w.mayRun(p)
 		}
 	}
 	for _, c := range w.clusters {
@@ -22,6 +23,7 @@ func (w *World) settle() {
 		c.elect(w.voting(c))
 		if c.leader != 0 {
 			w.publish(c)
+			w.agree(c)
 		}
 	}
 }

@@ -43,6 +43,7 @@ func (s *store) Members(ctx context.Context) (id uint64, members []etcd.Member, 
 		for _, p := range s.world.up(c) {
 			c.member(p.id).looks++
 		}
+		c.looks++
 		id, members = c.id, c.list()
 		return nil
 	})
@@ -66,6 +67,18 @@ func (s *store) Status(ctx context.Context, endpoint string) (status etcd.Member
 		return etcd.MemberStatus{Err: err}, err
 	}
 	return status, nil
+}
+
+// ClusterVersion asks one member, too. What it says comes out of its log.
+func (s *store) ClusterVersion(ctx context.Context, endpoint string) (version string, err error) {
+	err = s.call(ctx, "ClusterVersion", []string{endpoint}, func(p *process) (bool, error) {
+		version = p.cluster.version
+		return true, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return version, nil
 }
 
 // AddLearner adds a member without a vote.
@@ -161,7 +174,7 @@ func (s *store) call(ctx context.Context, name string, endpoints []string, effec
 	if s.closed {
 		return errClosed
 	}
-	p, hung := w.serving(endpoints, name == "Status" || name == "MoveLeader")
+	p, hung := w.serving(endpoints, name == "Status" || name == "ClusterVersion" || name == "MoveLeader")
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

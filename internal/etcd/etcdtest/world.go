@@ -19,6 +19,10 @@ type World struct {
 	// AllConnected has every addition refused while a voter is down, as by etcd 3.6.8 and
 	// before. Later ones only ask for a quorum of what comes out.
 	AllConnected bool
+	// VersionLooks is how many times the members must have been listed, all of them running a
+	// newer minor version, before the cluster speaks it. In etcd the leader sees to that every
+	// few seconds.
+	VersionLooks int
 
 	mu         sync.Mutex
 	clusters   []*cluster

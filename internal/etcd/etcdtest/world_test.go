@@ -307,3 +307,58 @@ func TestFaultsStrikeAsOftenAsTheyAreAskedTo(t *testing.T) {
 		expect(t, err, nil)
 	})
 }
+
+// runs is a process that is started again with another version.
+func runs(w *World, version string, names ...string) {
+	for _, name := range names {
+		p := pod(name, true, "a", "b", "c")
+		p.Version = version
+		w.Run(p)
+	}
+}
+
+func TestAClusterSpeaksTheLowestMinorVersionSomeLooksAfterAllRunIt(t *testing.T) {
+	w := &World{VersionLooks: 2}
+	for _, name := range []string{"a", "b", "c"} {
+		w.Run(pod(name, false, "a", "b", "c"))
+	}
+	store := dial(t, w, "a", "b", "c")
+	speaks := func(when, want string) {
+		t.Helper()
+		for _, name := range []string{"a", "b"} {
+			if got, err := store.ClusterVersion(t.Context(), clientURL(name)); err != nil || got != want {
+				t.Errorf("%s: expected the cluster to speak %q, got %q, %v", when, want, got, err)
+			}
+		}
+	}
+	speaks("before the first look", "")
+	list(t, store)
+	list(t, store)
+	speaks("after two looks", "3.6.0")
+	runs(w, "3.7.3", "a", "b")
+	list(t, store)
+	list(t, store)
+	speaks("while one still runs the old one", "3.6.0")
+	w.Stop("c")
+	list(t, store)
+	list(t, store)
+	speaks("while one does not run", "3.6.0")
+	runs(w, "3.7.0", "c")
+	list(t, store)
+	speaks("just after the last has come up", "3.6.0")
+	list(t, store)
+	speaks("two looks later", "3.7.0")
+	_, err := store.ClusterVersion(t.Context(), clientURL("d"))
+	expect(t, err, errRefused)
+	if got := w.Violations(); len(got) != 0 {
+		t.Errorf("expected no violation, got %v", got)
+	}
+}
+
+func TestAMemberTwoMinorVersionsAheadOfItsClusterIsAViolation(t *testing.T) {
+	w := formed("a", "b", "c")
+	runs(w, "3.8.1", "b")
+	if got := w.Violations(); !slices.Equal(got, []string{"b runs 3.8.1 in a cluster that speaks 3.6.0"}) {
+		t.Errorf("expected a violation, got %v", got)
+	}
+}

@@ -4,6 +4,7 @@
 package etcdcluster
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -72,7 +73,7 @@ func observed(c *etcdv1beta2.EtcdCluster, n int64) world {
 	w := world{c: c, facts: facts{
 		now: noon, helperImage: "opcrew-helper:test", nodesKnown: true,
 		pods: map[string]*corev1.Pod{}, claims: map[string]*corev1.PersistentVolumeClaim{}, nodes: map[string]node{},
-		view: etcd.View{At: noon, ClusterID: 0xc1, Status: map[uint64]etcd.MemberStatus{}},
+		view: etcd.View{At: noon, ClusterID: 0xc1, Status: map[uint64]etcd.MemberStatus{}, ClusterVersion: minorOf(c.Status.CurrentVersion) + ".0"},
 	}}
 	for serial := range n {
 		w = w.with(serial, false)
@@ -222,6 +223,18 @@ func (w world) running(serial int64, version, annotation string) world {
 	status.Version = version
 	w.view.Status[w.id(serial)] = status
 	w.pods[memberName(w.c, serial)].Annotations[etcdv1beta2.VersionAnnotation] = annotation
+	return w
+}
+
+// speaking has the members have agreed on a version, or, if it is "", not have told.
+func (w world) speaking(version string) world {
+	w.view.ClusterVersion = version
+	return w
+}
+
+// mute has nobody tell it, and why.
+func (w world) mute(why string) world {
+	w.view.VersionErr = errors.New(why)
 	return w
 }
 

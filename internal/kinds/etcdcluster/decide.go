@@ -30,8 +30,6 @@ type decision struct {
 	invalid *obstacle
 	// waits says what the next step waits for; empty while nothing is to be done.
 	waits string
-	// again is when to look again if nothing happens until then; 0: only then.
-	again time.Duration
 }
 
 // obstacle is why something cannot be.

@@ -53,6 +53,18 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"another version":                                    {observed(plain, 3).asks(versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
 		"the next minor":                                     {observed(plain, 3).asks(versioned("3.6.16")), "change " + n(1) + " to 3.6.16"},
 		"over two minors":                                    {observed(plain, 3).asks(versioned("3.7.3")), "change " + n(1) + " to 3.6.16"},
+		"the next minor, and the last is not agreed on":      {observed(plain, 3).asks(versioned("3.6.16")).speaking("3.4.0"), "wait for the members to agree on version 3.5 (the cluster still speaks 3.4)"},
+		"and a member of it cannot be asked":                 {observed(plain, 3).asks(versioned("3.6.16")).speaking("3.4.0").mute("answers 421"), "wait for the members to agree on version 3.5 (the cluster still speaks 3.4): answers 421"},
+		"nobody has told what is":                            {observed(plain, 3).asks(versioned("3.6.16")).speaking(""), "wait for the cluster to say on which version its members have agreed"},
+		"nobody has, and why":                                {observed(plain, 3).asks(versioned("3.6.16")).speaking("").mute("answers 421"), "wait for the cluster to say on which version its members have agreed: answers 421"},
+		"another patch needs no agreement":                   {observed(plain, 3).asks(versioned("3.5.36")).speaking("3.4.0"), "change " + n(1) + " to 3.5.36"},
+		"nor does going back while mixed":                    {observed(plain, 3).running(1, "3.6.16", "3.6.16").speaking(""), "change " + n(1) + " to 3.5.35"},
+		"nor what is no version":                             {observed(claims, 3).asks(withEnv("A", "1")).speaking(""), "make " + n(1) + " anew"},
+		"one minor is entered, and it is agreed on":          {entered("3.6.16").asks(versioned("3.7.3")), "change " + n(1) + " to 3.7.3"},
+		"and it is not":                                      {entered("3.6.16").asks(versioned("3.7.3")).speaking("3.5.0"), "wait for the members to agree on version 3.6 (the cluster still speaks 3.5)"},
+		"one has the next, and the others are to follow":     {entered("3.6.16").running(1, "3.7.3", "3.7.3").asks(versioned("3.7.3")), "change " + n(2) + " to 3.7.3"},
+		"3.4, as it was before anybody had met":              {entered("3.4.44").asks(versioned("3.5.35")).speaking("3.0.0"), "wait for the members to agree on version 3.4 (the cluster still speaks 3.0)"},
+		"3.4, when all have met":                             {entered("3.4.44").asks(versioned("3.5.35")).speaking("3.4.0"), "change " + n(1) + " to 3.5.35"},
 		"one is on its way":                                  {observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.5.35", "3.6.16"), "wait for " + n(1) + " to be healthy"},
 		"one has it":                                         {observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.6.16", "3.6.16"), "change " + n(2) + " to 3.6.16"},
 		"the leader is the last":                             {observed(plain, 3).asks(versioned("3.6.16")).running(1, "3.6.16", "3.6.16").running(2, "3.6.16", "3.6.16"), "move the lead to " + n(1)},
@@ -88,6 +100,11 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// entered is a cluster of which all members run a version.
+func entered(version string) world {
+	return observed(newCluster(versioned(version), func(c *etcdv1beta2.EtcdCluster) { c.Status.CurrentVersion = version }), 3)
 }
 
 func leads(w world, serial int64) world {

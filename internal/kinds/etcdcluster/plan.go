@@ -146,8 +146,8 @@ const (
 
 // again is when to look again by itself.
 func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
-	soonest := d.again
-	if soonest == 0 && (d.step != nil || d.change != nil || d.waits != "" || len(d.establish) > 0) {
+	var soonest time.Duration
+	if d.step != nil || d.change != nil || d.waits != "" || len(d.establish) > 0 {
 		soonest = underWay
 	}
 	if f.stray(d) != "" {

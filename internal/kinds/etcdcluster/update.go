@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
@@ -45,30 +44,22 @@ func (f facts) update(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	return true
 }
 
-// settleTime passes between two minor versions: the members decide among themselves, every
-// few seconds, which version the cluster as a whole speaks, and one that is two minor
-// versions ahead of that does not join (etcd: monitorVersionInterval, isCompatibleWithCluster).
-const settleTime = 10 * time.Second
-
-// settling tells that the last step over a minor version was made only now.
+// settling tells what keeps the members from going to another minor version: all of them run
+// the lowest, and the cluster must speak it first. The members raise that among themselves,
+// every few seconds (etcd: monitorVersionInterval), and nothing in etcd keeps one of the version
+// after the next from joining before, which its upgrade guides do not know.
 func (f facts) settling(c *etcdv1beta2.EtcdCluster, d *decision) string {
-	if d.target == "" || sameMinor(f.lowest(c, d), d.target) {
+	low, said, why := f.lowest(c, d), f.view.ClusterVersion, ""
+	if d.target == "" || sameMinor(low, d.target) || sameMinor(low, said) {
 		return ""
 	}
-	for _, m := range d.members {
-		if versionOf(m.pod) == d.target {
-			return "" // it has begun
-		}
+	if err := f.view.VersionErr; err != nil {
+		why = fmt.Sprintf(": %v", err)
 	}
-	for _, m := range d.members {
-		if left := settleTime - f.now.Sub(runsSince(m.pod)); left > 0 {
-			d.again = max(d.again, left)
-		}
+	if said == "" {
+		return "the cluster to say on which version its members have agreed" + why
 	}
-	if d.again > 0 {
-		return "all members to agree on their version"
-	}
-	return ""
+	return fmt.Sprintf("the members to agree on version %s (the cluster still speaks %s)%s", minorOf(low), minorOf(said), why)
 }
 
 func (f facts) updateOne(c *etcdv1beta2.EtcdCluster, d *decision, i int) {

@@ -93,6 +93,15 @@ func sameMinor(a, b string) bool {
 	return errX == nil && errY == nil && x.Major() == y.Major() && x.Minor() == y.Minor()
 }
 
+// minorOf is a version without its patch, as users speak of minor versions.
+func minorOf(text string) string {
+	v, err := parse(text)
+	if err != nil {
+		return text
+	}
+	return fmt.Sprintf("%d.%d", v.Major(), v.Minor())
+}
+
 // learns tells whether a version has learners, which came with 3.4.
 func learns(text string) bool {
 	v, err := parse(text)
