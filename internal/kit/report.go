@@ -105,9 +105,9 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 		done.untold = saysOtherwise(before, object)
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
-	written := object.DeepCopyObject().(O)
+	updated := object.DeepCopyObject().(O)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	err := l.Client.Status().Patch(ctx, written, patch, client.FieldOwner(common.Name))
+	err := l.Client.Status().Patch(ctx, updated, patch, client.FieldOwner(common.Name))
 	switch {
 	case apierrors.IsNotFound(err):
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
@@ -118,10 +118,12 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 		done.fail(fmt.Errorf("status of %s: %w", key, err))
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
 	}
-	l.Writes().Record(gvk, written)
-	if !record {
-		l.status.wrote(key, l.Clock.Now())
+	l.Writes().Record(gvk, updated)
+	written := l.Clock.Now()
+	if record { // it holds up progress, and not what comes of it
+		written = written.Add(-statusInterval)
 	}
+	l.status.wrote(key, written)
 	l.tellTransitions(before, object)
 	if teller, ok := l.Kind.(Teller[O]); ok {
 		l.tell(object, teller.Tell(before, object))
