@@ -30,6 +30,7 @@ type widgets struct {
 	unread error                  // what Observe fails with
 	seen   int                    // what Observe sees
 	plan   func(*Widget) kit.Plan // nil: nothing
+	record int                    // from here on, what is seen is a record
 	done   kit.Outcome            // the last
 }
 
@@ -54,6 +55,11 @@ func (k *widgets) Report(widget *Widget, seen int, done kit.Outcome, now time.Ti
 	default:
 		set.True("Ready", "AsWanted", "All is as declared")
 	}
+}
+
+// Records has it that the first sight of something large is one.
+func (k *widgets) Records(before, now *Widget) bool {
+	return k.record > 0 && before.Status.Seen < k.record && now.Status.Seen >= k.record
 }
 
 // Tell tells of every change of what is seen.

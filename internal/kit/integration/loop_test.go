@@ -87,6 +87,24 @@ func TestManyChangesWithinHalfASecondAreOneStatusWrite(t *testing.T) {
 	}
 }
 
+// What comes next rests on it: the first members of a cluster have been seen, say.
+func TestARecordInTheStatusIsWrittenAtOnceAndHoldsNothingUp(t *testing.T) {
+	l := newLoop(t, env.Namespace(t), setup{})
+	l.kind.record = 10
+	widget := l.widget("w")
+	l.goesWell(widget, cost{statusWrite: 1})
+	for _, seen := range []int{10, 11} {
+		l.kind.seen = seen
+		if _, err := l.reconcilesAtOnce(widget, cost{statusWrite: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.kind.seen = 12
+	if result, err := l.reconcilesAtOnce(widget, free); err != nil || result.RequeueAfter == 0 {
+		t.Errorf("expected what is no record to wait, got %v, %v", result, err)
+	}
+}
+
 func TestAReadThatFailsMakesReadyUnknown(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.plan = withSettings
