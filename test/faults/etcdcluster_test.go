@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,6 +46,7 @@ func TestEtcdCluster(t *testing.T) {
 			{Name: "no data is lost and no second history begins", Check: oneHistory},
 			{Name: "a cluster that was formed stays the same", Check: oneCluster},
 			{Name: "a quorum of pods is there", Check: quorumOfPods},
+			{Name: "no client comes before the cluster is formed", Check: clientsComeLate},
 		},
 		Mask:      maskEtcd,
 		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping},
@@ -232,6 +234,20 @@ func quorumOfPods(before, after faults.View, e faults.Event) error {
 	was, is := len(etcdPods(before)), len(etcdPods(after))
 	if is < was && voters > 2 && is < voters/2+1 {
 		return fmt.Errorf("%d pods are left of %d voters", is, voters)
+	}
+	return nil
+}
+
+// clientsComeLate holds if the Service leads to no member of a cluster that may still begin again.
+func clientsComeLate(_, after faults.View, e faults.Event) error {
+	c := &etcdv1beta2.EtcdCluster{}
+	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.ClusterID != "" {
+		return nil
+	}
+	for _, pod := range etcdPods(after) {
+		if pod.Labels["etcd.opcrew.io/voter"] != "" && metav1.IsControlledBy(&pod, c) {
+			return fmt.Errorf("clients may come to %s", pod.Name)
+		}
 	}
 	return nil
 }
