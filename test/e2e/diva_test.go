@@ -125,9 +125,15 @@ func (d *divaTest) awaitReady(t *testing.T, clients int) *opsv1.Diva {
 // inManager runs a command in the manager.
 func (d *divaTest) inManager(t *testing.T, command ...string) (string, error) {
 	t.Helper()
+	return d.inManagerFor(t, 2*time.Minute, command...)
+}
+
+// inManagerFor gives it so long.
+func (d *divaTest) inManagerFor(t *testing.T, patience time.Duration, command ...string) (string, error) {
+	t.Helper()
 	args := append([]string{"exec", "-n", d.ns, "deploy/" + articleDiva + "-manager", "-c", articleDiva, "--"}, command...)
 	cmd := d.program("kubectl", args...)
-	end := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() }) // it has begun, or ended
+	end := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // it has begun, or ended
 	defer end.Stop()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -210,18 +216,21 @@ while [ ! -e /tmp/stop ]; do
 done
 echo "logins: $n, refused: $f"`
 
+// rotationTime is more than kubelets take to bring a key to all pods, twice.
+const rotationTime = 10 * time.Minute
+
 func TestDivaARotationRefusesNoLogin(t *testing.T) {
 	d := newDivaTest(t)
 	before := d.awaitReady(t, 2).Status.SSH.Fingerprint
 	d.reaches(t, 2)
 	said := make(chan string)
 	go func() {
-		out, err := d.inManager(t, "sh", "-c", login)
+		out, err := d.inManagerFor(t, rotationTime, "sh", "-c", login)
 		said <- fmt.Sprint(out, err)
 	}()
 	d.kubectl(t, "annotate", "-n", d.ns, "dv/"+articleDiva, opsv1.RotateAnnotation+"="+time.Now().Format(time.RFC3339))
 	diva := &opsv1.Diva{}
-	eventually.True(t, 10*time.Minute, "another key is in use, and no other", func() error {
+	eventually.True(t, rotationTime, "another key is in use, and no other", func() error {
 		if err := d.Get(t.Context(), client.ObjectKey{Namespace: d.ns, Name: articleDiva}, diva); err != nil {
 			return err
 		}

@@ -4,16 +4,20 @@
 package etcdcluster
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
@@ -151,6 +155,30 @@ func TestClientsComeToVotersOfAFormedClusterOnly(t *testing.T) {
 	} {
 		if got := podLabels(test.c, member{name: "m", started: test.started, learner: test.learns})[voterLabel]; got != test.want {
 			t.Errorf("%s: expected %q for the label that clients are led by, got %q", name, test.want, got)
+		}
+	}
+}
+
+// Regression: each restart of the operator lowered the budget for a moment, as the status knew of
+// fewer voters than there were.
+func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.T) {
+	for name, test := range map[string]struct {
+		world    world
+		declared bool
+	}{
+		"looked at":               {observed(newCluster(), 3), true},
+		"not yet":                 {unseen(observed(newCluster(), 3)), false},
+		"a step was taken":        {stale(observed(newCluster(), 3)), false},
+		"before the cluster is":   {unseen(observed(newCluster(unformed), 3)), true},
+		"the quorum does not say": {observed(newCluster(), 3).down(0, 1), false},
+	} {
+		d := test.world.decide(test.world.c)
+		declared := slices.ContainsFunc(test.world.children(test.world.c, d), func(child ensure.Child) bool {
+			_, is := child.Object.(*policyv1ac.PodDisruptionBudgetApplyConfiguration)
+			return is
+		})
+		if declared != test.declared || test.world.stays(test.world.c, d)(&policyv1.PodDisruptionBudget{}) == test.declared {
+			t.Errorf("%s: expected the budget to be declared (%v), or else to stay", name, test.declared)
 		}
 	}
 }

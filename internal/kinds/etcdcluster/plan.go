@@ -54,7 +54,8 @@ func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
 		}
 	}
 	declare(peerService(c), forClients(c), connection(c))
-	if voters := d.voters(); max(voters, c.Spec.Size) > 1 {
+	// Until the members were looked at it stays as it is: the status may know of fewer voters.
+	if voters := d.voters(); f.fresh(c) && max(voters, c.Spec.Size) > 1 {
 		declare(disruptionBudget(c, voters))
 	}
 	for _, m := range d.members {
@@ -107,10 +108,10 @@ func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision) string {
 	return wanted(c)
 }
 
-// stays tells which undeclared pods and claims stay all the same: as long as the cluster
+// stays tells which undeclared children stay all the same: as long as the cluster
 // itself has not said who its members are, all but those that are made anew.
 func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object) bool {
-	fresh := c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
+	fresh := f.fresh(c)
 	return func(object client.Object) bool {
 		switch object.(type) {
 		case *corev1.Pod:
@@ -118,9 +119,16 @@ func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object)
 			return !stops && (!fresh || f.joins(object))
 		case *corev1.PersistentVolumeClaim:
 			return !fresh || f.joins(object)
+		case *policyv1.PodDisruptionBudget:
+			return !fresh
 		}
 		return false
 	}
+}
+
+// fresh tells whether the cluster itself has just said who its members are, or none can know better.
+func (f facts) fresh(c *etcdv1beta2.EtcdCluster) bool {
+	return c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
 }
 
 // joins tells of a pod or claim that is newer than the look at the cluster: its member was
