@@ -12,7 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
@@ -317,5 +319,25 @@ func TestAnOldCacheDoesNotTakeAwayWhatJoinsNow(t *testing.T) {
 	blind := unseen(w)
 	if stays := blind.stays(w.c, blind.decide(w.c)); !stays(pod) {
 		t.Error("expected every pod to stay as long as the cluster has not said who its members are")
+	}
+}
+
+// Regression: a cluster that was made anew unseen was taken for another one at every look, and so
+// was never formed.
+func TestAClusterIsAnotherOnceOnly(t *testing.T) {
+	r := &reconciler{prober: etcd.NewProber(etcd.Dial, clocktesting.NewFakeClock(noon), nil)}
+	key := types.NamespacedName{Namespace: "shop", Name: "example"}
+	old, now := newCluster(unformed), newCluster(unformed, func(c *etcdv1beta2.EtcdCluster) { c.UID = "u-2" })
+	r.renew(key, old)
+	r.born.begunWith(key, 1)
+	for range 3 {
+		r.renew(key, now)
+		if got := r.born.begunWith(key, 3); got != 3 {
+			t.Errorf("expected the new cluster to begin with its own 3 members, got %d", got)
+		}
+	}
+	r.renew(key, now)
+	if got := r.born.begunWith(key, 5); got != 3 {
+		t.Errorf("expected what is known of the new cluster to stay known, got %d members", got)
 	}
 }

@@ -62,9 +62,7 @@ type facts struct {
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage, refused: r.refused.of(key)}
-	if r.born.isAnother(key, c) { // what is known by that name is known of an earlier cluster
-		r.forget(key)
-	}
+	r.renew(key, c)
 	if c.DeletionTimestamp != nil {
 		r.prober.Forget(client.ObjectKeyFromObject(c))
 		return f, nil
@@ -80,6 +78,14 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 }
 
 // forget drops all that is known by a name.
+// renew forgets what is known by a name if it is known of an earlier cluster.
+func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
+	if r.born.isAnother(key, c) {
+		r.prober.Forget(key)
+		r.refused.forget(key)
+	}
+}
+
 func (r *reconciler) forget(key client.ObjectKey) {
 	r.prober.Forget(key)
 	r.born.forget(key)
