@@ -185,6 +185,24 @@ func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.
 	}
 }
 
+// Regression: a claim came into the cache after the facts had been read from it. Nobody had declared
+// it, and it was deleted under a member that was well.
+func TestWhatBelongsToAMemberIsNeverDeletedForNotHavingBeenSeen(t *testing.T) {
+	w := observed(newCluster(withClaims), 3)
+	name := memberName(w.c, 1)
+	pod, claim := w.pods[name], w.claims[name]
+	w = w.without(1).unclaimed(1)
+	w.view = observed(w.c, 3).view
+	if d := w.decide(w.c); !w.stays(w.c, d)(pod) || !w.stays(w.c, d)(claim) {
+		t.Error("expected pod and claim of a member to stay")
+	}
+	stranger := claim.DeepCopy()
+	stranger.Name = memberName(w.c, 7)
+	if w.stays(w.c, w.decide(w.c))(stranger) {
+		t.Error("expected the claim of a member that was taken out to go")
+	}
+}
+
 // Regression: the status was older than the last changes, and none whom it named was left to ask.
 func TestWhoeverHasAPodIsAskedEvenIfTheStatusDoesNotNameHim(t *testing.T) {
 	w := unseen(observed(newCluster(), 3))

@@ -195,6 +195,11 @@ func bootstrapID(c *etcdv1beta2.EtcdCluster, name string) uint64 {
 	return etcd.BootstrapID([]string{peerURL(c, name)}, string(c.UID))
 }
 
+// has tells whether there is a member of a name.
+func (d decision) has(name string) bool {
+	return slices.ContainsFunc(d.members, func(m member) bool { return m.name == name })
+}
+
 // voters is how many members vote.
 func (d decision) voters() int32 {
 	var n int32

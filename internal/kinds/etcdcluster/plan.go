@@ -108,17 +108,18 @@ func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision) string {
 	return wanted(c)
 }
 
-// stays tells which undeclared children stay all the same: as long as the cluster
-// itself has not said who its members are, all but those that are made anew.
+// stays tells which undeclared children stay all the same. Those of members do: they may have come
+// into the cache since the facts were read from it. And as long as the cluster itself has not said
+// who its members are, so do all but those that are made anew.
 func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object) bool {
 	fresh := f.fresh(c)
 	return func(object client.Object) bool {
 		switch object.(type) {
 		case *corev1.Pod:
 			stops := d.drop[object.GetName()] || asleep(c)
-			return !stops && (!fresh || f.joins(object))
+			return !stops && (!fresh || d.has(object.GetName()) || f.joins(object))
 		case *corev1.PersistentVolumeClaim:
-			return !fresh || f.joins(object)
+			return !fresh || d.has(object.GetName()) || f.joins(object)
 		case *policyv1.PodDisruptionBudget:
 			return !fresh
 		}
