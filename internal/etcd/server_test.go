@@ -19,7 +19,10 @@ import (
 type server struct {
 	name, peer, client string
 	dir                string
-	cmd                *exec.Cmd
+	// version is that of a release; "": the etcd that tests run else.
+	version string
+	cmd     *exec.Cmd
+	log     string
 }
 
 // etcdBinary is the etcd of KUBEBUILDER_ASSETS, else the one in the project's build.
@@ -35,6 +38,19 @@ func etcdBinary(t *testing.T) string {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%s is missing: run `make test`, or `make bin/kube` to build only that", path)
+	}
+	return path
+}
+
+// release is the etcd of a release, as scenarios on the local cluster build it.
+func release(t *testing.T, version string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "bin", "etcd", version, "etcd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("needs releases of etcd, which `make e2e` builds: %v", err)
 	}
 	return path
 }
@@ -59,7 +75,11 @@ func (s *server) start(t *testing.T, state string, initial ...*server) {
 	for _, other := range initial {
 		flag = append(flag, other.name+"="+other.peer)
 	}
-	s.cmd = exec.Command(etcdBinary(t))
+	binary := etcdBinary(t)
+	if s.version != "" {
+		binary = release(t, s.version)
+	}
+	s.cmd = exec.Command(binary)
 	s.cmd.Args = []string{
 		"etcd", "--name=" + s.name, "--data-dir=" + s.dir,
 		"--listen-peer-urls=" + s.peer, "--initial-advertise-peer-urls=" + s.peer,
@@ -71,7 +91,7 @@ func (s *server) start(t *testing.T, state string, initial ...*server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.cmd.Stdout, s.cmd.Stderr, s.log = log, log, log.Name()
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

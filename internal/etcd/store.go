@@ -63,8 +63,10 @@ type MemberStatus struct {
 	// Leader is the member it follows, or itself; 0 if it knows none.
 	Leader              uint64
 	RaftIndex, RaftTerm uint64
-	DBSize              int64
-	Learner             bool
+	// Applied is how far it has carried out what stands in its log, up to RaftIndex.
+	Applied uint64
+	DBSize  int64
+	Learner bool
 	// Errors are what etcd itself lists, its alarms among them: see Alarms.
 	Errors []string
 	// Err tells why it could not be asked. Nothing else is known then.
@@ -102,6 +104,9 @@ type Store interface {
 	Remove(ctx context.Context, id uint64) error
 	// MoveLeader has the leader, behind an endpoint, hand over to another voter.
 	MoveLeader(ctx context.Context, leaderEndpoint string, to uint64) error
+	// Advance has the members write up to so many entries to their logs that change nothing: as many
+	// as fit into the time that ctx leaves. It fails only if there was none.
+	Advance(ctx context.Context, entries uint64) error
 	// Close ends the connections. Calls under way fail.
 	Close() error
 }

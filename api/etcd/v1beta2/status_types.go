@@ -77,6 +77,17 @@ type EtcdClusterStatus struct {
 	// +optional
 	TargetVersion string `json:"targetVersion,omitempty"`
 
+	// formedWith is the lowest version that was asked for until the cluster was formed. Its members wrote the
+	// beginning of their logs with it; if it is not known, any version may have.
+	// +optional
+	FormedWith string `json:"formedWith,omitempty"`
+
+	// snapshotFrom is an index in the log, where the members agreed on 3.6 or later: before it there may be
+	// entries that etcd 3.7 cannot read. A member runs 3.7 only with a snapshot from after it. It is empty if
+	// the cluster was formed with 3.6 or later.
+	// +optional
+	SnapshotFrom int64 `json:"snapshotFrom,omitempty"`
+
 	// selector selects the pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`

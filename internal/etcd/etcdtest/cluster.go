@@ -23,6 +23,8 @@ type cluster struct {
 	leader  uint64 // 0 without a quorum
 	term    uint64
 	index   uint64
+	// old is the index of the last entry that etcd before 3.6 has written of itself.
+	old     uint64
 	changes []string
 	// version is what it speaks; "" before all members have run at a time.
 	version string

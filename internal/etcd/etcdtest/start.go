@@ -16,6 +16,7 @@ func (w *World) settle() {
 		if p.cluster == nil && !p.hung {
 			p.cluster, p.id, p.reason = w.start(p.Process)
 			w.mayRun(p)
+			w.mayRead(p)
 		}
 	}
 	for _, c := range w.clusters {
@@ -24,6 +25,7 @@ func (w *World) settle() {
 		if c.leader != 0 {
 			w.publish(c)
 			w.agree(c)
+			w.snapshot(c)
 		}
 	}
 }
@@ -51,7 +53,7 @@ func (w *World) start(p Process) (*cluster, uint64, string) {
 	if w.disks == nil {
 		w.disks = map[string]*disk{}
 	}
-	m.volume, w.disks[p.Volume] = p.Volume, &disk{c, m.ID}
+	m.volume, w.disks[p.Volume] = p.Volume, &disk{cluster: c, id: m.ID, snapshot: w.sent(c)}
 	return c, m.ID, ""
 }
 
@@ -110,6 +112,9 @@ func (w *World) publish(c *cluster) {
 	for _, p := range w.up(c) {
 		m := c.member(p.id)
 		m.Name, m.ClientURLs = p.Name, []string{p.ClientURL}
+		if !p.serving {
+			c.wrote(p.Version)
+		}
 		p.serving = true
 	}
 }

@@ -56,7 +56,7 @@ func (s *store) Status(ctx context.Context, endpoint string) (status etcd.Member
 		c := p.cluster
 		status = etcd.MemberStatus{
 			ID: p.id, ClusterID: c.id, Version: p.Version, Leader: c.leader,
-			RaftIndex: c.index, RaftTerm: c.term, DBSize: 20480, Learner: c.member(p.id).Learner,
+			RaftIndex: c.index, RaftTerm: c.term, Applied: c.index, DBSize: 20480, Learner: c.member(p.id).Learner,
 		}
 		if c.leader == 0 {
 			status.Errors = []string{"etcdserver: no leader"}
@@ -152,6 +152,18 @@ func (s *store) MoveLeader(ctx context.Context, leaderEndpoint string, to uint64
 			c.changes = append(c.changes, "MoveLeader "+c.member(to).PeerURLs[0])
 			return true, nil
 		}
+	})
+}
+
+// Advance has the log get longer. It does so at once, by no more than AdvanceMost.
+func (s *store) Advance(ctx context.Context, entries uint64) error {
+	return s.agreed(ctx, "Advance", func(c *cluster) error {
+		if most := s.world.AdvanceMost; most > 0 {
+			entries = min(entries, most)
+		}
+		c.index += entries
+		s.world.advanced += entries
+		return nil
 	})
 }
 

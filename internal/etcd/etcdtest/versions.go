@@ -18,6 +18,7 @@ func (w *World) agree(c *cluster) {
 		c.looks = 0
 	case c.looks >= w.VersionLooks:
 		c.version = low.String()
+		c.wrote(c.version)
 	}
 }
 

@@ -23,6 +23,11 @@ type World struct {
 	// newer minor version, before the cluster speaks it. In etcd the leader sees to that every
 	// few seconds.
 	VersionLooks int
+	// SnapshotCount is how many entries members carry out until they write a snapshot to the disk, as
+	// by etcd's flag; 10000 if it is not said.
+	SnapshotCount uint64
+	// AdvanceMost is how many entries pass at most by one call; any number if it is 0.
+	AdvanceMost uint64
 
 	mu         sync.Mutex
 	clusters   []*cluster
@@ -31,6 +36,7 @@ type World struct {
 	faults     []*Fault
 	violations []string
 	additions  int
+	advanced   uint64
 }
 
 // Process is an etcd that runs in a pod, as its command line says.
@@ -60,6 +66,8 @@ type process struct {
 type disk struct {
 	cluster *cluster
 	id      uint64
+	// snapshot is the index of the last one on it: the log is read from there.
+	snapshot uint64
 }
 
 // Run says that a process runs, instead of one of that peer URL that did.
@@ -137,6 +145,13 @@ func (w *World) Changes(token string) []string {
 		}
 	}
 	return out
+}
+
+// Advanced is how many entries have been passed by calls of Advance.
+func (w *World) Advanced() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.advanced
 }
 
 func (w *World) hang(name string, hung bool) {

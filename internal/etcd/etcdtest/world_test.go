@@ -311,7 +311,7 @@ func TestFaultsStrikeAsOftenAsTheyAreAskedTo(t *testing.T) {
 // runs is a process that is started again with another version.
 func runs(w *World, version string, names ...string) {
 	for _, name := range names {
-		p := pod(name, true, "a", "b", "c")
+		p := pod(name, false, "a", "b", "c")
 		p.Version = version
 		w.Run(p)
 	}
@@ -360,5 +360,34 @@ func TestAMemberTwoMinorVersionsAheadOfItsClusterIsAViolation(t *testing.T) {
 	runs(w, "3.8.1", "b")
 	if got := w.Violations(); !slices.Equal(got, []string{"b runs 3.8.1 in a cluster that speaks 3.6.0"}) {
 		t.Errorf("expected a violation, got %v", got)
+	}
+}
+
+func TestAMemberOf37CannotReadWhat35WroteBeforeTheLastSnapshot(t *testing.T) {
+	for name, test := range map[string]struct {
+		begun   string
+		entries uint64
+		want    []string
+	}{
+		"begun on 3.6":                      {"3.6.16", 0, nil},
+		"begun on 3.5, and quiet":           {"3.5.35", 0, []string{"b runs 3.7.3 on a log that it cannot parse"}},
+		"begun on 3.5, and not busy enough": {"3.5.35", 80, []string{"b runs 3.7.3 on a log that it cannot parse"}},
+		"begun on 3.5, with a snapshot":     {"3.5.35", 120, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &World{SnapshotCount: 100, AdvanceMost: 60}
+			for _, version := range []string{test.begun, "3.6.16"} {
+				runs(w, version, "a", "b", "c")
+				list(t, dial(t, w, "a"))
+			}
+			store := dial(t, w, "a")
+			for range 2 {
+				expect(t, store.Advance(t.Context(), test.entries/2), nil)
+			}
+			runs(w, "3.7.3", "b")
+			if got := w.Violations(); !slices.Equal(got, test.want) || w.Serving("b") != (test.want == nil) || w.Advanced() != test.entries {
+				t.Errorf("expected %q, got %q after %d entries", test.want, got, w.Advanced())
+			}
+		})
 	}
 }

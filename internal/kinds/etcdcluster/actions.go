@@ -23,7 +23,7 @@ type step struct {
 	name string
 	// about is the member that it is done to; nil for an addition.
 	about *member
-	// event tells users of it.
+	// reason and note tell users of it; without a reason nobody is told.
 	reason, note string
 	// confirm has the pod and the claim of the member read again before it is done.
 	confirm bool
@@ -123,7 +123,7 @@ func (r *reconciler) take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *st
 		return nil
 	case errors.Is(err, errPassed), errors.Is(err, etcd.ErrNotWatched), errors.Is(err, etcd.ErrLearnerNotReady):
 		return kit.ErrNotNow // the next look shows more, and comes soon
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errQuorum), errors.Is(err, etcd.ErrUnhealthy), errors.Is(err, etcd.ErrTooManyLearners):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errQuorum), errors.Is(err, errNoEntries), errors.Is(err, etcd.ErrUnhealthy), errors.Is(err, etcd.ErrTooManyLearners):
 		r.refused.note(key, err)
 		return kit.ErrNotNow
 	}

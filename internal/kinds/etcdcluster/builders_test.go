@@ -226,6 +226,16 @@ func (w world) running(serial int64, version, annotation string) world {
 	return w
 }
 
+// applied has members have carried out their logs up to an index each, and the first know of all.
+func (w world) applied(indexes ...uint64) world {
+	for serial, index := range indexes {
+		status := w.view.Status[w.id(int64(serial))]
+		status.Applied, status.RaftIndex = index, index
+		w.view.Status[w.id(int64(serial))] = status
+	}
+	return w
+}
+
 // speaking has the members have agreed on a version, or, if it is "", not have told.
 func (w world) speaking(version string) world {
 	w.view.ClusterVersion = version

@@ -157,7 +157,7 @@ func (f facts) grow(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec {
 		return false
 	}
-	surge := !persistent(c) && int32(len(d.members)) == c.Spec.Size && d.target == "" &&
+	surge := !persistent(c) && int32(len(d.members)) == c.Spec.Size && (d.target == "" || f.owesSnapshot(c, d)) &&
 		slices.ContainsFunc(d.members, func(m member) bool { return outdated(c, m) })
 	if int32(len(d.members)) >= c.Spec.Size && !surge {
 		return false

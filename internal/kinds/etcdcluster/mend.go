@@ -44,11 +44,18 @@ func (f facts) mendBroken(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	return false
 }
 
-// mayTry tells whether a member may go to the target: back at any time, and forward unless
-// another one has done so and does not run.
+// mayTry tells whether a member may go to the target: back at any time, and forward unless it might
+// not be able to read its log there, or another one has gone and does not run.
 func (f facts) mayTry(c *etcdv1beta2.EtcdCluster, d *decision, m member) bool {
 	back := !older(c.Status.CurrentVersion, d.target)
-	return back || !f.tried(d, m, func(o member) bool { return versionOf(o.pod) == d.target })
+	return back || !f.blind(c, d, m) && !f.tried(d, m, func(o member) bool { return versionOf(o.pod) == d.target })
+}
+
+// blind tells whether a member might not be able to read its log at the target. It does not tell by
+// itself how far it is; another one that has gone there has waited for it.
+func (f facts) blind(c *etcdv1beta2.EtcdCluster, d *decision, m member) bool {
+	gone := func(o member) bool { return o.answers && !older(o.version, firstBlind) }
+	return older(versionOf(m.pod), firstBlind) && f.owesSnapshot(c, d) && !slices.ContainsFunc(d.members, gone)
 }
 
 // tried tells whether another member that is not healthy is of a sort.

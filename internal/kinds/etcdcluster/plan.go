@@ -40,7 +40,9 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	}
 	if d.step != nil && len(d.establish) == 0 {
 		plan.Step = &kit.Step{Name: d.step.name, Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.view) }}
-		plan.Events = []kit.Event{{Reason: d.step.reason, Action: "Change", Note: d.step.note}}
+		if d.step.reason != "" {
+			plan.Events = []kit.Event{{Reason: d.step.reason, Action: "Change", Note: d.step.note}}
+		}
 	}
 	return plan
 }

@@ -55,9 +55,11 @@ func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcom
 	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, ready.Message)
 }
 
-// Records has it written at once that the cluster was formed: clients may come from then on.
+// Records has it written at once that the cluster was formed: clients may come from then on. And
+// what its first members may have run, and since when none has, before more is done.
 func (r *reconciler) Records(before, now *etcdv1beta2.EtcdCluster) bool {
-	return before.Status.ClusterID != now.Status.ClusterID
+	a, b := before.Status, now.Status
+	return a.ClusterID != b.ClusterID || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
 }
 
 // reportUnseen is for a process that has not looked at the members yet. What was last said stands,
@@ -127,9 +129,13 @@ func (f facts) reportMembership(c *etcdv1beta2.EtcdCluster, d decision) {
 		s.CurrentVersion = low
 	}
 	s.TargetVersion = d.target
+	if s.ClusterID == "" {
+		s.FormedWith = formedWith(c)
+	}
 	if f.formed(c) {
 		s.ClusterID = clusterID(f.view.ClusterID)
 	}
+	s.SnapshotFrom = f.snapshotFrom(c, &d)
 	if s.ClusterID == "" || f.view.Err != nil || f.view.At.IsZero() {
 		return
 	}

@@ -132,6 +132,63 @@ func TestAFormedClusterIsNotedOnceAndForAll(t *testing.T) {
 	}
 }
 
+func TestWhatTheFirstMembersMayHaveRunIsNotedUntilTheClusterIsFormed(t *testing.T) {
+	begun := observed(newCluster(unformed, versioned("3.6.16")), 0)
+	for name, test := range map[string]struct {
+		world world
+		want  string
+	}{
+		"it begins":                       {begun, "3.6.16"},
+		"another is asked for":            {begun.asks(formedOn("3.6.8")), "3.6.8"},
+		"an older one is asked for":       {begun.asks(formedOn("3.7.3")), "3.6.16"},
+		"it is formed":                    {observed(newCluster(unformed), 3), "3.5.35"},
+		"it was formed, and goes on":      {observed(newCluster(formedOn("3.5.35")), 3).asks(versioned("3.6.16")), "3.5.35"},
+		"it was formed, who knows how":    {observed(newCluster(), 3), ""},
+		"what is asked for is no version": {begun.asks(versioned("latest")), ""},
+	} {
+		if got := report(test.world).Status.FormedWith; got != test.want {
+			t.Errorf("%s: expected formedWith %q, got %q", name, test.want, got)
+		}
+	}
+}
+
+func TestTheEndOfWhat35WroteIsNotedOnceWhenAllHaveAgreedOn36(t *testing.T) {
+	quiet := func(options ...option) world {
+		return entered("3.6.16", options...).applied(40, 41, 40)
+	}
+	for name, test := range map[string]struct {
+		world world
+		want  int64
+	}{
+		"all have agreed":                {quiet(formedOn("3.5.35")), 41},
+		"begun on who knows what":        {quiet(), 41},
+		"begun on 3.6":                   {quiet(formedOn("3.6.16")), 0},
+		"it is noted":                    {quiet(notedAt(7)), 7},
+		"they have not agreed":           {quiet().speaking("3.5.0"), 0},
+		"they have not told":             {quiet().speaking(""), 0},
+		"one does not answer":            {quiet().down(2), 0},
+		"one runs 3.5":                   {quiet().running(1, "3.5.35", "3.5.35"), 0},
+		"it runs 3.5":                    {observed(newCluster(), 3).applied(40, 41, 40), 0},
+		"it runs 3.7, and has got there": {entered("3.7.3").applied(40, 41, 40), 0},
+	} {
+		if got := report(test.world).Status.SnapshotFrom; got != test.want {
+			t.Errorf("%s: expected snapshotFrom %d, got %d", name, test.want, got)
+		}
+	}
+}
+
+func TestTheWayToASnapshotIsToldInTenths(t *testing.T) {
+	w := entered("3.6.16").asks(versioned("3.7.3"), notedAt(50)).applied(6_300, 6_200, 6_300)
+	want := "False Updating: 3 of 3 members are not yet as the spec says; it waits for the members to write a snapshot that etcd 3.7 can start from (60% of the way)"
+	if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); got != want {
+		t.Errorf("expected\n%s, got\n%s", want, got)
+	}
+	w.facts.refused = "no entry was written: no leader"
+	if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); got != want+": "+w.facts.refused {
+		t.Errorf("expected it to say why it does not go on, got\n%s", got)
+	}
+}
+
 func TestSpecPausedIsToldInItsOwnWords(t *testing.T) {
 	w := observed(newCluster(), 3).asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
 	c := w.c.DeepCopy()

@@ -20,9 +20,19 @@ func (f facts) update(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if d.waits = f.settling(c, d); d.waits != "" {
 		return true
 	}
-	due := func(m member) bool {
-		return d.target != "" && versionOf(m.pod) != d.target || persistent(c) && outdated(c, m)
+	other := func(m member) bool { return persistent(c) && outdated(c, m) }
+	if !f.owesSnapshot(c, d) {
+		return f.updateNext(c, d, func(m member) bool { return d.target != "" && versionOf(m.pod) != d.target || other(m) })
 	}
+	// Pods are made anew for other wishes before: those may be about when there is a snapshot.
+	if !f.updateNext(c, d, other) {
+		f.passEntries(c, d)
+	}
+	return true
+}
+
+// updateNext changes the next member of those that are due, if there is one.
+func (f facts) updateNext(c *etcdv1beta2.EtcdCluster, d *decision, due func(member) bool) bool {
 	leader, _ := f.view.Leader()
 	last := -1
 	for i, m := range d.members {
@@ -122,8 +132,8 @@ func (f facts) invalid(c *etcdv1beta2.EtcdCluster, d *decision) *obstacle {
 	if err != nil {
 		return &obstacle{etcdv1beta2.ReasonImpossibleVersion, err.Error()}
 	}
-	if !f.allOf(d, to) {
-		d.target = to
+	if !f.allOf(d, to) || low != to && slices.ContainsFunc(d.members, func(m member) bool { return m.pod == nil }) {
+		d.target = to // what is not there comes back as it was, and goes on from there
 	}
 	return nil
 }

@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
@@ -179,6 +181,49 @@ func TestAnUpgradeGoesOverEveryMinorVersionOneMemberAtATime(t *testing.T) {
 	s.await("False ImpossibleVersion", "a downgrade to 3.5.35 is not possible")
 	s.edit(versioned("3.6.16"))
 	s.awaitWhole()
+}
+
+// Regression: 3.7 could not read the logs of members that had begun on 3.5 and were hardly written to.
+func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		options []option
+		restart bool
+		entries uint64
+	}{
+		"begun on 3.5, emptyDir":                           {nil, false, 10_000},
+		"begun on 3.5, claims, by one process and another": {[]option{withClaims}, true, 10_000},
+		"begun on 3.6":                                     {[]option{versioned("3.6.16")}, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.create(test.options...)
+			s.awaitWhole()
+			before := store.Advanced()
+			if test.restart {
+				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // nobody is told of the first portion
+			}
+			s.edit(versioned("3.7.3"))
+			if test.restart {
+				operator.Until(t, "some entries are passed", func() error {
+					if store.Advanced() == before {
+						return errors.New("none is yet")
+					}
+					return nil
+				})
+				s.operator.Stop()
+				t.Logf("the process ended after %d entries", store.Advanced()-before)
+				s.operator.Start()
+			}
+			c := s.awaitWhole()
+			if c.Status.CurrentVersion != "3.7.3" {
+				t.Errorf("expected version 3.7.3, got %q", c.Status.CurrentVersion)
+			}
+			got := store.Advanced() - before
+			if t.Logf("%d entries were passed", got); got < test.entries || got > test.entries+test.entries/10 {
+				t.Errorf("expected some %d entries to be passed, got %d", test.entries, got)
+			}
+		})
+	}
 }
 
 func TestAnotherFieldMakesPodsAnewOneAtATime(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 var (
 	env operator.Suite
 	// store is all the etcd there is.
-	store = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3}
+	store = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3, AdvanceMost: 4000}
 )
 
 func TestMain(m *testing.M) { operator.Main(m, &env, etcdcluster.KindWith(store.Dial)) }
