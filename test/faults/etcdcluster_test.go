@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -83,6 +84,9 @@ func editEtcd(name, spec string) faults.Step {
 		Name:  name,
 		Do:    func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":`+spec+`}`) },
 		Until: etcdReady,
+		// In an emptyDir each member has a successor of its own, and each of the dozen writes that
+		// this costs may be the last one of a process.
+		Patience: 45 * time.Second,
 	}
 }
 
