@@ -272,3 +272,21 @@ func (d decision) says() string {
 	}
 	return "nothing"
 }
+
+func leads(w world, serial int64) world {
+	for key, status := range w.view.Status {
+		status.Leader, status.RaftTerm = id(serial), 9
+		w.view.Status[key] = status
+	}
+	return w
+}
+
+func unseen(w world) world {
+	w.view = etcd.View{}
+	return w
+}
+
+func stale(w world) world {
+	w.view.Stale = true
+	return w
+}

@@ -6,9 +6,6 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +16,6 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/workload"
 )
 
 type reconciler struct {
@@ -145,110 +141,4 @@ func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdClust
 	}
 	f.behind = live.UID != c.UID || live.Status.ClusterID != ""
 	return nil
-}
-
-// observeStore reads what the prober last saw, and tells it where to look.
-func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	key := client.ObjectKeyFromObject(c)
-	target, err := r.target(ctx, c, f)
-	switch {
-	case err != nil:
-		return err
-	case asleep(c) && len(f.pods) == 0:
-		r.prober.Forget(key)
-		return nil
-	case f.tls == nil: // else whoever was reached before is reached as before
-		r.prober.Watch(key, target)
-	}
-	f.view, _ = r.prober.View(key)
-	f.view = ownView(c, f.view)
-	if f.outrun() {
-		r.prober.Poke(key)
-	}
-	f.quorumSince = r.born.since(key, c, *f)
-	if c.Status.ClusterID == "" {
-		f.begunWith = r.born.begunWith(key, f.first(c))
-	}
-	return nil
-}
-
-// outrun tells whether a kubelet has said something of a member since the members were looked at:
-// one that came back need not wait for the next look. Kubelets tell times in seconds.
-func (f facts) outrun() bool {
-	seen := f.view.At.Truncate(time.Second)
-	for _, pod := range f.pods {
-		if !workload.Turned(pod).Before(seen) {
-			return true
-		}
-	}
-	return false
-}
-
-// ownView takes what another cluster says for no answer: an address may have gone to a pod of
-// another one, and a volume may have been restored by hand.
-func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) etcd.View {
-	if c.Status.ClusterID == "" || v.ClusterID == 0 || clusterID(v.ClusterID) == c.Status.ClusterID {
-		return v
-	}
-	err := fmt.Errorf("cluster %s answers where %s is expected", clusterID(v.ClusterID), c.Status.ClusterID)
-	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}
-}
-
-func clusterID(id uint64) string { return fmt.Sprintf("%016x", id) }
-
-// target is where the members are to be reached. Certificates are read each time that the
-// cluster is looked at, and those that were renewed are used at once.
-func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
-	target := etcd.Target{Generation: strconv.FormatBool(serverSecret(c) != "")}
-	target.Endpoints = f.endpoints(c)
-	for _, b := range bundles(c) {
-		data, err := r.secret(ctx, client.ObjectKey{Namespace: c.Namespace, Name: b.secret})
-		if err != nil {
-			return target, err
-		}
-		if why := b.check(data, f.now); why != nil {
-			if f.tls == nil {
-				f.tls = why
-			}
-			continue
-		}
-		if b.secret == operatorSecret(c) && b.usage != 0 && b.certKey == "etcd-client.crt" {
-			if target.TLS, target.Generation, err = clientTLS(data); err != nil {
-				return target, err
-			}
-		}
-	}
-	return target, nil
-}
-
-// endpoints are those of all that may be members: what the status says of them can be older than
-// the last changes, and then none of those that it names may be left.
-func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
-	names := map[string]bool{}
-	for _, m := range f.members(c) {
-		names[m.name] = true
-	}
-	for name := range f.pods {
-		names[name] = true
-	}
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, clientURL(c, name))
-	}
-	return out
-}
-
-// secret reads a Secret of the user, which is in no cache; nil if there is none.
-func (r *reconciler) secret(ctx context.Context, key client.ObjectKey) (map[string][]byte, error) {
-	secret := &corev1.Secret{}
-	err := r.Live.Get(ctx, key, secret)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read Secret %s: %w", key, err)
-	case secret.Data == nil:
-		return map[string][]byte{}, nil
-	}
-	return secret.Data, nil
 }
