@@ -64,6 +64,8 @@ const (
 	ReasonApplying = "Applying"
 	// ReasonAsDeclared: every child is as declared.
 	ReasonAsDeclared = "AsDeclared"
+	// ReasonCreating: what an object stands for is coming up for the first time.
+	ReasonCreating = "Creating"
 	// ReasonUpdating: what exists is being brought to what the spec says.
 	ReasonUpdating = "Updating"
 	// ReasonDeleting: the object is going away and is being cleaned up after.
@@ -89,9 +91,6 @@ const (
 	// ReasonNodePortTaken: a nodePort belongs to another Service.
 	ReasonNodePortTaken = "NodePortTaken"
 )
-
-// ReasonCreating: what an object stands for is coming up for the first time.
-const ReasonCreating = "Creating"
 
 // OnItsWay tells whether a reason says only that the operator is at work, which is
 // nothing to warn of.
