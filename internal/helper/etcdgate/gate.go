@@ -47,7 +47,7 @@ func admit(o Options) (Start, *Report) {
 	f := facts{own: marker{o.Cluster, o.Member, start.ID}, mode: start.Mode}
 	part, err := latch(o.Latch).closed()
 	if part {
-		f.mode = Established
+		start.Mode, f.mode = Established, Established
 	}
 	if err == nil {
 		f.found, err = readMarker(o.Marker)

@@ -39,6 +39,7 @@ type health struct {
 
 func newHealth(o Options, start Start) *health {
 	h := &health{options: o, start: start}
+	h.settled.Store(start.Mode == Established)
 	// Neither a proxy nor a connection from before: the question is whether this process answers now.
 	h.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: h.dialer.DialContext}
 	return h

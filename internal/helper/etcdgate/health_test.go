@@ -71,6 +71,17 @@ func TestAMemberIsNotReadyBeforeItIsNotedThatItIsPartOfItsCluster(t *testing.T) 
 	}
 }
 
+// Regression: a full disk of the node took a member out of service that had long been part of its cluster.
+func TestAMemberThatIsEstablishedNeedsNothingNoted(t *testing.T) {
+	h, _ := probed(t, func(http.ResponseWriter, *http.Request) {})
+	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
+	answer := httptest.NewRecorder()
+	newHealth(h.options, Start{Established, ours().ID}).handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+	if answer.Code != 200 {
+		t.Errorf("expected it to be ready, got %d %q", answer.Code, answer.Body)
+	}
+}
+
 // A learner is given its vote before it says that it is well.
 func TestAMemberThatJoinsIsPartOfTheClusterOnceItHasALog(t *testing.T) {
 	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })

@@ -267,6 +267,8 @@ func (d decision) says() string {
 		}
 	case len(d.establish) > 0:
 		return fmt.Sprintf("establish %d", len(d.establish))
+	case len(d.show) > 0:
+		return fmt.Sprintf("show %d to clients", len(d.show))
 	case d.waits != "":
 		return "wait for " + d.waits
 	}

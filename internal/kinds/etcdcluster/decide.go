@@ -16,9 +16,9 @@ type decision struct {
 	members []member
 	// drop are members whose pods are not to be there for now: they are made anew.
 	drop map[string]bool
-	// establish are members that may not start on an empty volume any more, or that clients may
-	// come to.
-	establish []member
+	// establish are members that may not start on an empty volume any more, and show those that
+	// clients may come to from now on.
+	establish, show []member
 	// change is the member whose pod gets another version in place, and to which.
 	change  *member
 	version string
@@ -81,7 +81,7 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 			continue
 		}
 		switch {
-		case ended(m.pod), m.pod.Annotations[wishesAnnotation] != wishes(c), refusal(m.pod) != "" && !f.view.HasQuorum():
+		case ended(m.pod), m.pod.Annotations[wishesAnnotation] != wishes(c), hasLost(m.pod) && !f.view.HasQuorum():
 			d.drop[m.name] = true
 		case versionOf(m.pod) != wanted(c) && d.change == nil && d.invalid == nil:
 			d.change, d.version = &d.members[i], wanted(c)
@@ -98,8 +98,11 @@ func (f facts) establish(_ *etcdv1beta2.EtcdCluster, d *decision) {
 		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched || !begins {
 			continue
 		}
-		if m.start() != startOf(etcdgate.Established, m.id) || m.voter() && m.pod.Labels[voterLabel] != isVoter {
+		switch {
+		case m.start() != startOf(etcdgate.Established, m.id):
 			d.establish = append(d.establish, m)
+		case m.voter() && !m.shown():
+			d.show = append(d.show, m)
 		}
 	}
 }

@@ -85,8 +85,23 @@ func (f facts) formed(c *etcdv1beta2.EtcdCluster) bool {
 	if c.Status.ClusterID != "" || !f.view.HasQuorum() || int32(len(f.view.Members)) != f.first(c) || !f.ofFirst(c) {
 		return false
 	}
+	if !f.firstStay(c) {
+		return false
+	}
 	all := f.view.HealthyVoters() == len(f.view.Members)
 	return all || !f.quorumSince.IsZero() && f.now.Sub(f.quorumSince) >= straggle
+}
+
+// firstStay tells whether the pods of all first members are there and stay. What is seen of one that
+// is made anew is past: whoever counts it as formed has it lose its data.
+func (f facts) firstStay(c *etcdv1beta2.EtcdCluster) bool {
+	for serial := range int64(f.first(c)) {
+		pod := f.pods[memberName(c, serial)]
+		if pod == nil || pod.DeletionTimestamp != nil || ended(pod) || pod.Annotations[wishesAnnotation] != wishes(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // ofFirst tells whether those that answer are the first members of this very cluster.

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 )
 
 // Regression: a cluster that was made anew under its name was formed by what was known of the old one.
@@ -58,5 +61,45 @@ func TestAClusterIsAnotherOnceOnly(t *testing.T) {
 	r.renew(key, now)
 	if got := r.born.begunWith(key, 5); got != 3 {
 		t.Errorf("expected what is known of the new cluster to stay known, got %d members", got)
+	}
+}
+
+// Regression: an edit of the spec at the moment of formation had the members' pods made anew, and the
+// cluster count as formed: none could ever come back.
+func TestAClusterIsNotFormedByPodsThatAreMadeAnew(t *testing.T) {
+	goes := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(noon)) }
+	fails := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
+	for name, test := range map[string]struct {
+		change func(*corev1.Pod)
+		asks   []option
+		want   bool
+	}{
+		"all stay":           {nil, nil, true},
+		"one is going":       {goes, nil, false},
+		"one has ended":      {fails, nil, false},
+		"another spec comes": {nil, []option{withEnv("A", "1")}, false},
+	} {
+		w := observed(newCluster(unformed), 3).asks(test.asks...)
+		if test.change != nil {
+			test.change(w.pods[memberName(w.c, 1)])
+		}
+		if got := w.formed(w.c); got != test.want {
+			t.Errorf("%s: expected the cluster to count as formed: %v, got %v", name, test.want, got)
+		}
+	}
+	w := observed(newCluster(unformed), 3)
+	delete(w.pods, memberName(w.c, 2))
+	if w.formed(w.c) {
+		t.Error("expected a cluster not to be formed while a first member has no pod")
+	}
+}
+
+// Regression: a volume of somebody else had its pod made anew for ever. On an empty one a new pod helps.
+func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodMadeAnew(t *testing.T) {
+	for reason, want := range map[etcdgate.Reason]bool{etcdgate.VolumeLost: true, etcdgate.VolumeForeign: false} {
+		w := observed(newCluster(unformed, withClaims), 3).down(0, 2).refused(1, reason)
+		if d := w.decide(w.c); d.drop[memberName(w.c, 1)] != want {
+			t.Errorf("%s: expected the pod to be made anew: %v", reason, want)
+		}
 	}
 }

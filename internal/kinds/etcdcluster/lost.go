@@ -70,6 +70,19 @@ func ended(pod *corev1.Pod) bool {
 // refusal is what the gate in the pod said when it did not let etcd start on a volume that is
 // empty or of another member. Its other refusals may pass.
 func refusal(pod *corev1.Pod) string {
+	if said := refused(pod); said != nil {
+		return said.Error()
+	}
+	return ""
+}
+
+// hasLost tells whether it was for an empty volume: a pod that is made anew may begin on that.
+func hasLost(pod *corev1.Pod) bool {
+	said := refused(pod)
+	return said != nil && said.Reason == etcdgate.VolumeLost
+}
+
+func refused(pod *corev1.Pod) *etcdgate.Report {
 	for _, status := range pod.Status.ContainerStatuses {
 		for _, state := range []*corev1.ContainerStateTerminated{status.State.Terminated, status.LastTerminationState.Terminated} {
 			if status.Name != container || state == nil || status.State.Running != nil && status.Ready {
@@ -77,11 +90,11 @@ func refusal(pod *corev1.Pod) string {
 			}
 			said, err := etcdgate.ParseReport(state.Message)
 			if err == nil && (said.Reason == etcdgate.VolumeLost || said.Reason == etcdgate.VolumeForeign) {
-				return said.Error()
+				return &said
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // node is what matters of a node to those that run on it.

@@ -64,6 +64,9 @@ func (m member) well() bool {
 // ready: so does its pod say, too.
 func (m member) ready() bool { return m.well() && workload.Ready(m.pod) }
 
+// shown: clients are led to its pod.
+func (m member) shown() bool { return m.pod != nil && m.pod.Labels[voterLabel] == isVoter }
+
 // start is how the pod was allowed to start when it was last told.
 func (m member) start() string {
 	if m.pod == nil {

@@ -62,11 +62,13 @@ func connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguratio
 }
 
 // disruptionBudget keeps drains from taking the quorum of those who vote now, and of those who
-// shall. Learners are not ready, so they do not count.
-func disruptionBudget(c *etcdv1beta2.EtcdCluster, voters int32) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
+// shall. A learner's pod may be ready, and does not make up for a voter's.
+func disruptionBudget(c *etcdv1beta2.EtcdCluster, d decision) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
+	voters := d.voters()
+	learners := int32(len(d.members)) - voters
 	return policyv1ac.PodDisruptionBudget(c.Name, c.Namespace).WithLabels(labels(c)).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
-			WithMinAvailable(intstr.FromInt32(max(voters, c.Spec.Size)/2 + 1)).
+			WithMinAvailable(intstr.FromInt32(max(voters, c.Spec.Size)/2 + 1 + learners)).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector(c))))
 }
 

@@ -24,7 +24,7 @@ func TestTheChildrenOfTheArticlesClusterAndOfOneWithAllFields(t *testing.T) {
 		golden.Check(t, name+"-peers.yaml", peerService(c))
 		golden.Check(t, name+"-clients.yaml", forClients(c))
 		golden.Check(t, name+"-connection.yaml", connection(c))
-		golden.Check(t, name+"-budget.yaml", disruptionBudget(c, d.voters()))
+		golden.Check(t, name+"-budget.yaml", disruptionBudget(c, d))
 		golden.Check(t, name+"-pod.yaml", w.pod(c, d.members[1], d.members, wanted(c)))
 		if persistent(c) {
 			golden.Check(t, name+"-claim.yaml", w.claim(c, d.members[1]))

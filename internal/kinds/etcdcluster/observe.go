@@ -73,7 +73,6 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 	return f, nil
 }
 
-// forget drops all that is known by a name.
 // renew forgets what is known by a name if it is known of an earlier cluster.
 func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	if r.born.isAnother(key, c) {
@@ -82,6 +81,7 @@ func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	}
 }
 
+// forget drops all that is known by a name.
 func (r *reconciler) forget(key client.ObjectKey) {
 	r.prober.Forget(key)
 	r.born.forget(key)

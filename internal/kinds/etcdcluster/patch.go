@@ -30,10 +30,13 @@ type podChange struct {
 	fields []fieldpath.Path
 }
 
-// annotate replaces an annotation that the pod has.
+// annotate sets an annotation of a pod, which has others; if it has this one, it is as it was seen.
 func (p *podChange) annotate(key, value string) {
 	at := "/metadata/annotations/" + escaped(key)
-	p.steps = append(p.steps, operation{"test", at, p.pod.Annotations[key]}, operation{"replace", at, value})
+	if was, there := p.pod.Annotations[key]; there {
+		p.steps = append(p.steps, operation{"test", at, was})
+	}
+	p.steps = append(p.steps, operation{"add", at, value})
 	p.fields = append(p.fields, fieldpath.MakePathOrDie("metadata", "annotations", key))
 }
 

@@ -5,6 +5,7 @@ package etcdcluster
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +33,7 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	plan.Children = f.children(c, d)
 	plan.Prune = []client.ObjectList{&corev1.PodList{}, &corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}}
 	plan.Stays = f.stays(c, d)
-	for _, m := range d.establish {
+	for _, m := range slices.Concat(d.establish, d.show) {
 		plan.Patches = append(plan.Patches, establishPatch(m))
 	}
 	if d.change != nil {
@@ -55,10 +56,13 @@ func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
 			out = append(out, ensure.Child{Object: object})
 		}
 	}
-	declare(peerService(c), forClients(c), connection(c))
+	declare(peerService(c), connection(c))
+	if !f.hides(c, d) {
+		declare(forClients(c))
+	}
 	// Until the members were looked at it stays as it is: the status may know of fewer voters.
-	if voters := d.voters(); f.fresh(c) && max(voters, c.Spec.Size) > 1 {
-		declare(disruptionBudget(c, voters))
+	if f.fresh(c) && max(d.voters(), c.Spec.Size) > 1 {
+		declare(disruptionBudget(c, d))
 	}
 	for _, m := range d.members {
 		if persistent(c) && (m.claim != nil || f.mayBegin(c, d, m)) {
@@ -69,6 +73,12 @@ func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
 		}
 	}
 	return out
+}
+
+// hides tells whether the Service for clients, as it is declared, would lead past a voter that they
+// are to reach. Until its pod is labelled the Service stays as it is.
+func (f facts) hides(c *etcdv1beta2.EtcdCluster, d decision) bool {
+	return c.Status.ClusterID != "" && slices.ContainsFunc(d.members, func(m member) bool { return m.voter() && m.pod != nil && !m.shown() })
 }
 
 // mayBegin tells whether a member that has neither pod nor claim may be given them: before the
@@ -128,7 +138,7 @@ const (
 // again is when to look again by itself.
 func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	var soonest time.Duration
-	if d.step != nil || d.change != nil || d.waits != "" || len(d.establish) > 0 {
+	if d.step != nil || d.change != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
 	if f.stray(d) != "" {
@@ -159,7 +169,9 @@ func (f facts) certificatesIn(c *etcdv1beta2.EtcdCluster) time.Duration {
 func establishPatch(m member) kit.Patch {
 	to := startOf(etcdgate.Established, m.id)
 	change := podChange{pod: m.pod, intent: to}
-	change.annotate(startAnnotation, to)
+	if m.start() != to {
+		change.annotate(startAnnotation, to)
+	}
 	if m.voter() {
 		change.intent += " " + voterLabel
 		change.label(voterLabel, isVoter)

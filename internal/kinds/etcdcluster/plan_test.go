@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -85,10 +86,11 @@ func TestTheBudgetKeepsTheQuorumOfThoseWhoVoteAndOfThoseWhoShall(t *testing.T) {
 		"as asked":                    {observed(newCluster(), 3), 2},
 		"it grows":                    {observed(newCluster(), 3).asks(sized(5)), 3},
 		"it shrinks, and has not yet": {observed(newCluster(), 5).asks(sized(3)), 3},
+		"a learner is not counted on": {observed(newCluster(), 3).with(3, true).asks(sized(4)), 4},
 		"to one, and has not yet":     {observed(newCluster(), 3).asks(sized(1)), 2},
 	} {
 		d := test.world.decide(test.world.c)
-		if got := disruptionBudget(test.world.c, d.voters()).Spec.MinAvailable.IntValue(); got != test.want {
+		if got := disruptionBudget(test.world.c, d).Spec.MinAvailable.IntValue(); got != test.want {
 			t.Errorf("%s: expected at least %d pods to stay, got %d", name, test.want, got)
 		}
 	}
@@ -181,5 +183,37 @@ func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 		if got := w.versionFor(w.c, d); got != test.want || d.target != test.target {
 			t.Errorf("%s: expected pods of %s, to go on to %q, got %s and %q", name, test.want, test.target, got, d.target)
 		}
+	}
+}
+
+// Regression: an upgrade of the operator would have led clients past all members until their pods
+// were labelled, and for good where it cannot ask the members.
+func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
+	for name, test := range map[string]struct {
+		world world
+		want  bool
+	}{
+		"all are labelled":           {observed(newCluster(), 3), true},
+		"one is not":                 {observed(newCluster(), 3).hidden(1), false},
+		"one is not, and a pod gone": {observed(newCluster(withClaims), 3).without(1), true},
+		"a learner is not":           {observed(newCluster(), 3).with(3, true), true},
+		"before the cluster is":      {observed(newCluster(unformed), 3).hidden(0).hidden(1).hidden(2), true},
+	} {
+		declared := slices.ContainsFunc(test.world.children(test.world.c, test.world.decide(test.world.c)), func(child ensure.Child) bool {
+			s, is := child.Object.(*corev1ac.ServiceApplyConfiguration)
+			return is && *s.GetName() == clientService(test.world.c)
+		})
+		if declared != test.want {
+			t.Errorf("%s: expected the Service for clients to be declared: %v", name, test.want)
+		}
+	}
+}
+
+// Regression: a label that somebody took off again and again kept a lost member from being replaced.
+func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
+	w := observed(newCluster(), 3).without(1).hidden(2)
+	plan := (&reconciler{}).Plan(w.c, w.facts, noon)
+	if plan.Step == nil || len(plan.Patches) != 1 {
+		t.Errorf("expected the lost member to be removed while a pod is labelled, got %+v", plan)
 	}
 }

@@ -38,13 +38,22 @@ const (
 // cannot read it.
 const firstNew, firstBlind = "3.6.0", "3.7.0"
 
-// formedWith is the lowest version that any first member may have run.
-func formedWith(c *etcdv1beta2.EtcdCluster) string {
-	last := c.Status.FormedWith
-	if _, err := parse(wanted(c)); err != nil || last != "" && !older(wanted(c), last) {
-		return last
+// formedWith is the lowest version that any first member may have run: one that was asked for, that a
+// pod is of, or that a member says.
+func (f facts) formedWith(c *etcdv1beta2.EtcdCluster) string {
+	low, seen := c.Status.FormedWith, []string{wanted(c)}
+	for _, pod := range f.pods {
+		seen = append(seen, versionOf(pod))
 	}
-	return wanted(c)
+	for _, status := range f.view.Status {
+		seen = append(seen, status.Version)
+	}
+	for _, text := range seen {
+		if _, err := parse(text); err == nil && (low == "" || older(text, low)) {
+			low = text
+		}
+	}
+	return low
 }
 
 // formedNew tells whether nobody has ever written to the log in the old form.

@@ -100,3 +100,11 @@ func entered(version string, options ...option) world {
 	runs := func(c *etcdv1beta2.EtcdCluster) { c.Status.CurrentVersion = version }
 	return observed(newCluster(append(options, versioned(version), runs)...), 3)
 }
+
+// Regression: a version that was asked for before the first status was written was not known.
+func TestAClusterIsFormedWithTheLowestVersionThatAnyMemberMayHaveRun(t *testing.T) {
+	w := observed(newCluster(unformed, versioned("3.6.16")), 3).running(1, "3.6.16", "3.5.35")
+	if got := w.formedWith(w.c); got != "3.5.35" {
+		t.Errorf("expected the version of the pod that was made first, 3.5.35, got %s", got)
+	}
+}

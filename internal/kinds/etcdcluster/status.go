@@ -130,7 +130,7 @@ func (f facts) reportMembership(c *etcdv1beta2.EtcdCluster, d decision) {
 	}
 	s.TargetVersion = d.target
 	if s.ClusterID == "" {
-		s.FormedWith = formedWith(c)
+		s.FormedWith = f.formedWith(c)
 	}
 	if f.formed(c) {
 		s.ClusterID = clusterID(f.view.ClusterID)
