@@ -100,7 +100,7 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	}
 	key := client.ObjectKeyFromObject(object)
 	record := l.isRecord(before, object)
-	if wait := l.status.wait(key, l.Clock.Now(), interval(before, object, done)); wait > 0 && !record {
+	if wait := l.statusWait(before, object, done); wait > 0 && !record {
 		done.lookAgain(wait)
 		done.untold = saysOtherwise(before, object)
 		return l.result(client.ObjectKeyFromObject(object), plan, done)
@@ -153,20 +153,25 @@ func saysReady(object client.Object) bool {
 	return ok && meta.IsStatusConditionTrue(*c.StatusConditions(), "Ready")
 }
 
-// interval is how long a status must wait for after the last one. Both say Ready is on its
-// way for the same reason: that is progress.
-func interval(before, after client.Object, done Outcome) time.Duration {
+// statusWait is how long a status must wait for.
+func (l *Loop[O, F]) statusWait(before, after client.Object, done Outcome) time.Duration {
+	key, now := client.ObjectKeyFromObject(after), l.Clock.Now()
+	if done.Err == nil && isProgress(before, after) { // a refusal is no progress
+		return l.status.waitProgress(key, now)
+	}
+	return l.status.wait(key, now, statusInterval)
+}
+
+// isProgress tells whether both say that Ready is on its way, of the same generation.
+func isProgress(before, after client.Object) bool {
 	old, ok := before.(Conditioned)
-	if !ok || done.Err != nil { // a refusal is no progress
-		return statusInterval
+	if !ok {
+		return false
 	}
 	was := meta.FindStatusCondition(*old.StatusConditions(), "Ready")
 	now := meta.FindStatusCondition(*after.(Conditioned).StatusConditions(), "Ready")
-	if was != nil && now != nil && was.Status == now.Status && common.OnItsWay(was.Reason) && common.OnItsWay(now.Reason) &&
-		was.ObservedGeneration == now.ObservedGeneration {
-		return progressInterval
-	}
-	return statusInterval
+	return was != nil && now != nil && was.Status == now.Status && common.OnItsWay(was.Reason) && common.OnItsWay(now.Reason) &&
+		was.ObservedGeneration == now.ObservedGeneration
 }
 
 // keepTimes gives the conditions that are as before the time that they had. One report

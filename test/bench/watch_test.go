@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -121,7 +122,12 @@ func (o *observer) since(begin map[string]time.Time) string {
 	defer o.mu.Unlock()
 	var times []time.Duration
 	for name, at := range o.at {
-		times = append(times, at.Sub(begin[name]))
+		begun, ok := begin[name]
+		if !ok { // a child, named after its object
+			object, _, _ := strings.Cut(name, "-")
+			begun = begin[object]
+		}
+		times = append(times, at.Sub(begun))
 	}
 	if len(times) == 0 {
 		return "none"
