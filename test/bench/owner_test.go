@@ -150,7 +150,7 @@ func (r *ownerRun) createAll() {
 	r.tb.set(readySince, r.name, "%s", ready.since(begun.at))
 	r.t.Logf("%s: %.1f s, %v", r.name, r.create.took.Seconds(), got.calls.Tally())
 	if most := (r.children + r.statuses) * *objects; r.gated() && (!r.create.ok || got.writes() > most) {
-		r.t.Errorf("expected %d writes at most, %d an object, got %d; %d objects are Ready: %v\n%s", most, r.children+r.statuses, got.writes(), r.create.done, got.calls.Tally(), r.chatty(got))
+		r.t.Errorf("expected %d writes at most, %d an object, got %d; %d objects are Ready: %v\n%s", most, r.children+r.statuses, got.writes(), r.create.done, got.calls.Tally(), r.chatty(got, ready))
 	}
 }
 
@@ -170,18 +170,19 @@ func (o owner) numbered(namespaces []string, i int) client.Object {
 	return o.object(namespaces[i%len(namespaces)], i)
 }
 
-// chatty lists what the first object with too many statuses cost, to tell when.
-func (r *ownerRun) chatty(p phase) testenv.Calls {
+// chatty tells what the first object with too many statuses cost, when, and what it said.
+func (r *ownerRun) chatty(p phase, ready *observer) string {
 	reports := p.calls.Writes().On(r.resource + "/status")
 	for i := range *objects {
 		object := r.numbered(r.namespaces, i)
 		if len(reports.Named(object.GetNamespace(), object.GetName())) > r.statuses {
-			return p.calls.Where(func(c testenv.Call) bool {
+			calls := p.calls.Where(func(c testenv.Call) bool {
 				return c.Namespace == object.GetNamespace() && (strings.HasPrefix(c.Name, object.GetName()) || c.Resource == "resourcequotas")
 			})
+			return fmt.Sprintf("%v\n%s", calls, strings.Join(ready.words(object.GetName()), "\n"))
 		}
 	}
-	return nil
+	return ""
 }
 
 // times fills the row that needs the floor.

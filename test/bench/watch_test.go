@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -23,6 +24,7 @@ type observer struct {
 	mu     sync.Mutex
 	seen   map[string]bool
 	at     map[string]time.Time
+	said   map[string][]string // what each object said of itself, one after the other
 	wanted func(client.Object) bool
 	in     []string // the namespaces that it looks at
 	stop   func()
@@ -34,7 +36,7 @@ func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bo
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	o := &observer{seen: map[string]bool{}, at: map[string]time.Time{}, wanted: wanted, in: namespaces, stop: func() { cancel(); <-ended }}
+	o := &observer{seen: map[string]bool{}, at: map[string]time.Time{}, said: map[string][]string{}, wanted: wanted, in: namespaces, stop: func() { cancel(); <-ended }}
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
@@ -65,9 +67,32 @@ func (o *observer) note(object client.Object) {
 	defer o.mu.Unlock()
 	name := object.GetName()
 	o.seen[name] = true
+	o.listen(object)
 	if _, ok := o.at[name]; !ok && o.wanted(object) {
 		o.at[name] = time.Now()
 	}
+}
+
+// listen notes what an object says of Ready, if it is another thing than before.
+func (o *observer) listen(object client.Object) {
+	c, ok := object.(conditioned)
+	if !ok {
+		return
+	}
+	words, said := "", o.said[object.GetName()]
+	if ready := meta.FindStatusCondition(*c.StatusConditions(), "Ready"); ready != nil {
+		words = fmt.Sprintf("%s %s: %s", ready.Status, ready.Reason, ready.Message)
+	}
+	if len(said) == 0 || said[len(said)-1] != words {
+		o.said[object.GetName()] = append(said, words)
+	}
+}
+
+// words are what an object has said of itself.
+func (o *observer) words(name string) []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.said[name])
 }
 
 // count is how many objects were seen, and how many of them as they shall be.
