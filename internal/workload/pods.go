@@ -32,6 +32,10 @@ func Turned(pod *corev1.Pod) time.Time {
 	return podCondition(pod, corev1.PodReady).LastTransitionTime.Time
 }
 
+// unbound is what the scheduler says of a pod whose claims have no volumes yet: most have them
+// a moment later, and of those that do not the claims tell more.
+const unbound = "unbound immediate PersistentVolumeClaims"
+
 // WhyNotReady explains what keeps a pod from being ready, or is empty for a ready one.
 // The words are those of the scheduler, the kubelet or the runtime, which know best.
 // stuck tells a cause that may need a hand from a pod that is merely on its way.
@@ -46,7 +50,7 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 		return "it is being deleted", false
 	}
 	if c := podCondition(pod, corev1.PodScheduled); c.Status == corev1.ConditionFalse {
-		return fmt.Sprintf("it cannot be scheduled: %s", c.Message), true
+		return fmt.Sprintf("it cannot be scheduled: %s", c.Message), !strings.Contains(c.Message, unbound)
 	}
 	for _, status := range statuses(pod) {
 		if why := whyContainer(status); why != "" {

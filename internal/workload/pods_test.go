@@ -86,6 +86,7 @@ func TestWhyAPodIsNotReadyIsToldInTheWordsOfWhoeverKnows(t *testing.T) {
 		"going goes before anything else":         {newPod(isDeleted, has(corev1.PodScheduled, corev1.ConditionFalse, "no room"), failed("", "")), "it is being deleted", false},
 		"nothing is known yet":                    {newPod(), "it is starting", false},
 		"it is scheduled":                         {newPod(has(corev1.PodScheduled, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "containers not ready")), "it is starting", false},
+		"its claims have no volumes yet":          {newPod(has(corev1.PodScheduled, corev1.ConditionFalse, "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found")), "it cannot be scheduled: 0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found", false},
 		"no node has room":                        {newPod(has(corev1.PodScheduled, corev1.ConditionFalse, "0/3 nodes are available: 3 Insufficient memory.")), "it cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory.", true},
 		"containers are being made":               {newPod(waits("main", "ContainerCreating", "")), "it is starting", false},
 		"init containers run":                     {newPod(waits("main", "PodInitializing", "")), "it is starting", false},
