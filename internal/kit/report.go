@@ -123,7 +123,7 @@ func (l *Loop[O, F]) writeStatus(ctx context.Context, gvk schema.GroupVersionKin
 	if record { // it holds up progress, and not what comes of it
 		written = written.Add(-statusInterval)
 	}
-	l.status.wrote(key, written)
+	l.status.wrote(key, written, isPending(before), saysReady(object))
 	l.tellTransitions(before, object)
 	if teller, ok := l.Kind.(Teller[O]); ok {
 		l.tell(object, teller.Tell(before, object))
@@ -146,6 +146,16 @@ func saysOtherwise(before, after client.Object) bool {
 	was := meta.FindStatusCondition(*old.StatusConditions(), "Ready")
 	now := meta.FindStatusCondition(*after.(Conditioned).StatusConditions(), "Ready")
 	return now != nil && (was == nil || was.Status != now.Status || was.Reason != now.Reason || was.ObservedGeneration != now.ObservedGeneration)
+}
+
+// isPending tells whether no status has said anything of Ready yet.
+func isPending(object client.Object) bool {
+	c, ok := object.(Conditioned)
+	if !ok {
+		return false
+	}
+	ready := meta.FindStatusCondition(*c.StatusConditions(), "Ready")
+	return ready == nil || ready.Reason == common.ReasonPending
 }
 
 func saysReady(object client.Object) bool {

@@ -19,61 +19,72 @@ const statusInterval = 500 * time.Millisecond
 // Ready, and not one for every pod between.
 const progressInterval = 3 * time.Second
 
-// longestHold bounds how long progress is held back for more of it.
-const longestHold = 10 * time.Second
+// longestHold bounds how long progress of an object that is being made is held back.
+const longestHold = 30 * time.Second
 
-// statusGate remembers when each object's status was last written, and since when there is
-// progress to tell.
+// statusGate remembers, of each object, what its next status must wait for.
 type statusGate struct {
-	mu   sync.Mutex
-	last map[client.ObjectKey]time.Time
-	held map[client.ObjectKey]time.Time
+	mu      sync.Mutex
+	objects map[client.ObjectKey]told
+}
+
+// told is when an object's status was last written.
+type told struct {
+	last time.Time
+	// made: it was taken up by this process and has not been Ready since.
+	made bool
+	// held is since when it has had progress to tell, if it is made; zero: it has none.
+	held time.Time
 }
 
 // wait tells how long an object's status must wait, given the interval between two writes.
 func (g *statusGate) wait(key client.ObjectKey, now time.Time, interval time.Duration) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	last, ok := g.last[key]
+	object, ok := g.objects[key]
 	if !ok {
 		return 0
 	}
-	return min(interval, max(0, interval-now.Sub(last)))
+	return object.wait(now, interval)
 }
 
-// waitProgress is wait for a status that tells of progress only. It waits half as long as
-// nothing was to tell before, too: where a first pod takes a minute, the second one takes
-// some seconds more, and both are told at once.
+func (o told) wait(now time.Time, interval time.Duration) time.Duration {
+	return min(interval, max(0, interval-now.Sub(o.last)))
+}
+
+// waitProgress is wait for a status that tells of progress only. That of an object that is
+// being made waits as long again as nothing was to tell before: where a first pod takes a
+// minute, the second one takes some seconds more, and both are told at once.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {
-	wait := g.wait(key, now, progressInterval)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	last, ok := g.last[key]
-	if !ok {
+	object, ok := g.objects[key]
+	switch {
+	case !ok:
 		return 0
+	case !object.made:
+		return object.wait(now, progressInterval)
+	case object.held.IsZero() || object.held.After(now): // or the clock was set back
+		object.held = now
+		g.objects[key] = object
 	}
-	since, ok := g.held[key]
-	if !ok || since.After(now) {
-		since = now
-		g.held[key] = now
-	}
-	hold := min(since.Sub(last)/2, longestHold)
-	return max(wait, hold-now.Sub(since))
+	hold := min(object.held.Sub(object.last), longestHold)
+	return max(object.wait(now, progressInterval), hold-now.Sub(object.held))
 }
 
-func (g *statusGate) wrote(key client.ObjectKey, now time.Time) {
+// wrote notes that a status was written: the first of an object that is taken up, one that
+// says that it is Ready, or another.
+func (g *statusGate) wrote(key client.ObjectKey, now time.Time, first, ready bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.last == nil {
-		g.last, g.held = map[client.ObjectKey]time.Time{}, map[client.ObjectKey]time.Time{}
+	if g.objects == nil {
+		g.objects = map[client.ObjectKey]told{}
 	}
-	g.last[key] = now
-	delete(g.held, key)
+	g.objects[key] = told{last: now, made: (first || g.objects[key].made) && !ready}
 }
 
 func (g *statusGate) forget(key client.ObjectKey) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.last, key)
-	delete(g.held, key)
+	delete(g.objects, key)
 }

@@ -21,14 +21,14 @@ func TestAStatusIsWrittenAtMostEveryHalfSecond(t *testing.T) {
 		}
 	}
 	expect(gold, 0, 0)
-	gate.wrote(gold, noon)
+	gate.wrote(gold, noon, true, false)
 	expect(gold, 0, 500*time.Millisecond)
 	expect(gold, 300*time.Millisecond, 200*time.Millisecond)
 	expect(gold, 500*time.Millisecond, 0)
 	expect(gold, time.Hour, 0)
 	expect(silver, 0, 0)
 
-	gate.wrote(gold, noon.Add(time.Second))
+	gate.wrote(gold, noon.Add(time.Second), false, false)
 	expect(gold, 1200*time.Millisecond, 300*time.Millisecond)
 	gate.forget(gold)
 	expect(gold, 1200*time.Millisecond, 0)
@@ -37,13 +37,13 @@ func TestAStatusIsWrittenAtMostEveryHalfSecond(t *testing.T) {
 func TestAClockThatWasSetBackDelaysAStatusByHalfASecondAtMost(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	gate, key := statusGate{}, client.ObjectKey{Name: "gold"}
-	gate.wrote(key, noon)
+	gate.wrote(key, noon, true, false)
 	if got := gate.wait(key, noon.Add(-time.Hour), statusInterval); got > 500*time.Millisecond {
 		t.Errorf("the status waits for %s, expected 500ms at most", got)
 	}
 }
 
-func TestProgressIsToldTogetherWithWhatFollowsSoon(t *testing.T) {
+func TestProgressOfWhatIsMadeIsToldTogetherWithWhatFollowsSoon(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	key := client.ObjectKey{Name: "gold"}
 	for _, test := range []struct {
@@ -52,26 +52,29 @@ func TestProgressIsToldTogetherWithWhatFollowsSoon(t *testing.T) {
 		want         time.Duration
 	}{
 		{"a pod at once", 0, 0, 3 * time.Second},
-		{"a pod after 2 s", 2 * time.Second, 2 * time.Second, time.Second},
-		{"a pod after 4 s", 4 * time.Second, 4 * time.Second, 2 * time.Second},
-		{"another one meanwhile", 4 * time.Second, 5 * time.Second, time.Second},
-		{"its time has come", 4 * time.Second, 6 * time.Second, 0},
-		{"a pod after 16 s", 16 * time.Second, 16 * time.Second, 8 * time.Second},
-		{"a pod after an hour", time.Hour, time.Hour, 10 * time.Second},
+		{"a pod after 2 s", 2 * time.Second, 2 * time.Second, 2 * time.Second},
+		{"another one meanwhile", 2 * time.Second, 3 * time.Second, time.Second},
+		{"its time has come", 2 * time.Second, 4 * time.Second, 0},
+		{"a pod after 16 s", 16 * time.Second, 16 * time.Second, 16 * time.Second},
+		{"a pod after an hour", time.Hour, time.Hour, 30 * time.Second},
 		{"a clock that was set back", time.Hour, time.Second, 2 * time.Second},
 	} {
 		gate := statusGate{}
-		if got := gate.waitProgress(key, noon); got != 0 {
-			t.Errorf("%s: the first status waits for %s", test.name, got)
+		expect := func(after, want time.Duration) {
+			t.Helper()
+			if got := gate.waitProgress(key, noon.Add(after)); got != want {
+				t.Errorf("%s: the status waits for %s, expected %s", test.name, got, want)
+			}
 		}
-		gate.wrote(key, noon)
+		expect(0, 0)
+		gate.wrote(key, noon, true, false)
 		gate.waitProgress(key, noon.Add(test.first))
-		if got := gate.waitProgress(key, noon.Add(test.again)); got != test.want {
-			t.Errorf("%s: the status waits for %s, expected %s", test.name, got, test.want)
-		}
-		gate.wrote(key, noon.Add(2*time.Hour))
-		if got := gate.waitProgress(key, noon.Add(2*time.Hour+2*time.Second)); got != time.Second {
-			t.Errorf("%s: after a status the next waits for %s, expected 1s", test.name, got)
-		}
+		expect(test.again, test.want)
+
+		gate.wrote(key, noon, false, false) // it is not Ready yet
+		expect(10*time.Second, 10*time.Second)
+		gate.wrote(key, noon, false, true)
+		expect(10*time.Second, 0)
+		expect(time.Second, 2*time.Second)
 	}
 }
