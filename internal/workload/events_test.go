@@ -56,6 +56,7 @@ func TestTheLastRefusalOfAPodIsTold(t *testing.T) {
 			event("uid", "FailedCreate", "a", 1), event("uid", "FailedCreate", "b", 3), event("uid", "FailedCreate", "c", 2),
 		}, "b"},
 		"not what succeeded":   {[]client.Object{event("uid", "SuccessfulCreate", "done", 5), event("uid", "FailedCreate", "a", 1)}, "a"},
+		"not a conflict":       {[]client.Object{event("uid", "FailedCreate", `Error saving claim: Operation cannot be fulfilled on persistentvolumeclaims "a": `+conflict, 5), event("uid", "FailedCreate", "a", 1)}, "a"},
 		"not another object's": {[]client.Object{event("predecessor", "FailedCreate", "exceeded quota", 5), elsewhere}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
