@@ -53,8 +53,8 @@ func (o told) wait(now time.Time, interval time.Duration) time.Duration {
 }
 
 // waitProgress is wait for a status that tells of progress only. That of an object that is
-// being made waits as long again as nothing was to tell before: where a first pod takes a
-// minute, the second one takes some seconds more, and both are told at once.
+// being made waits twice as long as nothing was to tell before: where a first pod takes
+// seconds, the second one takes some seconds more, and both are told at once.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,7 +68,7 @@ func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Dura
 		object.held = now
 		g.objects[key] = object
 	}
-	hold := min(object.held.Sub(object.last), longestHold)
+	hold := min(2*object.held.Sub(object.last), longestHold)
 	return max(object.wait(now, progressInterval), hold-now.Sub(object.held))
 }
 

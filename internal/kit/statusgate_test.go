@@ -52,10 +52,10 @@ func TestProgressOfWhatIsMadeIsToldTogetherWithWhatFollowsSoon(t *testing.T) {
 		want         time.Duration
 	}{
 		{"a pod at once", 0, 0, 3 * time.Second},
-		{"a pod after 2 s", 2 * time.Second, 2 * time.Second, 2 * time.Second},
-		{"another one meanwhile", 2 * time.Second, 3 * time.Second, time.Second},
-		{"its time has come", 2 * time.Second, 4 * time.Second, 0},
-		{"a pod after 16 s", 16 * time.Second, 16 * time.Second, 16 * time.Second},
+		{"a pod after 2 s", 2 * time.Second, 2 * time.Second, 4 * time.Second},
+		{"another one meanwhile", 2 * time.Second, 3 * time.Second, 3 * time.Second},
+		{"its time has come", 2 * time.Second, 6 * time.Second, 0},
+		{"a pod after 16 s", 16 * time.Second, 16 * time.Second, 30 * time.Second},
 		{"a pod after an hour", time.Hour, time.Hour, 30 * time.Second},
 		{"a clock that was set back", time.Hour, time.Second, 2 * time.Second},
 	} {
@@ -72,7 +72,7 @@ func TestProgressOfWhatIsMadeIsToldTogetherWithWhatFollowsSoon(t *testing.T) {
 		expect(test.again, test.want)
 
 		gate.wrote(key, noon, false, false) // it is not Ready yet
-		expect(10*time.Second, 10*time.Second)
+		expect(10*time.Second, 20*time.Second)
 		gate.wrote(key, noon, false, true)
 		expect(10*time.Second, 0)
 		expect(time.Second, 2*time.Second)
