@@ -58,7 +58,7 @@ func (r Rollout) progress() string {
 	if more := r.staying() - r.Replicas(); more > 0 && s.AvailableReplicas == r.Replicas() {
 		return fmt.Sprintf("%d of %d pods are ready, and %d more shall go", s.AvailableReplicas, r.Replicas(), more)
 	}
-	return fmt.Sprintf("%d of %d pods are ready", s.AvailableReplicas, r.Replicas())
+	return fmt.Sprintf("%d of %d pods are ready", min(s.AvailableReplicas, r.Ready()), r.Replicas())
 }
 
 func (r Rollout) reportAvailable(set condition.Set) {

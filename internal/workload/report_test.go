@@ -107,7 +107,7 @@ func TestRolledOutTellsWhatStandsInTheWay(t *testing.T) {
 		"it grows":                         {5, rolled(3), changed, "False Updating: The number of pods goes from 3 to 5"},
 		"it shrinks to none":               {0, rolled(3), changed, "False Updating: The number of pods goes from 3 to 0"},
 		"one is being made":                {2, rolled(2, counts(2, 1, 2)), nothing, "False Updating: 1 of 2 pods are ready"},
-		"one starts":                       {2, rolled(2, counts(2, 1, 2), withPods(starting)), nothing, "False Updating: 1 of 2 pods are ready; new-1: it is starting"},
+		"one starts":                       {2, rolled(2, counts(2, 1, 2), withPods(podOf("web-2", "new-0", isReady), starting)), nothing, "False Updating: 1 of 2 pods are ready; new-1: it is starting"},
 		"one may need a hand":              {2, rolled(2, counts(2, 0, 2), withPods(starting, stuck)), nothing, "False PodsNotReady: 0 of 2 pods are ready; new-2: container web: ErrImagePull: not found"},
 		"a quota refuses one":              {2, rolled(2, counts(2, 1, 2), refuses("exceeded quota: q")), nothing, "False PodsMissing: 1 of 2 pods are ready; a pod is refused: exceeded quota: q"},
 		"a quota refuses one of the first": {3, rolled(3, counts(2, 2, 2), refuses("exceeded quota: q")), nothing, "False PodsMissing: 2 of 3 pods are ready; a pod is refused: exceeded quota: q"},

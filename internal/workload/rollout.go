@@ -132,13 +132,13 @@ func (r Rollout) Observed() bool {
 
 // Complete tells whether all pods run the last template and are ready, and no other is
 // left. The ReplicaSets and the pods are asked too: what the Deployment counts comes over
-// them, and can be of before a change that was taken back.
+// them, and can be of before a change that was taken back, or newer than the pods that were read.
 func (r Rollout) Complete() bool {
 	if !r.Observed() || slices.ContainsFunc(r.Sets, unobserved) {
 		return false
 	}
 	s, n := r.Deployment.Status, r.Replicas()
-	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n
+	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n && r.Ready() == n
 }
 
 // unobserved tells whether a ReplicaSet's controller has not seen its last change.

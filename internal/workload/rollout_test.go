@@ -155,6 +155,7 @@ func TestARolloutIsCompleteWhenAllPodsAreNewAndReadyAndNoOtherIsLeft(t *testing.
 		// Regression: a change that was taken back at once left a pod that no count had.
 		"a pod is left that nobody counts yet":     {rolled(2, more()), false},
 		"a pod is missing that is still counted":   {rolled(2, withPods(podOf("web-2", "a", isReady))), false},
+		"a pod is counted as ready that is not":    {rolled(2, withPods(podOf("web-2", "a", isReady), podOf("web-2", "b"))), false},
 		"a pod is on its way out":                  {rolled(2, more(isDeleted)), true},
 		"a ReplicaSet is still to take a pod back": {rolled(2, func(r *Rollout) { r.Sets[1].Generation++ }), false},
 		"a pod was evicted":                        {rolled(2, more(ended(corev1.PodFailed))), true},

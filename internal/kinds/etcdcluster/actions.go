@@ -122,9 +122,10 @@ func (r *reconciler) take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *st
 		r.refused.forget(key)
 		return nil
 	case errors.Is(err, errPassed), errors.Is(err, etcd.ErrNotWatched), errors.Is(err, etcd.ErrLearnerNotReady):
-		return kit.ErrNotNow // the next look shows more, and comes soon
+		r.refused.note(key, r.Clock.Now(), "") // the next look shows more, and comes soon
+		return kit.ErrNotNow
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errQuorum), errors.Is(err, errNoEntries), errors.Is(err, etcd.ErrUnhealthy), errors.Is(err, etcd.ErrTooManyLearners):
-		r.refused.note(key, err)
+		r.refused.note(key, r.Clock.Now(), err.Error())
 		return kit.ErrNotNow
 	}
 	return err

@@ -45,8 +45,8 @@ type facts struct {
 	// begunWith is the number of first members that this process began the cluster with; 0: it
 	// did not, or the cluster was formed long ago.
 	begunWith int32
-	// refused is what the cluster said when it did not take the last step.
-	refused string
+	// refused is about the last step, if it was not taken.
+	refused refusedStep
 	// tls is what is wrong with the certificates; nil: nothing.
 	tls *obstacle
 	// behind: the API server knows the cluster as formed and the cache does not.

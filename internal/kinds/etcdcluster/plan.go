@@ -39,7 +39,7 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	if d.change != nil {
 		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
 	}
-	if d.step != nil && len(d.establish) == 0 {
+	if d.step != nil && len(d.establish) == 0 && f.retriesIn() == 0 {
 		plan.Step = &kit.Step{Name: d.step.name, Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.view) }}
 		if d.step.reason != "" {
 			plan.Events = []kit.Event{{Reason: d.step.reason, Action: "Change", Note: d.step.note}}
@@ -144,7 +144,7 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	if f.stray(d) != "" {
 		soonest = strayWait
 	}
-	for _, wait := range []time.Duration{f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c)} {
+	for _, wait := range []time.Duration{f.retriesIn(), f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c)} {
 		if wait > 0 && (soonest == 0 || wait < soonest) {
 			soonest = wait
 		}

@@ -66,8 +66,8 @@ func (f facts) waiting(d decision) string {
 	switch {
 	case d.waits != "":
 		return "; it waits for " + d.waits
-	case d.step != nil && f.refused != "":
-		return fmt.Sprintf("; to %s is refused: %s", d.step.name, f.refused)
+	case d.step != nil && f.refused.words != "":
+		return fmt.Sprintf("; to %s is refused: %s", d.step.name, f.refused.words)
 	}
 	return ""
 }

@@ -132,8 +132,8 @@ func (f facts) passEntries(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 	from, needed := uint64(c.Status.SnapshotFrom), every+spare
 	d.waits += fmt.Sprintf(" (%d%% of the way)", min(9, (f.leastApplied(d, from)-from)*10/needed)*10)
-	if f.refused != "" {
-		d.waits += ": " + f.refused
+	if f.refused.words != "" {
+		d.waits += ": " + f.refused.words
 	}
 	if goal, top := from+needed+lag, f.topIndex(); top < goal {
 		d.step = advance(goal - top)

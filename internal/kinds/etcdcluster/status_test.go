@@ -183,8 +183,8 @@ func TestTheWayToASnapshotIsToldInTenths(t *testing.T) {
 	if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
-	w.facts.refused = "no entry was written: no leader"
-	if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); got != want+": "+w.facts.refused {
+	w.facts.refused.words = "no entry was written: no leader"
+	if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); got != want+": "+w.facts.refused.words {
 		t.Errorf("expected it to say why it does not go on, got\n%s", got)
 	}
 }

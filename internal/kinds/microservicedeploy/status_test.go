@@ -150,7 +150,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"a failure":                     {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
 		"a pause":                       {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
 		"then credentials":              {all, bad.locked(), unchanged, "False NoCredentials: There is no Secret users; pods that run go on with the credentials that they have, new ones let nobody in; empty its key htpasswd instead to lock users out"},
-		"then pods":                     {all, bad, unchanged, "False Updating: 1 of 1 pods are ready"},
+		"then pods":                     {all, bad, unchanged, "False Updating: 0 of 1 pods are ready"},
 		"then hosts":                    {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
 		"then autoscaling":              {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
 		"nothing":                       {newInstance(), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
