@@ -19,8 +19,11 @@ const statusInterval = 500 * time.Millisecond
 // Ready, and not one for every pod between.
 const progressInterval = 3 * time.Second
 
-// longestHold bounds how long progress of an object that is being made is held back.
-const longestHold = 30 * time.Second
+// Progress of an object that is being made is held back for so long, at least and at most.
+const (
+	shortestHold = 10 * time.Second
+	longestHold  = 30 * time.Second
+)
 
 // statusGate remembers, of each object, what its next status must wait for.
 type statusGate struct {
@@ -53,8 +56,8 @@ func (o told) wait(now time.Time, interval time.Duration) time.Duration {
 }
 
 // waitProgress is wait for a status that tells of progress only. That of an object that is
-// being made waits twice as long as nothing was to tell before: where a first pod takes
-// seconds, the second one takes some seconds more, and both are told at once.
+// being made waits for more of it, and longer where nothing was to tell for long: most
+// objects are Ready soon after their first claim or pod is, and tell of both at once.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,7 +71,7 @@ func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Dura
 		object.held = now
 		g.objects[key] = object
 	}
-	hold := min(2*object.held.Sub(object.last), longestHold)
+	hold := min(max(2*object.held.Sub(object.last), shortestHold), longestHold)
 	return max(object.wait(now, progressInterval), hold-now.Sub(object.held))
 }
 

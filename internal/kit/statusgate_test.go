@@ -51,13 +51,13 @@ func TestProgressOfWhatIsMadeIsToldTogetherWithWhatFollowsSoon(t *testing.T) {
 		first, again time.Duration // when there is progress to tell, after the last status, and when it is asked again
 		want         time.Duration
 	}{
-		{"a pod at once", 0, 0, 3 * time.Second},
-		{"a pod after 2 s", 2 * time.Second, 2 * time.Second, 4 * time.Second},
-		{"another one meanwhile", 2 * time.Second, 3 * time.Second, 3 * time.Second},
-		{"its time has come", 2 * time.Second, 6 * time.Second, 0},
-		{"a pod after 16 s", 16 * time.Second, 16 * time.Second, 30 * time.Second},
+		{"a pod at once", 0, 0, 10 * time.Second},
+		{"a pod after 2 s", 2 * time.Second, 2 * time.Second, 10 * time.Second},
+		{"another one meanwhile", 2 * time.Second, 3 * time.Second, 9 * time.Second},
+		{"its time has come", 2 * time.Second, 12 * time.Second, 0},
+		{"a pod after 8 s", 8 * time.Second, 8 * time.Second, 16 * time.Second},
 		{"a pod after an hour", time.Hour, time.Hour, 30 * time.Second},
-		{"a clock that was set back", time.Hour, time.Second, 2 * time.Second},
+		{"a clock that was set back", time.Hour, time.Second, 10 * time.Second},
 	} {
 		gate := statusGate{}
 		expect := func(after, want time.Duration) {
