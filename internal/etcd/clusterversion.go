@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/version"
 )
@@ -131,9 +132,27 @@ func (v *View) agreed() bool {
 	return err == nil && said.Major() == low.Major() && said.Minor() == low.Minor()
 }
 
-// agreeing tells that the cluster is about to speak another version. It takes the members some
-// seconds; one that cannot be asked may go on for ever.
-func (v *View) agreeing() bool { return v.VersionErr == nil && !v.agreed() }
+// mostAgreeing is how long members take at most to agree: the leader looks every four seconds
+// (monitorVersionInterval of etcd). Those that are made to speak an older version, by etcdctl
+// downgrade, do not agree for as long as that lasts.
+const mostAgreeing = time.Minute
+
+// agreeing tells that the cluster is about to speak another version. One that cannot be asked
+// may go on for ever.
+func (v *View) agreeing() bool {
+	return v.VersionErr == nil && !v.agreed() && v.At.Sub(v.DisagreesSince) < mostAgreeing
+}
+
+// noteAgreement tells since when there is none.
+func (v *View) noteAgreement(before View) {
+	switch {
+	case v.agreed():
+	case before.DisagreesSince.IsZero():
+		v.DisagreesSince = v.At
+	default:
+		v.DisagreesSince = before.DisagreesSince
+	}
+}
 
 // lowest is the lowest version that a member runs that has answered; nil if none has.
 func (v *View) lowest() *version.Version {

@@ -190,3 +190,31 @@ func TestTheVersionOfTheClusterIsAskedForOnlyWhileItMayChange(t *testing.T) {
 		})
 	}
 }
+
+func TestMembersThatDoNotAgreeAreLookedAtEagerlyForAMinute(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	before := View{}
+	look := func(after time.Duration, says string) View {
+		v := View{At: noon.Add(after), ClusterVersion: says, Status: map[uint64]MemberStatus{1: {ID: 1, Version: "3.6.16"}}}
+		v.noteAgreement(before)
+		before = v
+		return v
+	}
+	for _, step := range []struct {
+		after time.Duration
+		says  string
+		want  bool
+	}{
+		{0, "3.5.0", true},
+		{59 * time.Second, "3.5.0", true},
+		{time.Minute, "3.5.0", false},
+		{time.Hour, "3.5.0", false},
+		{2 * time.Hour, "3.6.0", false},
+		{3 * time.Hour, "3.5.0", true}, // another time
+		{3*time.Hour + time.Minute, "3.5.0", false},
+	} {
+		if v := look(step.after, step.says); v.agreeing() != step.want {
+			t.Errorf("after %s with %s: expected the members to be about to agree: %t", step.after, step.says, step.want)
+		}
+	}
+}

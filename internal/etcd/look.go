@@ -28,6 +28,7 @@ func (c *cluster) look(ctx context.Context, before View) View {
 	}
 	view.fill(target.Endpoints, round.wait(c.clock))
 	view.askVersion(ctx, store)
+	view.noteAgreement(before)
 	return view
 }
 

@@ -25,6 +25,8 @@ type View struct {
 	ClusterVersion string
 	// VersionErr tells why it could not be asked for in this look.
 	VersionErr error
+	// DisagreesSince is since when it is another one than they run; zero if it is not.
+	DisagreesSince time.Time
 	// Absent are the endpoints of the target that no member has made known as its own.
 	Absent []string
 	// Stale tells that a step has been taken since: the next look, which comes at once,

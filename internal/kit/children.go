@@ -57,6 +57,10 @@ func reportResults(set condition.Set, kind string, done Outcome) {
 		set.False(kind, common.ReasonContested, contested.Message)
 		return
 	}
+	if done.Contested != "" { // what is patched, such as a pod or a claim
+		set.False(kind, common.ReasonContested, done.Contested)
+		return
+	}
 	if replaced, ok := done.First(ensure.Replaced); ok {
 		set.False(kind, common.ReasonApplying, replaced.Ref.String()+" is being replaced")
 		return

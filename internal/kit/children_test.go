@@ -33,6 +33,7 @@ func TestTheFirstThingInTheWayOfTheChildrenIsTold(t *testing.T) {
 		"trouble that passes":  {Outcome{Err: errors.New("timeout")}, "Unknown", "Applying", "timeout"},
 		"a pause":              {Outcome{Held: 2}, "False", "Paused", "held back"},
 		"a stranger":           {results(ensure.Result{Action: ensure.Contested}, ensure.Result{Action: ensure.Taken, Message: "it is Helm's"}), "False", "NameTaken", "it is Helm's"},
+		"a rival over a pod":   {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, Contested: "kubectl"}, "False", "Contested", "kubectl"},
 		"a rival":              {results(ensure.Result{Action: ensure.Replaced}, ensure.Result{Action: ensure.Contested, Message: "argocd"}), "False", "Contested", "argocd"},
 		"a child made anew":    {results(ensure.Result{Action: ensure.Replaced}), "False", "Applying", "is being replaced"},
 		"an event yet to come": {results(ensure.Result{Action: ensure.Waiting}), "False", "Applying", "on their way"},

@@ -22,7 +22,7 @@ const progressInterval = 3 * time.Second
 // Progress of an object that is being made is held back for so long, at least and at most.
 const (
 	shortestHold = 10 * time.Second
-	longestHold  = 30 * time.Second
+	longestHold  = time.Minute
 )
 
 // statusGate remembers, of each object, what its next status must wait for.
