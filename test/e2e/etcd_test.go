@@ -38,6 +38,8 @@ type etcdTest struct {
 	ns       string
 	dns      string      // address of the cluster's own name server
 	security *tls.Config // of clients; nil is plain text
+	// peers and servers sign the certificates of members; nil with plain text.
+	peers, servers *authority
 }
 
 func newEtcdTest(t *testing.T, versions ...string) *etcdTest {

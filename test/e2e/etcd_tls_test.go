@@ -85,11 +85,17 @@ func (a *authority) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
+// files are a new certificate, its key and who signed it, as the contract names them in a Secret.
+func (a *authority) files(t *testing.T, name, files string, hosts ...string) map[string][]byte {
+	t.Helper()
+	cert, key := a.issue(t, name, hosts...)
+	return map[string][]byte{files + ".crt": cert, files + ".key": key, files + "-ca.crt": a.pem()}
+}
+
 // secret puts a certificate where members or the operator look for it, under the names of the contract.
 func (e *etcdTest) secret(t *testing.T, a *authority, name, files string, hosts ...string) {
 	t.Helper()
-	cert, key := a.issue(t, name, hosts...)
-	s := &corev1.Secret{Data: map[string][]byte{files + ".crt": cert, files + ".key": key, files + "-ca.crt": a.pem()}}
+	s := &corev1.Secret{Data: a.files(t, name, files, hosts...)}
 	s.Namespace, s.Name = e.ns, name
 	if err := e.Create(t.Context(), s); err != nil {
 		t.Fatal(err)
@@ -100,18 +106,18 @@ func (e *etcdTest) secret(t *testing.T, a *authority, name, files string, hosts 
 // client's certificate for the test.
 func (e *etcdTest) withTLS(t *testing.T) map[string]any {
 	t.Helper()
-	peers, servers := newAuthority(t, "peers"), newAuthority(t, "servers")
+	e.peers, e.servers = newAuthority(t, "peers"), newAuthority(t, "servers")
 	members := fmt.Sprintf("*.%s.%s.svc", articleEtcd, e.ns)
 	service := fmt.Sprintf("%s-client.%s.svc", articleEtcd, e.ns)
-	e.secret(t, peers, "etcd-peer-tls", "peer", members, members+".cluster.local")
-	e.secret(t, servers, "etcd-server-tls", "server", members, members+".cluster.local", service, service+".cluster.local", "localhost")
-	e.secret(t, servers, "etcd-client-tls", "etcd-client")
-	pair, err := tls.X509KeyPair(servers.issue(t, "test"))
+	e.secret(t, e.peers, "etcd-peer-tls", "peer", members, members+".cluster.local")
+	e.secret(t, e.servers, "etcd-server-tls", "server", members, members+".cluster.local", service, service+".cluster.local", "localhost")
+	e.secret(t, e.servers, "etcd-client-tls", "etcd-client")
+	pair, err := tls.X509KeyPair(e.servers.issue(t, "test"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	trusted := x509.NewCertPool()
-	trusted.AddCert(servers.cert)
+	trusted.AddCert(e.servers.cert)
 	e.security = &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: trusted, MinVersion: tls.VersionTLS12}
 	return map[string]any{"TLS": map[string]any{"static": map[string]any{
 		"member":         map[string]any{"peerSecret": "etcd-peer-tls", "serverSecret": "etcd-server-tls"},
