@@ -33,6 +33,7 @@ func newChores(t *testing.T) *chores {
 		t.Fatal(err)
 	}
 	c := &chores{cluster: connect(t)}
+	c.removePools(t) // their taints keep commands off two hosts
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "chores-"
 	if err := c.Create(t.Context(), ns); err != nil {

@@ -42,6 +42,7 @@ func newDivaTest(t *testing.T) *divaTest {
 		t.Fatal(err)
 	}
 	c := connect(t)
+	c.removePools(t) // their taints leave one node for all clients
 	d := &divaTest{cluster: c}
 	d.wantLonghorn(t)
 	ns := &corev1.Namespace{}
