@@ -66,6 +66,7 @@ const (
 	ReasonCertificatesFit = "CertificatesFit"
 	// ReasonSecretMissing: a Secret or one of its keys is not there.
 	ReasonSecretMissing = "SecretMissing"
-	// ReasonCertificatesUnfit: a certificate does not parse, has expired or does not name the members.
+	// ReasonCertificatesUnfit: a certificate does not parse, has expired, does not name the members, or
+	// is not trusted by the other side.
 	ReasonCertificatesUnfit = "CertificatesUnfit"
 )

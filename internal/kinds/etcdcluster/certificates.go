@@ -22,19 +22,34 @@ type bundle struct {
 	certKey, keyKey, ca string
 	// names must be valid for the certificate; none for a client's.
 	names []string
-	usage x509.ExtKeyUsage
 }
 
 // bundles are the Secrets that the spec names.
 func bundles(c *etcdv1beta2.EtcdCluster) []bundle {
 	member := host(c, "member")
 	all := []bundle{
-		{peerSecret(c), "TLS.static.member.peerSecret", "peer.crt", "peer.key", "peer-ca.crt", []string{member}, x509.ExtKeyUsageServerAuth},
+		{peerSecret(c), "TLS.static.member.peerSecret", "peer.crt", "peer.key", "peer-ca.crt", []string{member}},
 		{serverSecret(c), "TLS.static.member.serverSecret", "server.crt", "server.key", "server-ca.crt",
-			[]string{member, fmt.Sprintf("%s.%s.svc%s", clientService(c), c.Namespace, domain(c)), "localhost"}, x509.ExtKeyUsageServerAuth},
-		{operatorSecret(c), "TLS.static.operatorSecret", "etcd-client.crt", "etcd-client.key", "etcd-client-ca.crt", nil, x509.ExtKeyUsageClientAuth},
+			[]string{member, fmt.Sprintf("%s.%s.svc%s", clientService(c), c.Namespace, domain(c)), "localhost"}},
+		{operatorSecret(c), "TLS.static.operatorSecret", "etcd-client.crt", "etcd-client.key", "etcd-client-ca.crt", nil},
 	}
 	return slices.DeleteFunc(all, func(b bundle) bool { return b.secret == "" })
+}
+
+// preflight tells the first thing that is wrong with the Secrets, by name; nil where one is not
+// there. What each holds must fit by itself, and one side trust the other.
+func preflight(c *etcdv1beta2.EtcdCluster, held map[string]map[string][]byte, now time.Time) *obstacle {
+	for _, b := range bundles(c) {
+		if why := b.check(held[b.secret], now); why != nil {
+			return why
+		}
+	}
+	for _, m := range meetings(c) {
+		if why := m.check(held, now); why != nil {
+			return why
+		}
+	}
+	return nil
 }
 
 // check tells what is wrong with the content of a Secret; data is nil where there is none.

@@ -72,26 +72,20 @@ func clusterID(id uint64) string { return fmt.Sprintf("%016x", id) }
 // target is where the members are to be reached. Certificates are read each time that the
 // cluster is looked at, and those that were renewed are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
-	target := etcd.Target{Generation: strconv.FormatBool(serverSecret(c) != "")}
-	target.Endpoints = f.endpoints(c)
+	target := etcd.Target{Generation: strconv.FormatBool(serverSecret(c) != ""), Endpoints: f.endpoints(c)}
+	held := map[string]map[string][]byte{}
 	for _, b := range bundles(c) {
 		data, err := r.secret(ctx, client.ObjectKey{Namespace: c.Namespace, Name: b.secret})
 		if err != nil {
 			return target, err
 		}
-		if why := b.check(data, f.now); why != nil {
-			if f.tls == nil {
-				f.tls = why
-			}
-			continue
-		}
-		if b.secret == operatorSecret(c) && b.usage != 0 && b.certKey == "etcd-client.crt" {
-			if target.TLS, target.Generation, err = clientTLS(data); err != nil {
-				return target, err
-			}
-		}
+		held[b.secret] = data
 	}
-	return target, nil
+	var err error
+	if f.tls = preflight(c, held, f.now); f.tls == nil && operatorSecret(c) != "" {
+		target.TLS, target.Generation, err = clientTLS(held[operatorSecret(c)])
+	}
+	return target, err
 }
 
 // endpoints are those of all that may be members: what the status says of them can be older than

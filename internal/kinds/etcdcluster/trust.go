@@ -1,0 +1,67 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"time"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// meeting is of somebody who shows a certificate and somebody who has to trust it. Without that
+// they never connect, and all that etcd tells of it stands in its log.
+type meeting struct {
+	field             string
+	shown, by         string // Secrets
+	certKey, ca, what string
+	usage             x509.ExtKeyUsage
+}
+
+// meetings are those of members with each other, and of the operator with members.
+func meetings(c *etcdv1beta2.EtcdCluster) []meeting {
+	const peers, servers, operators = "TLS.static.member.peerSecret", "TLS.static.member.serverSecret", "TLS.static.operatorSecret"
+	all := []meeting{
+		{peers, peerSecret(c), peerSecret(c), "peer.crt", "peer-ca.crt", "members refuse each other", x509.ExtKeyUsageServerAuth},
+		{peers, peerSecret(c), peerSecret(c), "peer.crt", "peer-ca.crt", "members refuse each other", x509.ExtKeyUsageClientAuth},
+		{servers, serverSecret(c), operatorSecret(c), "server.crt", "etcd-client-ca.crt", "the operator refuses the members", x509.ExtKeyUsageServerAuth},
+		{operators, operatorSecret(c), serverSecret(c), "etcd-client.crt", "server-ca.crt", "members refuse the operator", x509.ExtKeyUsageClientAuth},
+	}
+	return slices.DeleteFunc(all, func(m meeting) bool { return m.shown == "" || m.by == "" })
+}
+
+// check tells why who is shown the certificate does not trust it. Both Secrets have been checked.
+func (m meeting) check(held map[string]map[string][]byte, now time.Time) *obstacle {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(held[m.by][m.ca])
+	leaf, between, err := chain(held[m.shown][m.certKey])
+	if err == nil {
+		_, err = leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{m.usage}})
+	}
+	if err == nil {
+		return nil
+	}
+	return &obstacle{etcdv1beta2.ReasonCertificatesUnfit, fmt.Sprintf("%s: %s of Secret %s does not hold before %s of Secret %s, so that %s: %v",
+		m.field, m.certKey, m.shown, m.ca, m.by, m.what, err)}
+}
+
+// chain is a certificate and those that lead from it to its authority.
+func chain(raw []byte) (leaf *x509.Certificate, between *x509.CertPool, err error) {
+	between = x509.NewCertPool()
+	for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {
+		cert, err := x509.ParseCertificate(block.Bytes)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case leaf == nil:
+			leaf = cert
+		default:
+			between.AddCert(cert)
+		}
+	}
+	return leaf, between, nil
+}
