@@ -81,6 +81,64 @@ func TestAPausedEtcdClusterIsLeftAlone(t *testing.T) {
 	e.await(t, 1, etcd.V36)
 }
 
+// An object that was deleted with --cascade=orphan leaves a cluster behind, under the names that
+// the next one has: no client may come to both.
+func TestAnEtcdClusterOfTheNameOfAnOrphanedOneIsNotMixedWithIt(t *testing.T) {
+	e := newEtcdTest(t, etcd.V36)
+	e.create(t, asked(3, etcd.V36))
+	e.put(t, "foo", "old")
+	old := names(e.pods(t))
+	e.kubectl(t, "delete", "-n", e.ns, "etcdcluster/"+articleEtcd, "--cascade=orphan")
+	if err := e.Create(t.Context(), e.object(asked(3, etcd.V36))); err != nil {
+		t.Fatal(err)
+	}
+	e.awaitSays(t, metav1.ConditionFalse, "NameTaken: ")
+	e.wantAlways(t, "foo", "old")
+
+	// What the message says to do.
+	e.kubectl(t, "delete", "-n", e.ns, "service/"+articleEtcd, "service/"+articleEtcd+"-client", "configmap/"+articleEtcd+"-connection", "pdb/"+articleEtcd)
+	e.awaitSays(t, metav1.ConditionTrue, "AllMembersReady")
+	e.put(t, "foo", "new")
+	e.wantAlways(t, "foo", "new")
+	for _, name := range old {
+		if !slices.Contains(names(e.pods(t)), name) {
+			t.Errorf("%s, which holds the data of the orphaned cluster, is gone", name)
+		}
+	}
+}
+
+// wantAlways reads a key through the client Service by many connections: each may come to another
+// member.
+func (e *etcdTest) wantAlways(t *testing.T, key, value string) {
+	t.Helper()
+	for range 30 {
+		e.wantValue(t, key, value)
+	}
+}
+
+func TestWhatSomebodyChangesOnAMemberOfAnEtcdClusterIsPutBack(t *testing.T) {
+	e := newEtcdTest(t, etcd.V36)
+	e.create(t, asked(3, etcd.V36))
+	members, before := e.memberIDs(t), e.pods(t)
+	pod := before[1].Name
+	e.kubectl(t, "label", "pod", "-n", e.ns, pod, "app=foo", "--overwrite")
+	e.kubectl(t, "annotate", "pod", "-n", e.ns, pod, "etcd.version=1.1.1", "--overwrite")
+	eventually.True(t, 30*time.Second, "label and annotation are put back", func() error {
+		now := &corev1.Pod{}
+		if err := e.Get(t.Context(), client.ObjectKey{Namespace: e.ns, Name: pod}, now); err != nil {
+			return err
+		}
+		if now.Labels["app"] != "etcd" || now.Annotations["etcd.version"] != etcd.V36 || now.UID != before[1].UID {
+			return fmt.Errorf("they are %v and %v", now.Labels, now.Annotations)
+		}
+		return nil
+	})
+	e.await(t, 3, etcd.V36)
+	if now := e.memberIDs(t); now != members {
+		t.Errorf("the members were %s and are %s", members, now)
+	}
+}
+
 func TestAVersionThatAnEtcdClusterCannotGoToIsRefusedInWords(t *testing.T) {
 	e := newEtcdTest(t, etcd.V35, etcd.V36)
 	e.create(t, asked(1, etcd.V36))

@@ -72,6 +72,14 @@ func selector(c *etcdv1beta2.EtcdCluster) map[string]string {
 	return map[string]string{etcdv1beta2.AppLabel: etcdv1beta2.AppName, etcdv1beta2.ClusterLabel: c.Name}
 }
 
+// own selects what was made for this very object, and nothing that an earlier one of the name has
+// left: that is another cluster with other data.
+func own(c *etcdv1beta2.EtcdCluster) map[string]string {
+	out := selector(c)
+	out[common.OwnerLabel] = string(c.UID)
+	return out
+}
+
 func labels(c *etcdv1beta2.EtcdCluster) map[string]string {
 	out := selector(c)
 	maps.Copy(out, map[string]string{

@@ -30,14 +30,14 @@ func peerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration
 		WithSpec(corev1ac.ServiceSpec().
 			WithClusterIP(corev1.ClusterIPNone).
 			WithPublishNotReadyAddresses(true).
-			WithSelector(selector(c)).
+			WithSelector(own(c)).
 			WithPorts(port("client", etcdv1beta2.ClientPort), port("peer", etcdv1beta2.PeerPort)))
 }
 
 // forClients is the Service that clients use. Only voters that are ready are behind it: a learner
 // refuses clients, and what is written before the cluster counts as formed might be lost.
 func forClients(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
-	voters := selector(c)
+	voters := own(c)
 	voters[voterLabel] = isVoter
 	return corev1ac.Service(clientService(c), c.Namespace).WithLabels(labels(c)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -69,7 +69,7 @@ func disruptionBudget(c *etcdv1beta2.EtcdCluster, d decision) *policyv1ac.PodDis
 	return policyv1ac.PodDisruptionBudget(c.Name, c.Namespace).WithLabels(labels(c)).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
 			WithMinAvailable(intstr.FromInt32(max(voters, c.Spec.Size)/2 + 1 + learners)).
-			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector(c))))
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(own(c))))
 }
 
 // claim is where a member's data is.

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -91,7 +92,7 @@ func (r *reconciler) forget(key client.ObjectKey) {
 func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	pods, claims := &corev1.PodList{}, &corev1.PersistentVolumeClaimList{}
 	for _, list := range []client.ObjectList{pods, claims} {
-		if err := r.Client.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingLabels(selector(c))); err != nil {
+		if err := r.Client.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingLabels{common.OwnerLabel: string(c.UID)}); err != nil {
 			return fmt.Errorf("list %T: %w", list, err)
 		}
 	}

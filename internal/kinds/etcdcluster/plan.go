@@ -36,6 +36,7 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	for _, m := range slices.Concat(d.establish, d.show) {
 		plan.Patches = append(plan.Patches, establishPatch(m))
 	}
+	plan.Patches = append(plan.Patches, remarks(c, d.members)...)
 	if d.change != nil {
 		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
 	}

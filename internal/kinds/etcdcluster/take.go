@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -111,12 +112,12 @@ func (r *reconciler) stillLost(ctx context.Context, c *etcdv1beta2.EtcdCluster, 
 	pod, claim := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}
 	key := client.ObjectKey{Namespace: c.Namespace, Name: m.name}
 	m.pod, m.claim = nil, nil
-	if found, err := r.own(ctx, c, key, pod); err != nil {
+	if found, err := r.ours(ctx, c, key, pod); err != nil {
 		return false, err
 	} else if found {
 		m.pod = pod
 	}
-	if found, err := r.own(ctx, c, key, claim); err != nil {
+	if found, err := r.ours(ctx, c, key, claim); err != nil {
 		return false, err
 	} else if found {
 		m.claim = claim
@@ -132,17 +133,17 @@ func (r *reconciler) stillLost(ctx context.Context, c *etcdv1beta2.EtcdCluster, 
 	return f.lost(c, m) != "", nil
 }
 
-// own tells whether an object is there and the cluster's. One that somebody else made under the
+// ours tells whether an object is there and the cluster's. One that somebody else made under the
 // name of one that is gone does not bring it back; one of ours that somebody took the labels off
-// must be given them again, as it is not seen without.
-func (r *reconciler) own(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.ObjectKey, object client.Object) (bool, error) {
+// by which it is found must be given them again, as it is not seen without.
+func (r *reconciler) ours(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.ObjectKey, object client.Object) (bool, error) {
 	found, err := r.found(ctx, key, object)
 	if err != nil || !found || !metav1.IsControlledBy(object, c) {
 		return false, err
 	}
-	for name, value := range labels(c) {
-		if object.GetLabels()[name] != value {
-			return false, fmt.Errorf("%T %s has lost its label %s=%s; put it back, or delete the object", object, key.Name, name, value)
+	for _, l := range [][2]string{{common.OwnerLabel, string(c.UID)}, {common.ManagedByLabel, common.Name}} {
+		if object.GetLabels()[l[0]] != l[1] {
+			return false, fmt.Errorf("%s is there, and somebody took its label %s=%s off, by which it is found; put it back", key.Name, l[0], l[1])
 		}
 	}
 	return true, nil

@@ -57,8 +57,9 @@ func (w world) with(serial int64, learner bool) world {
 	pod := &corev1.Pod{}
 	pod.Name, pod.Namespace, pod.UID = name, w.c.Namespace, "pod"
 	pod.Spec.NodeName = "node-" + strconv.FormatInt(serial, 10)
+	pod.Labels = fixedLabels(w.c, member{name: name})
 	if !learner {
-		pod.Labels = map[string]string{voterLabel: isVoter}
+		pod.Labels[voterLabel] = isVoter
 	}
 	pod.Annotations = map[string]string{
 		startAnnotation: startOf(etcdgate.Established, w.id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
