@@ -125,7 +125,7 @@ func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision) string {
 // again. It is only a net: the prober wakes the loop.
 const underWay = 5 * time.Second
 
-// strayWait passes until a pod that is no member's is looked at again. Its age, which is known in
+// strayWait passes until a pod or claim that is no member's is looked at again. Its age, which is known in
 // seconds, tells whether the members were looked at since.
 const strayWait = time.Second
 
@@ -142,7 +142,7 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	if d.step != nil || d.change != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
-	if f.stray(d) != "" {
+	if f.stray(d) != "" || f.strayClaim(d) {
 		soonest = strayWait
 	}
 	for _, wait := range []time.Duration{f.retriesIn(), f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c)} {

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
@@ -206,6 +207,25 @@ func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
 		if declared != test.want {
 			t.Errorf("%s: expected the Service for clients to be declared: %v", name, test.want)
 		}
+	}
+}
+
+// Regression: a claim that was made in the second of the last look stayed when its member was taken
+// out, as nothing had the cluster looked at again.
+func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
+	w := observed(newCluster(withClaims), 3)
+	if again := w.again(w.c, w.decide(w.c)); again != 0 {
+		t.Errorf("expected a cluster that is well to rest, it is looked at after %s", again)
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Name = memberName(w.c, 7)
+	w.claims[claim.Name] = claim
+	if again := w.again(w.c, w.decide(w.c)); again != strayWait {
+		t.Errorf("expected a look after %s, got %s", strayWait, again)
+	}
+	claim.DeletionTimestamp = &metav1.Time{Time: noon}
+	if again := w.again(w.c, w.decide(w.c)); again != 0 {
+		t.Errorf("expected nothing of a claim that is on its way out, got a look after %s", again)
 	}
 }
 

@@ -58,6 +58,16 @@ func (f facts) stray(d decision) string {
 	return ""
 }
 
+// strayClaim tells of a claim that is no member's any more, and is not on its way out.
+func (f facts) strayClaim(d decision) bool {
+	for name, claim := range f.claims {
+		if claim.DeletionTimestamp == nil && !d.has(name) {
+			return true
+		}
+	}
+	return false
+}
+
 func (f facts) anyLost(d decision) bool {
 	return slices.ContainsFunc(d.members, func(m member) bool { return m.lost != "" })
 }

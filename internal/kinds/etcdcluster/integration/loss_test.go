@@ -28,10 +28,13 @@ func TestAMemberWhoseVolumeWasEmptiedIsReplaced(t *testing.T) {
 		return nil
 	})
 	s.awaitWhole()
-	claims := &corev1.PersistentVolumeClaimList{}
-	if err := env.Client.List(t.Context(), claims, client.InNamespace(s.ns)); err != nil || len(claims.Items) != 3 {
-		t.Errorf("expected a claim for each of three members, got %d (%v)", len(claims.Items), err)
-	}
+	operator.Until(t, "there is a claim for each of three members", func() error {
+		claims := &corev1.PersistentVolumeClaimList{}
+		if err := env.Client.List(t.Context(), claims, client.InNamespace(s.ns)); err != nil || len(claims.Items) != 3 {
+			return fmt.Errorf("there are %d (%w)", len(claims.Items), err)
+		}
+		return nil
+	})
 }
 
 func TestTwoEmptiedVolumesOfThreeFormNoSecondHistory(t *testing.T) {
