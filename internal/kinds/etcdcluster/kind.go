@@ -66,7 +66,7 @@ func KindWith(dial etcd.Dialer) kit.Kind {
 
 func cached() map[client.Object]cache.ByObject {
 	pods := kit.Ours()
-	pods.Transform = trimPod
+	pods.Transform = kit.TrimPod
 	return map[client.Object]cache.ByObject{
 		&etcdv1beta2.EtcdCluster{}:      {},
 		&corev1.Service{}:               kit.Ours(),
@@ -76,21 +76,6 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.Pod{}:                   pods,
 		&corev1.Node{}:                  {Transform: kit.TrimNode},
 	}
-}
-
-// trimPod keeps the images too: they tell which version a pod is of, whatever its annotation says.
-func trimPod(object any) (any, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok {
-		return object, nil
-	}
-	var kept []corev1.Container
-	for _, c := range pod.Spec.Containers {
-		kept = append(kept, corev1.Container{Name: c.Name, Image: c.Image})
-	}
-	trimmed, err := kit.TrimPod(pod)
-	pod.Spec.Containers = kept
-	return trimmed, err
 }
 
 func setup(mgr ctrl.Manager, r *reconciler) error {

@@ -6,9 +6,6 @@ package etcdcluster
 import (
 	"maps"
 	"slices"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -24,16 +21,17 @@ func remarks(c *etcdv1beta2.EtcdCluster, members []member) []kit.Patch {
 		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched {
 			continue
 		}
-		change, wanted := podChange{pod: m.pod}, fixedLabels(c, m)
-		for _, key := range slices.Sorted(maps.Keys(wanted)) {
-			if m.pod.Labels[key] != wanted[key] {
-				change.label(key, wanted[key])
+		change, fixed := podChange{pod: m.pod}, fixedLabels(c, m)
+		for _, key := range slices.Sorted(maps.Keys(fixed)) {
+			if m.pod.Labels[key] != fixed[key] {
+				change.label(key, fixed[key])
 				change.intent += " " + key
 			}
 		}
-		if runs := imageVersion(c, m.pod); runs != "" && runs != versionOf(m.pod) {
-			change.annotate(etcdv1beta2.VersionAnnotation, runs)
-			change.intent += " " + runs
+		if m.healthy && m.version == wanted(c) && versionOf(m.pod) != wanted(c) && !outdated(c, m) {
+			change.annotate(etcdv1beta2.VersionAnnotation, wanted(c))
+			change.run(image(c, wanted(c))) // the same that it runs, unless it was about to change
+			change.intent += " " + wanted(c)
 		}
 		if len(change.steps) > 0 {
 			out = append(out, change.patch())
@@ -47,14 +45,4 @@ func fixedLabels(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
 	out := labels(c)
 	out[common.OwnerLabel], out[etcdv1beta2.NodeLabel] = string(c.UID), m.name
 	return out
-}
-
-// imageVersion is the version that a pod's image is of; empty where it is not one of the cluster's.
-func imageVersion(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) string {
-	for _, inside := range pod.Spec.Containers {
-		if version, ours := strings.CutPrefix(inside.Image, image(c, "")); inside.Name == container && ours {
-			return version
-		}
-	}
-	return ""
 }

@@ -17,24 +17,21 @@ import (
 // Regression: a member whose pod lost a label was called lost, and one whose pod said another
 // version was waited for, for ever.
 func TestWhatSomebodyChangedOnAPodIsPutBack(t *testing.T) {
-	runs := func(image string) func(*corev1.Pod) {
-		return func(p *corev1.Pod) {
-			p.Spec.Containers = []corev1.Container{{Name: "sidecar", Image: "quay.io/coreos/etcd:v1.1.1"}, {Name: container, Image: image}}
-		}
-	}
 	for name, test := range map[string]struct {
 		edit func(*corev1.Pod)
 		want string // parts of the patch; none: there is none
 	}{
-		"nothing":               {func(*corev1.Pod) {}, ""},
-		"a label of its own":    {func(p *corev1.Pod) { p.Labels["mine"] = "x" }, ""},
-		"app":                   {func(p *corev1.Pod) { p.Labels["app"] = "foo" }, `{"op":"add","path":"/metadata/labels/app","value":"etcd"}`},
-		"app is gone":           {func(p *corev1.Pod) { delete(p.Labels, "app") }, `{"op":"add","path":"/metadata/labels/app","value":"etcd"}`},
-		"its name":              {func(p *corev1.Pod) { p.Labels[etcdv1beta2.NodeLabel] = "other" }, `/metadata/labels/etcd_node`},
-		"the version":           {runs("quay.io/coreos/etcd:v3.5.34"), `{"op":"test","path":"/metadata/annotations/etcd.version","value":"3.5.35"},{"op":"add","path":"/metadata/annotations/etcd.version","value":"3.5.34"}`},
-		"the version it runs":   {runs("quay.io/coreos/etcd:v3.5.35"), ""},
-		"an image of their own": {runs("example.com/etcd:v3.5.34"), ""},
-		"a pod that is going":   {func(p *corev1.Pod) { p.Labels, p.DeletionTimestamp = nil, &metav1.Time{Time: noon} }, ""},
+		"nothing":            {func(*corev1.Pod) {}, ""},
+		"a label of its own": {func(p *corev1.Pod) { p.Labels["mine"] = "x" }, ""},
+		"app":                {func(p *corev1.Pod) { p.Labels["app"] = "foo" }, `{"op":"add","path":"/metadata/labels/app","value":"etcd"}`},
+		"app is gone":        {func(p *corev1.Pod) { delete(p.Labels, "app") }, `{"op":"add","path":"/metadata/labels/app","value":"etcd"}`},
+		"its name":           {func(p *corev1.Pod) { p.Labels[etcdv1beta2.NodeLabel] = "other" }, `/metadata/labels/etcd_node`},
+		"the version": {func(p *corev1.Pod) { p.Annotations["etcd.version"] = "1.1.1" }, `{"op":"test","path":"/metadata/annotations/etcd.version","value":"1.1.1"},` +
+			`{"op":"add","path":"/metadata/annotations/etcd.version","value":"3.5.35"},{"op":"test","path":"/spec/containers/0/name","value":"etcd"},{"op":"replace","path":"/spec/containers/0/image","value":"quay.io/coreos/etcd:v3.5.35"}`},
+		"the version, and the spec has changed": {func(p *corev1.Pod) {
+			p.Annotations["etcd.version"], p.Annotations[wishesAnnotation] = "1.1.1", "earlier"
+		}, ""},
+		"a pod that is going": {func(p *corev1.Pod) { p.Labels, p.DeletionTimestamp = nil, &metav1.Time{Time: noon} }, ""},
 	} {
 		w := observed(newCluster(), 3)
 		test.edit(w.pods[memberName(w.c, 1)])
@@ -49,6 +46,17 @@ func TestWhatSomebodyChangedOnAPodIsPutBack(t *testing.T) {
 	}
 }
 
+func TestAMemberThatIsChangedToAnotherVersionIsLeftToTheUpdate(t *testing.T) {
+	w := observed(newCluster(), 3).asks(versioned("3.5.36"))
+	if patches := remarks(w.c, w.members(w.c)); len(patches) > 0 {
+		t.Errorf("expected members that run the version before to be left alone, got %s", patches[0].Data)
+	}
+	w = w.running(1, "3.5.35", "3.5.36") // its etcd has not been restarted yet
+	if patches := remarks(w.c, w.members(w.c)); len(patches) > 0 {
+		t.Errorf("expected a member that is about to run it to be left alone, got %s", patches[0].Data)
+	}
+}
+
 func TestServicesAndBudgetLeaveOutWhatAnEarlierClusterOfTheNameHasLeft(t *testing.T) {
 	c := newCluster()
 	w := observed(c, 3)
@@ -59,15 +67,5 @@ func TestServicesAndBudgetLeaveOutWhatAnEarlierClusterOfTheNameHasLeft(t *testin
 		if selector[common.OwnerLabel] != string(c.UID) || selector["app"] != "etcd" || selector["etcd_cluster"] != c.Name {
 			t.Errorf("%s: expected the contract's labels and the cluster's own, got %v", what, selector)
 		}
-	}
-}
-
-func TestTheCacheKeepsOfAPodWhichVersionItIsOf(t *testing.T) {
-	pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n", HostNetwork: true, Containers: []corev1.Container{{Name: container, Image: "quay.io/coreos/etcd:v3.6.1", Args: []string{"x"}}}}}
-	if _, err := trimPod(pod); err != nil {
-		t.Fatal(err)
-	}
-	if got := imageVersion(newCluster(), pod); got != "3.6.1" || pod.Spec.NodeName != "n" || pod.Spec.HostNetwork || pod.Spec.Containers[0].Args != nil {
-		t.Errorf("expected version and node, and nothing else, got %q and %+v", got, pod.Spec)
 	}
 }
