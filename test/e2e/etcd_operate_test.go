@@ -73,10 +73,13 @@ func TestAPausedEtcdClusterIsLeftAlone(t *testing.T) {
 	members := e.memberIDs(t)
 	e.edit(t, `{"paused":true,"size":1}`)
 	e.awaitSays(t, metav1.ConditionFalse, "Paused: spec.paused: ")
-	time.Sleep(10 * time.Second) // long enough for two looks at it, had it not been paused
-	if now := e.memberIDs(t); now != members {
-		t.Errorf("a paused cluster should stay as it is, the members were %s and are %s", members, now)
-	}
+	// Long enough for two looks at it, had it not been paused.
+	eventually.Stays(t, 10*time.Second, "a paused cluster keeps its members", func() error {
+		if now := e.memberIDs(t); now != members {
+			return fmt.Errorf("they were %s and are %s", members, now)
+		}
+		return nil
+	})
 	e.edit(t, `{"paused":false}`)
 	e.await(t, 1, etcd.V36)
 }
