@@ -82,7 +82,7 @@ func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 	case n < len(all) && why != "":
 		set.False(kind, opsv1.ReasonClaimsPending, fmt.Sprintf("%d of %d claims have a volume%s", n, len(all), why))
 	case n < len(all):
-		applying(set, kind, fmt.Sprintf("%d of %d claims have a volume", n, len(all)))
+		applying(set, kind, fmt.Sprintf("Not all %d claims have a volume yet", len(all))) // how many have would be a status for each
 	case growing != "":
 		set.False(kind, opsv1.ReasonGrowing, growing)
 	case remade(d) != "":

@@ -89,8 +89,8 @@ func TestStorageReadyTellsTheFirstClaimThatIsInTheWay(t *testing.T) {
 		want    string
 	}{
 		"all are bound":      {newDiva(1), nil, "True Bound: All 3 claims have their volumes"},
-		"one is missing":     {newDiva(1), []factOption{func(f *facts) { delete(f.claims, "ops-extra") }}, "False Applying: 2 of 3 claims have a volume"},
-		"one waits":          {newDiva(1), []factOption{pending("wi-ops-client-0")}, "False Applying: 2 of 3 claims have a volume"},
+		"one is missing":     {newDiva(1), []factOption{func(f *facts) { delete(f.claims, "ops-extra") }}, "False Applying: Not all 3 claims have a volume yet"},
+		"one waits":          {newDiva(1), []factOption{pending("wi-ops-client-0")}, "False Applying: Not all 3 claims have a volume yet"},
 		"one waits for long": {newDiva(1), []factOption{pending("wi-ops-client-0"), func(f *facts) { f.unbound.Words = `class "longhorn" not found` }}, `False ClaimsPending: 2 of 3 claims have a volume; wi-ops-client-0: class "longhorn" not found`},
 		"one has lost its own": {newDiva(1), []factOption{func(f *facts) {
 			f.claims["ops-manager"].Status.Phase, f.claims["ops-manager"].Spec.VolumeName = corev1.ClaimLost, "pv-1"
