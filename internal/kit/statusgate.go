@@ -19,16 +19,21 @@ const statusInterval = 500 * time.Millisecond
 // Ready, and not one for every pod between.
 const progressInterval = 3 * time.Second
 
-// Progress of an object that is being made is held back for so long, at least and at most.
+// Progress of an object that is being made is held back for so long, at least and at most. Where
+// very many are being made at a time, they wait for each other: then for longer, a share of each.
 const (
 	shortestHold = 10 * time.Second
 	longestHold  = time.Minute
+	holdShare    = 300 * time.Millisecond
+	mostHold     = 5 * time.Minute
 )
 
 // statusGate remembers, of each object, what its next status must wait for.
 type statusGate struct {
 	mu      sync.Mutex
 	objects map[client.ObjectKey]told
+	// making is how many of them are being made.
+	making int
 }
 
 // told is when an object's status was last written.
@@ -71,7 +76,8 @@ func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Dura
 		object.held = now
 		g.objects[key] = object
 	}
-	hold := min(max(2*object.held.Sub(object.last), shortestHold), longestHold)
+	longest := min(max(longestHold, time.Duration(g.making)*holdShare), mostHold)
+	hold := min(max(2*object.held.Sub(object.last), shortestHold), longest)
 	return max(object.wait(now, progressInterval), hold-now.Sub(object.held))
 }
 
@@ -83,11 +89,23 @@ func (g *statusGate) wrote(key client.ObjectKey, now time.Time, first, ready boo
 	if g.objects == nil {
 		g.objects = map[client.ObjectKey]told{}
 	}
-	g.objects[key] = told{last: now, made: (first || g.objects[key].made) && !ready}
+	made := (first || g.objects[key].made) && !ready
+	g.drop(key)
+	g.objects[key] = told{last: now, made: made}
+	if made {
+		g.making++
+	}
 }
 
 func (g *statusGate) forget(key client.ObjectKey) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.drop(key)
+}
+
+func (g *statusGate) drop(key client.ObjectKey) {
+	if g.objects[key].made {
+		g.making--
+	}
 	delete(g.objects, key)
 }

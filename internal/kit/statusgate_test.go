@@ -4,6 +4,7 @@
 package kit
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -77,4 +78,30 @@ func TestProgressOfWhatIsMadeIsToldTogetherWithWhatFollowsSoon(t *testing.T) {
 		expect(10*time.Second, 0)
 		expect(time.Second, 2*time.Second)
 	}
+}
+
+func TestProgressOfVeryManyThatAreMadeAtATimeIsHeldBackForLonger(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	key := func(i int) client.ObjectKey { return client.ObjectKey{Name: fmt.Sprintf("pool-%d", i)} }
+	gate := statusGate{}
+	for i := range 400 {
+		gate.wrote(key(i), noon, true, false)
+	}
+	expect := func(what string, want time.Duration) {
+		t.Helper()
+		if got := gate.waitProgress(key(0), noon.Add(time.Hour)); got != want {
+			t.Errorf("%s: the status waits for %s, expected %s", what, got, want)
+		}
+	}
+	expect("400 are being made", 2*time.Minute)
+	gate.wrote(key(1), noon, false, true)
+	gate.wrote(key(1), noon, false, true)
+	for i := 2; i < 300; i++ {
+		gate.forget(key(i))
+	}
+	expect("101 are", time.Minute)
+	for i := range 2000 {
+		gate.wrote(key(1000+i), noon, true, false)
+	}
+	expect("2101 are", 5*time.Minute)
 }
