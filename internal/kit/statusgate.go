@@ -20,11 +20,11 @@ const statusInterval = 500 * time.Millisecond
 const progressInterval = 3 * time.Second
 
 // Progress of an object that is being made is held back for so long, at least and at most. Where
-// very many are being made at a time, they wait for each other: then for longer, a share of each.
+// very many are being made at a time, they wait for each other: then for as long as all need.
 const (
 	shortestHold = 10 * time.Second
 	longestHold  = time.Minute
-	holdShare    = 300 * time.Millisecond
+	holdForEach  = 300 * time.Millisecond
 	mostHold     = 5 * time.Minute
 )
 
@@ -41,8 +41,10 @@ type told struct {
 	last time.Time
 	// made: it was taken up by this process and has not been Ready since.
 	made bool
-	// held is since when it has had progress to tell, if it is made; zero: it has none.
+	// held is since when it has had progress to tell, if it is made, and hold for how long that is
+	// held back; zero: it has none.
 	held time.Time
+	hold time.Duration
 }
 
 // wait tells how long an object's status must wait, given the interval between two writes.
@@ -73,12 +75,16 @@ func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Dura
 	case !object.made:
 		return object.wait(now, progressInterval)
 	case object.held.IsZero() || object.held.After(now): // or the clock was set back
-		object.held = now
+		object.held, object.hold = now, g.hold(now.Sub(object.last))
 		g.objects[key] = object
 	}
-	longest := min(max(longestHold, time.Duration(g.making)*holdShare), mostHold)
-	hold := min(max(2*object.held.Sub(object.last), shortestHold), longest)
-	return max(object.wait(now, progressInterval), hold-now.Sub(object.held))
+	return max(object.wait(now, progressInterval), object.hold-now.Sub(object.held))
+}
+
+// hold is for how long progress is held back that comes after a silence.
+func (g *statusGate) hold(silence time.Duration) time.Duration {
+	hold := min(max(2*silence, shortestHold), longestHold)
+	return max(hold, min(time.Duration(g.making)*holdForEach, mostHold))
 }
 
 // wrote notes that a status was written: the first of an object that is taken up, one that

@@ -90,9 +90,17 @@ func whyContainer(status corev1.ContainerStatus) string {
 	case waiting == nil || waiting.Reason == "ContainerCreating" || waiting.Reason == "PodInitializing":
 		return ""
 	case waiting.Reason == "CrashLoopBackOff":
-		return fmt.Sprintf("container %s crashes again and again, %d times so far%s", status.Name, status.RestartCount, lastExit(status))
+		return fmt.Sprintf("container %s crashes again and again%s%s", status.Name, times(status.RestartCount), lastExit(status))
 	}
 	return fmt.Sprintf("container %s: %s: %s", status.Name, waiting.Reason, waiting.Message)
+}
+
+// times tells how often; a container that was made anew since is not counted yet.
+func times(n int32) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d times so far", n)
 }
 
 func lastExit(status corev1.ContainerStatus) string {

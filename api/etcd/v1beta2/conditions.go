@@ -52,6 +52,8 @@ const (
 	ReasonScalingDown = "ScalingDown"
 	// ReasonClusterUpgrading: members change their version.
 	ReasonClusterUpgrading = "ClusterUpgrading"
+	// ReasonClusterUpgraded: all members run the version that they went to.
+	ReasonClusterUpgraded = "ClusterUpgraded"
 	// ReasonReplacingMember: a member is being replaced.
 	ReasonReplacingMember = "ReplacingMember"
 	// ReasonAllUpToDate: every member runs what the spec says.

@@ -66,6 +66,7 @@ type EtcdClusterSpec struct {
 	// repository of the image, without a tag; default quay.io/coreos/etcd. The image is <repository>:v<version>.
 	// +optional
 	// +kubebuilder:validation:MaxLength=400
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-zA-Z0-9][a-zA-Z0-9._-]*(:[0-9]+)?(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*$')",message="repository is that of an image without tag and digest, such as quay.io/coreos/etcd"
 	Repository string `json:"repository,omitempty"`
 
 	// version of etcd, such as 3.6.16; default 3.2.13, which is that of the CoreOS operator and from 2018: set one.

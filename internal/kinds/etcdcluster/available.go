@@ -7,8 +7,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit/condition"
@@ -25,8 +29,6 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	case asleep(c):
 		c.Status.Quorum = ""
 		set.False(kind, etcdv1beta2.ReasonHibernating, "spec.hibernate: no member runs")
-	case c.Status.ClusterID == "" && d.invalid != nil:
-		set.False(kind, d.invalid.reason, d.invalid.message)
 	case c.Status.ClusterID == "":
 		c.Status.Quorum = ""
 		reason, message := f.beginning(d)
@@ -35,8 +37,12 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 		set.False(kind, etcdv1beta2.ReasonNoSpace, f.outOfSpace())
 	case f.view.Err == nil && healthy >= needs:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+c.Status.Quorum)
+	case hopeless(d):
+		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+gone(d))
+	case healthy < needs && f.planned(c, d):
+		set.False(kind, common.ReasonUpdating, "The members are starting again: "+c.Status.Quorum)
 	case healthy < needs:
-		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+f.firstCause(d)+hopeless(d, needs))
+		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+f.firstCause(d))
 	case f.view.Err == nil:
 		set.Unknown(kind, etcdv1beta2.ReasonUnreachable, "The members decide, and do not all answer: "+c.Status.Quorum+f.firstCause(d))
 	default:
@@ -55,18 +61,55 @@ func (f facts) outOfSpace() string {
 	return ""
 }
 
-// hopeless says what a quorum that cannot come back by itself needs.
-func hopeless(d decision, needs int) string {
-	alive := 0
+// planned tells whether the quorum is away only because the members are woken, or changed where there
+// are too few to spare one: then it comes back as soon as they have started.
+func (f facts) planned(c *etcdv1beta2.EtcdCluster, d decision) bool {
+	was := func(kind, reason string) bool {
+		last := meta.FindStatusCondition(c.Status.Conditions, kind)
+		return last != nil && last.Reason == reason
+	}
+	const available = etcdv1beta2.EtcdClusterAvailable
+	changed := d.voters() <= 2 && was(etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating)
+	if !changed && !was(available, etcdv1beta2.ReasonHibernating) && !was(available, common.ReasonUpdating) {
+		return false
+	}
+	return !slices.ContainsFunc(d.members, func(m member) bool { return !m.healthy && !f.isStarting(m) })
+}
+
+// isStarting tells whether a member is about to run, or has for so short that it need not answer yet.
+func (f facts) isStarting(m member) bool {
+	if m.lost != "" || m.pod == nil || m.pod.DeletionTimestamp != nil {
+		return m.lost == ""
+	}
+	_, stuck := workload.WhyNotReady(m.pod)
+	since := runsSince(m.pod)
+	return !stuck && (since.IsZero() || f.now.Sub(since) < straggle)
+}
+
+// hopeless tells whether so many voters are lost that the quorum cannot come back by itself.
+func hopeless(d decision) bool { return alive(d) < int(d.voters())/2+1 && d.anyLost() }
+
+// alive counts the voters that are there or may come back.
+func alive(d decision) int {
+	n := 0
 	for _, m := range d.members {
 		if m.voter() && m.lost == "" {
-			alive++
+			n++
 		}
 	}
-	if alive >= needs {
-		return ""
+	return n
+}
+
+// gone names all that are lost, and says what a cluster without them needs.
+func gone(d decision) string {
+	var out strings.Builder
+	for _, m := range d.members {
+		if m.lost != "" {
+			out.WriteString("; " + m.name + ": " + m.lost)
+		}
 	}
-	return fmt.Sprintf("; only %d can still come back, so nothing is written to it any more: restore a backup", alive)
+	fmt.Fprintf(&out, "; only %d can still come back, so nothing is written to it any more: restore a backup", alive(d))
+	return out.String()
 }
 
 // firstCause names the first member that is not ready, and why; those that are lost go first.
@@ -86,7 +129,10 @@ func (f facts) firstCause(d decision) string {
 // beginning tells how far the first members are, in words that change only where one of them
 // may need a hand.
 func (f facts) beginning(d decision) (reason, message string) {
-	message = fmt.Sprintf("The first %d members are starting", len(d.members))
+	if d.invalid != nil {
+		return d.invalid.reason, d.invalid.message
+	}
+	message = fmt.Sprintf("The first %s starting", plural(len(d.members), "member is", "members are"))
 	for _, m := range d.members {
 		if m.pod == nil {
 			continue
@@ -96,9 +142,17 @@ func (f facts) beginning(d decision) (reason, message string) {
 		}
 	}
 	if f.view.Err != nil && f.runFor(d) > straggle {
-		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %d members run, and do not answer: %v", len(d.members), f.view.Err)
+		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %s not answer: %v", plural(len(d.members), "member runs, and does", "members run, and do"), f.view.Err)
 	}
 	return etcdv1beta2.ReasonCreating, message
+}
+
+// plural is a number of things: "member", or "3 members".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // runFor is for how long etcd has been running in all pods.

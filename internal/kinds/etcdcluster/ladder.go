@@ -100,7 +100,10 @@ func (f facts) await(d *decision, enough func(member) bool) bool {
 
 // whyNot explains what keeps a member from being ready.
 func (f facts) whyNot(m member) string {
-	if m.pod == nil {
+	switch {
+	case m.pod == nil && f.paused:
+		return ": its pod is gone, and is not made anew while the cluster is paused"
+	case m.pod == nil:
 		return ": its pod is being made"
 	}
 	if why, _ := workload.WhyNotReady(m.pod); why != "" {

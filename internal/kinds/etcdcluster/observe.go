@@ -50,6 +50,8 @@ type facts struct {
 	refused refusedStep
 	// tls is what is wrong with the certificates; nil: nothing.
 	tls *obstacle
+	// paused: nothing is changed for now.
+	paused bool
 	// behind: the API server knows the cluster as formed and the cache does not.
 	behind bool
 }
@@ -59,6 +61,7 @@ type facts struct {
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage, refused: r.refused.of(key)}
+	f.paused = c.Spec.Paused || common.IsSet(c.Annotations, common.PausedAnnotation)
 	r.renew(key, c)
 	if c.DeletionTimestamp != nil {
 		r.prober.Forget(client.ObjectKeyFromObject(c))

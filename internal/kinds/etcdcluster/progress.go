@@ -26,12 +26,12 @@ func (f facts) reportMembers(set condition.Set, c *etcdv1beta2.EtcdCluster, d de
 	switch {
 	case asleep(c):
 		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("spec.hibernate: no member runs; the claims of %d members are kept", len(f.claims)))
-	case d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec:
-		set.False(kind, d.invalid.reason, d.invalid.message)
 	case c.Status.ClusterID == "":
 		reason, message := f.beginning(d)
 		set.False(kind, reason, message)
-	case f.anyLost(d):
+	case d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec:
+		set.False(kind, d.invalid.reason, d.invalid.message)
+	case d.anyLost():
 		set.False(kind, etcdv1beta2.ReasonMemberLost, count+f.firstCause(d))
 	case int32(len(d.members)) < c.Spec.Size:
 		set.False(kind, etcdv1beta2.ReasonScalingUp, count+f.waiting(d))
@@ -68,7 +68,7 @@ func (f facts) strayClaim(d decision) bool {
 	return false
 }
 
-func (f facts) anyLost(d decision) bool {
+func (d decision) anyLost() bool {
 	return slices.ContainsFunc(d.members, func(m member) bool { return m.lost != "" })
 }
 
@@ -92,12 +92,16 @@ func (f facts) reportUpToDate(set condition.Set, c *etcdv1beta2.EtcdCluster, d d
 		}
 	}
 	switch {
-	case d.invalid != nil && d.invalid != f.tls:
+	case d.invalid != nil && (c.Status.ClusterID == "" || d.invalid != f.tls):
 		set.False(kind, d.invalid.reason, d.invalid.message)
+	case c.Status.ClusterID == "":
+		set.False(kind, etcdv1beta2.ReasonCreating, "The first members are starting")
 	case behind > 0:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d members are not yet as the spec says%s", behind, len(d.members), f.waiting(d)))
 	case asleep(c):
 		set.True(kind, etcdv1beta2.ReasonHibernating, "No member runs")
+	case d.anyLost():
+		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member that is left runs what the spec says")
 	default:
 		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member runs what the spec says")
 	}
@@ -118,8 +122,8 @@ func (f facts) reportProgress(set condition.Set, c *etcdv1beta2.EtcdCluster, d d
 	if size > c.Spec.Size {
 		reason = etcdv1beta2.ReasonScalingDown
 	}
-	lost := formed && f.anyLost(d)
-	while(lost, etcdv1beta2.EtcdClusterRecovering, etcdv1beta2.ReasonReplacingMember, "A member is being replaced"+f.firstCause(d))
+	lost := formed && d.anyLost()
+	while(lost && !hopeless(d), etcdv1beta2.EtcdClusterRecovering, etcdv1beta2.ReasonReplacingMember, "A member is being replaced"+f.firstCause(d))
 	while(formed && size != c.Spec.Size && !lost, etcdv1beta2.EtcdClusterScaling, reason, sizes)
 	while(formed && d.target != "", etcdv1beta2.EtcdClusterUpgrading, etcdv1beta2.ReasonClusterUpgrading, "upgrading to "+d.target)
 }
@@ -129,6 +133,8 @@ func reportPhase(c *etcdv1beta2.EtcdCluster, d decision) {
 	s := &c.Status
 	s.Phase, s.Reason = etcdv1beta2.PhaseCreating, ""
 	switch {
+	case s.ClusterID != "" && hopeless(d):
+		s.Phase, s.Reason = etcdv1beta2.PhaseFailed, "Quorum is lost for good: "+s.Quorum
 	case s.ClusterID != "":
 		s.Phase = etcdv1beta2.PhaseRunning
 	case d.invalid != nil:

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -48,7 +51,21 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"two of three are down": {observed(claims, 3).down(1, 2),
 			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
 		"two of three are gone for good": {observed(plain, 3).without(1, 2),
-			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; only 1 can still come back, so nothing is written to it any more: restore a backup"},
+			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; " + n(2) + ": its pod is gone, and its emptyDir with it; only 1 can still come back, so nothing is written to it any more: restore a backup"},
+		"the only one is changed, and starts again": {restarting(observed(newCluster(sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
+			"False Updating: The members are starting again: 0 of 1 voters are healthy, 1 are needed"},
+		"the only one is down, and nobody changed it": {restarting(observed(newCluster(sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.ReasonAllUpToDate),
+			"False QuorumLost: Quorum is lost: 0 of 1 voters are healthy, 1 are needed; "},
+		"the only one was changed, and does not come up": {restarting(observed(newCluster(sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating).unpulled(0),
+			"False QuorumLost: Quorum is lost: 0 of 1 voters are healthy, 1 are needed; " + n(0) + ": container etcd: ImagePullBackOff: not found"},
+		"it wakes": {restarting(observed(claims, 3), etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonHibernating),
+			"False Updating: The members are starting again: 0 of 3 voters are healthy, 2 are needed"},
+		"it goes on waking": {restarting(observed(claims, 3), etcdv1beta2.EtcdClusterAvailable, common.ReasonUpdating),
+			"False Updating: The members are starting again: 0 of 3 voters are healthy, 2 are needed"},
+		"one of three is changed when another one ends": {restarting(observed(claims, 3), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
+			"False QuorumLost: Quorum is lost: 0 of 3 voters are healthy, 2 are needed; "},
+		"one is gone while the cluster is paused": {pausedNow(observed(claims, 3).without(1)),
+			"False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and is not made anew while the cluster is paused"},
 		"it grows":        {observed(plain, 3).asks(sized(5)), "False ScalingUp: 3 of 5 members are ready"},
 		"it shrinks":      {observed(plain, 5).asks(sized(3)), "False ScalingDown: The cluster goes from 5 to 3 members"},
 		"it upgrades":     {observed(plain, 3).asks(versioned("3.6.16")), "False Updating: 3 of 3 members are not yet as the spec says"},
@@ -65,6 +82,23 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restarting has all members have begun just now and not answer yet, after a condition had a reason.
+func restarting(w world, kind, reason string) world {
+	for serial := range int64(len(w.pods)) {
+		w = w.down(serial)
+		w.pods[memberName(w.c, serial)].Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(noon.Add(-time.Second))
+	}
+	w = w.asks(func(c *etcdv1beta2.EtcdCluster) {
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason})
+	})
+	return w
+}
+
+func pausedNow(w world) world {
+	w.paused = true
+	return w
 }
 
 func uncertified(w world) world {
@@ -195,5 +229,30 @@ func TestSpecPausedIsToldInItsOwnWords(t *testing.T) {
 	(&reconciler{}).Report(c, w.facts, kit.Outcome{Held: 2}, noon)
 	if got := conditionOf(c, "Ready"); got != "False Paused: spec.paused: 2 changes are held back" || !c.Status.ControlPaused {
 		t.Errorf("expected the pause to be told, got %s", got)
+	}
+}
+
+func TestAQuorumThatCannotComeBackIsNoRecovery(t *testing.T) {
+	got := report(observed(newCluster(), 3).without(0, 2))
+	if got.Status.Phase != etcdv1beta2.PhaseFailed || got.Status.Reason != "Quorum is lost for good: 1 of 3 voters are healthy, 2 are needed" {
+		t.Errorf("expected phase Failed, which in the contract ends by hand only, got %s: %s", got.Status.Phase, got.Status.Reason)
+	}
+	if got := conditionOf(got, etcdv1beta2.EtcdClusterRecovering); got != "none" {
+		t.Errorf("expected nothing to be said of members being replaced, got %s", got)
+	}
+	if got := report(observed(newCluster(), 3).without(2)); got.Status.Phase != etcdv1beta2.PhaseRunning {
+		t.Errorf("expected a cluster that can replace a member to run, got %s", got.Status.Phase)
+	}
+}
+
+func TestNothingIsSaidToBeUpToDateBeforeThereIsAnything(t *testing.T) {
+	w := uncertified(observed(newCluster(unformed), 0))
+	for _, kind := range []string{etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.EtcdClusterMembersReady, etcdv1beta2.EtcdClusterAvailable} {
+		if got := conditionOf(report(w), kind); got != "False SecretMissing: TLS.static.operatorSecret: there is no Secret operator" {
+			t.Errorf("expected %s to name the missing Secret, got %s", kind, got)
+		}
+	}
+	if got := conditionOf(report(observed(newCluster(unformed, sized(1)), 0)), etcdv1beta2.EtcdClusterUpToDate); got != "False Creating: The first members are starting" {
+		t.Errorf("expected nothing to be up to date yet, got %s", got)
 	}
 }
