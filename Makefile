@@ -9,8 +9,10 @@ IMG ?= opcrew/opcrew:dev
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Image of the in-pod helper: beside the operator's, with the same tag.
 HELPER_IMG ?= $(subst /opcrew:,/opcrew-helper:,$(IMG))
+# Image of what saves and restores etcd, likewise.
+BACKUP_IMG ?= $(subst /opcrew:,/opcrew-backup:,$(IMG))
 # What puts the images into the manifests.
-IMAGES := sed 's|image: opcrew/opcrew:dev|image: $(IMG)|; s|opcrew/opcrew-helper:dev|$(HELPER_IMG)|'
+IMAGES := sed 's|image: opcrew/opcrew:dev|image: $(IMG)|; s|opcrew/opcrew-helper:dev|$(HELPER_IMG)|; s|opcrew/opcrew-backup:dev|$(BACKUP_IMG)|'
 NODES ?= 3
 # What `make faults` runs: every case; with FAULTS= a sample that a seed chooses.
 FAULTS ?= -faults.exhaustive
@@ -28,7 +30,7 @@ KUBECTL := $(BIN)/kubectl
 LAYERS := machines applications data
 KINDS_machines := nodepool activity
 KINDS_applications := appservice microservicedeploy diva
-KINDS_data := memcached etcdcluster
+KINDS_data := memcached etcdcluster etcdbackup
 
 # Versions of what is built from other modules. Kubernetes' own is in hack/localcluster/go.mod.
 CONTROLLER_GEN_VERSION := v0.23.0
@@ -128,17 +130,20 @@ verify: generate manifests build-installer lint ## Check that generated files ar
 ##@ Image and installation
 
 .PHONY: docker-build
-docker-build: build helper local ## Make the images IMG and HELPER_IMG (without a daemon) and save them as bin/opcrew.tar and bin/opcrew-helper.tar.
+docker-build: build helper backup local ## Make the images IMG, HELPER_IMG and BACKUP_IMG (without a daemon) and save them as bin/opcrew*.tar.
 	@$(LOCAL) image build --tag $(IMG) --binary $(BIN)/opcrew=/opcrew --entrypoint /opcrew --user 65532:65532 \
 		--ca-certificates --output $(BIN)/opcrew.tar
 	@$(LOCAL) image build --tag $(HELPER_IMG) --binary $(BIN)/opcrew-helper=/opcrew-helper --entrypoint /opcrew-helper --user 65532:65532 \
 		--output $(BIN)/opcrew-helper.tar
-	@echo "image $(IMG) is in bin/opcrew.tar, $(HELPER_IMG) in bin/opcrew-helper.tar"
+	@$(LOCAL) image build --tag $(BACKUP_IMG) --binary $(BIN)/opcrew-backup=/opcrew-backup --entrypoint /opcrew-backup --user 65532:65532 \
+		--ca-certificates --output $(BIN)/opcrew-backup.tar
+	@echo "image $(IMG) is in bin/opcrew.tar, $(HELPER_IMG) in bin/opcrew-helper.tar, $(BACKUP_IMG) in bin/opcrew-backup.tar"
 
 .PHONY: docker-push
-docker-push: local ## Push both images to the registry in IMG and HELPER_IMG; without one, load them into the local cluster.
+docker-push: local ## Push the images to the registries in their names; without one, load them into the local cluster.
 	@$(LOCAL) image push --tag $(IMG) $(BIN)/opcrew.tar
 	@$(LOCAL) image push --tag $(HELPER_IMG) $(BIN)/opcrew-helper.tar
+	@$(LOCAL) image push --tag $(BACKUP_IMG) $(BIN)/opcrew-backup.tar
 
 .PHONY: install
 install: manifests $(KUBECTL) ## Install the CRDs into the current cluster.
@@ -165,10 +170,11 @@ build-installer: manifests $(KUBECTL) ## Write dist/install.yaml, which installs
 ##@ Local cluster
 
 .PHONY: local-deploy
-local-deploy: build helper local
+local-deploy: build helper backup local
 	@tag=opcrew/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
 		helper=opcrew/opcrew-helper:dev-$$(sha256sum $(BIN)/opcrew-helper | cut -c1-12) && \
-		$(MAKE) docker-build docker-push deploy IMG=$$tag HELPER_IMG=$$helper
+		backup=opcrew/opcrew-backup:dev-$$(sha256sum $(BIN)/opcrew-backup | cut -c1-12) && \
+		$(MAKE) docker-build docker-push deploy IMG=$$tag HELPER_IMG=$$helper BACKUP_IMG=$$backup
 
 .PHONY: samples
 samples: $(KUBECTL) local ## Apply the samples to the local cluster: a pool for node2 and one for node3, a pod in each, an application and a cache.

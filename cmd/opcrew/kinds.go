@@ -11,6 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity"
 	"github.com/opcrew/opcrew/internal/kinds/appservice"
 	"github.com/opcrew/opcrew/internal/kinds/diva"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
@@ -28,6 +29,7 @@ func kinds() []kit.Kind {
 		diva.Kind(),
 		memcached.Kind(),
 		etcdcluster.Kind(),
+		etcdbackup.Kind(),
 	}
 }
 

@@ -40,11 +40,15 @@ type flags struct {
 	probes     string
 	elect      string
 	helper     string
+	backup     string
 	log        zap.Options
 }
 
-// defaultHelperImage is what make docker-build makes beside the operator's own image.
-const defaultHelperImage = "opcrew/opcrew-helper:dev"
+// What make docker-build makes beside the operator's own image.
+const (
+	defaultHelperImage = "opcrew/opcrew-helper:dev"
+	defaultBackupImage = "opcrew/opcrew-backup:dev"
+)
 
 func main() {
 	f := parse()
@@ -64,6 +68,7 @@ func parse() *flags {
 	flag.StringVar(&f.probes, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0: nowhere")
 	flag.StringVar(&f.elect, "leader-elect", "auto", "elect one active process: true, false, or auto, which is true inside a cluster")
 	flag.StringVar(&f.helper, "helper-image", defaultHelperImage, "image of the helper that runs in pods of some kinds")
+	flag.StringVar(&f.backup, "backup-image", defaultBackupImage, "image of what saves and restores etcd")
 	f.log.BindFlags(flag.CommandLine)
 	flag.Parse()
 	return f
@@ -107,6 +112,7 @@ func options(f *flags, served []kit.Kind) (kit.Options, error) {
 		ProbeAddress:    f.probes,
 		Registry:        metrics.Registry,
 		HelperImage:     f.helper,
+		BackupImage:     f.backup,
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 20 * time.Second,
 	}

@@ -45,8 +45,8 @@ type Options struct {
 	ProbeAddress string
 	// Registry takes the metrics; tests that run several processes give each its own.
 	Registry metrics.RegistererGatherer
-	// HelperImage is that of the in-pod helper.
-	HelperImage string
+	// HelperImage is that of the in-pod helper, BackupImage that of what saves and restores etcd.
+	HelperImage, BackupImage string
 	// Clock is the time that decisions rest on.
 	Clock clock.WithTicker
 	// ShutdownTimeout is how long running reconciles may take at the end.
@@ -76,7 +76,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools.Installed, tools.HelperImage = installed, opts.HelperImage
+	tools.Installed, tools.HelperImage, tools.BackupImage = installed, opts.HelperImage, opts.BackupImage
 	tools.references.namespaces = opts.Namespaces
 	for _, kind := range served {
 		if err := kind.Setup(mgr, tools); err != nil {

@@ -76,8 +76,8 @@ type Tools struct {
 	Registry metrics.RegistererGatherer
 	// Clock is the time that decisions rest on.
 	Clock clock.WithTicker
-	// HelperImage is that of the in-pod helper.
-	HelperImage string
+	// HelperImage is that of the in-pod helper, BackupImage that of what saves and restores etcd.
+	HelperImage, BackupImage string
 	// Installed tells which CRDs of optional types there are.
 	Installed map[string]bool
 

@@ -72,3 +72,38 @@ const (
 	// is not trusted by the other side.
 	ReasonCertificatesUnfit = "CertificatesUnfit"
 )
+
+// Condition types of an EtcdBackup.
+const (
+	// EtcdBackupReady sums up the others: it is True while the last backup succeeded, and was restorable if
+	// it was tried.
+	EtcdBackupReady = "Ready"
+	// EtcdBackupSaved tells whether the last backup succeeded. It stays True while the next is made.
+	EtcdBackupSaved = "Saved"
+	// EtcdBackupVerified tells whether the last backup that was tried could be restored; only with spec.verify.
+	EtcdBackupVerified = "Verified"
+)
+
+// Reasons of an EtcdBackup's conditions. When a pod has failed it is the reason that it gave, as
+// internal/backup lists them.
+const (
+	// ReasonSaved: the last backup is complete.
+	ReasonSaved = "Saved"
+	// ReasonRestorable: a backup was restored in a throw-away pod, and had what was recorded of it.
+	ReasonRestorable = "Restorable"
+	// ReasonRunning: a pod is at work.
+	ReasonRunning = "Running"
+	// ReasonWaiting: the first backup is not due yet.
+	ReasonWaiting = "Waiting"
+	// ReasonSuspended: the spec says that none is begun.
+	ReasonSuspended = "Suspended"
+	// ReasonRetrying: an attempt failed or does not begin; the message says why, and it is tried again.
+	ReasonRetrying = "Retrying"
+	// ReasonBackupFailed: a backup failed and its pod gave no reason.
+	ReasonBackupFailed = "BackupFailed"
+	// ReasonClusterMissing and ReasonClusterNotReady: the EtcdCluster is not there, or has no members.
+	ReasonClusterMissing  = "ClusterMissing"
+	ReasonClusterNotReady = "ClusterNotReady"
+	// ReasonClaimMissing: the claim for backups is not there.
+	ReasonClaimMissing = "ClaimMissing"
+)

@@ -18,6 +18,7 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/schedule"
 )
 
 // agenda is what a schedule asks for at a time.
@@ -57,11 +58,11 @@ func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *
 
 // agendaOf tells what is due. Of times that were missed only the latest is made up for.
 func agendaOf(a *egov1.Activity, f facts, now time.Time) agenda {
-	s, zone, err := parse(a)
+	s, err := schedule.Parse(*a.Spec.Schedule, ptr.Deref(a.Spec.TimeZone, ""))
 	if err != nil {
 		return agenda{wrong: err.Error()}
 	}
-	out := agenda{next: s.Next(now.In(zone))}
+	out := agenda{next: s.Next(now)}
 	if out.next.IsZero() {
 		return agenda{wrong: fmt.Sprintf("schedule %q never comes", *a.Spec.Schedule)}
 	}
@@ -69,7 +70,7 @@ func agendaOf(a *egov1.Activity, f facts, now time.Time) agenda {
 	if a.Status.LastScheduleTime != nil {
 		since = a.Status.LastScheduleTime.Time
 	}
-	out.due = latest(s, since.In(zone), now.In(zone))
+	out.due = s.Latest(since, now)
 	out.skip = policyOf(a) == egov1.ForbidConcurrent && len(f.atWork()) > 0
 	if policyOf(a) == egov1.ReplaceConcurrent && !out.due.IsZero() {
 		out.waits, out.late = f.giveWay(occurrenceName(a, out.due)), now.Sub(out.due) >= waitsLong

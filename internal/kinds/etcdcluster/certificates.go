@@ -26,12 +26,12 @@ type bundle struct {
 
 // bundles are the Secrets that the spec names.
 func bundles(c *etcdv1beta2.EtcdCluster) []bundle {
-	member := host(c, "member")
+	member := c.MemberHost("member")
 	all := []bundle{
-		{peerSecret(c), "TLS.static.member.peerSecret", "peer.crt", "peer.key", "peer-ca.crt", []string{member}},
-		{serverSecret(c), "TLS.static.member.serverSecret", "server.crt", "server.key", "server-ca.crt",
-			[]string{member, fmt.Sprintf("%s.%s.svc%s", clientService(c), c.Namespace, domain(c)), "localhost"}},
-		{operatorSecret(c), "TLS.static.operatorSecret", "etcd-client.crt", "etcd-client.key", "etcd-client-ca.crt", nil},
+		{c.PeerSecret(), "TLS.static.member.peerSecret", "peer.crt", "peer.key", "peer-ca.crt", []string{member}},
+		{c.ServerSecret(), "TLS.static.member.serverSecret", "server.crt", "server.key", "server-ca.crt",
+			[]string{member, fmt.Sprintf("%s.%s.svc%s", clientService(c), c.Namespace, c.DomainSuffix()), "localhost"}},
+		{c.OperatorSecret(), "TLS.static.operatorSecret", "etcd-client.crt", "etcd-client.key", "etcd-client-ca.crt", nil},
 	}
 	return slices.DeleteFunc(all, func(b bundle) bool { return b.secret == "" })
 }

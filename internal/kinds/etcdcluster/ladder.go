@@ -166,6 +166,6 @@ func (f facts) grow(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		return false
 	}
 	name := memberName(c, f.nextSerial(c, d.members))
-	d.step = add(name, peerURL(c, name), learns(f.lowest(c, d)))
+	d.step = add(name, c.PeerURL(name), learns(f.lowest(c, d)))
 	return true
 }

@@ -84,7 +84,7 @@ func (f facts) members(c *etcdv1beta2.EtcdCluster) []member {
 		status, asked := f.view.Status[m.id]
 		m.patched, m.answers = f.patched[m.name], asked && status.Err == nil
 		m.healthy, m.version = f.view.Healthy(m.id), status.Version
-		m.client = clientURL(c, m.name)
+		m.client = c.ClientURL(m.name)
 		m.lost = f.lost(c, m)
 		out = append(out, m)
 	}
@@ -142,7 +142,7 @@ func (f facts) first(c *etcdv1beta2.EtcdCluster) int32 {
 
 // bootstrapID is the id that etcd gives to a first member.
 func bootstrapID(c *etcdv1beta2.EtcdCluster, name string) uint64 {
-	return etcd.BootstrapID([]string{peerURL(c, name)}, string(c.UID))
+	return etcd.BootstrapID([]string{c.PeerURL(name)}, string(c.UID))
 }
 
 // has tells whether there is a member of a name.

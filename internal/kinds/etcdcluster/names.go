@@ -26,33 +26,6 @@ func memberName(c *etcdv1beta2.EtcdCluster, serial int64) string {
 	return c.Name + "-" + hex.EncodeToString(sum[:])[:suffixLength]
 }
 
-// host is how others reach a member: the name that its pod has under the headless Service.
-func host(c *etcdv1beta2.EtcdCluster, name string) string {
-	return fmt.Sprintf("%s.%s.%s.svc%s", name, c.Name, c.Namespace, domain(c))
-}
-
-func domain(c *etcdv1beta2.EtcdCluster) string {
-	if c.Spec.Pod == nil || c.Spec.Pod.ClusterDomain == "" {
-		return ""
-	}
-	return "." + strings.TrimPrefix(c.Spec.Pod.ClusterDomain, ".")
-}
-
-func peerURL(c *etcdv1beta2.EtcdCluster, name string) string {
-	return fmt.Sprintf("%s://%s:%d", scheme(peerSecret(c)), host(c, name), etcdv1beta2.PeerPort)
-}
-
-func clientURL(c *etcdv1beta2.EtcdCluster, name string) string {
-	return fmt.Sprintf("%s://%s:%d", scheme(serverSecret(c)), host(c, name), etcdv1beta2.ClientPort)
-}
-
-func scheme(secret string) string {
-	if secret == "" {
-		return "http"
-	}
-	return "https"
-}
-
 // nameOf is the name of the member that a peer URL leads to.
 func nameOf(peerURL string) string {
 	u, err := url.Parse(peerURL)
@@ -89,34 +62,6 @@ func labels(c *etcdv1beta2.EtcdCluster) map[string]string {
 		"app.kubernetes.io/part-of":   common.Name,
 	})
 	return out
-}
-
-func peerSecret(c *etcdv1beta2.EtcdCluster) string {
-	if s := memberSecret(c); s != nil {
-		return s.PeerSecret
-	}
-	return ""
-}
-
-func serverSecret(c *etcdv1beta2.EtcdCluster) string {
-	if s := memberSecret(c); s != nil {
-		return s.ServerSecret
-	}
-	return ""
-}
-
-func operatorSecret(c *etcdv1beta2.EtcdCluster) string {
-	if c.Spec.TLS == nil || c.Spec.TLS.Static == nil {
-		return ""
-	}
-	return c.Spec.TLS.Static.OperatorSecret
-}
-
-func memberSecret(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.MemberSecret {
-	if c.Spec.TLS == nil || c.Spec.TLS.Static == nil {
-		return nil
-	}
-	return c.Spec.TLS.Static.Member
 }
 
 // persistent tells whether members have claims.

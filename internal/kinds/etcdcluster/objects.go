@@ -53,9 +53,9 @@ func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
 // connection is what clients need, ready-made for them to mount.
 func connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguration {
 	data := map[string]string{
-		"endpoints": fmt.Sprintf("%s://%s.%s.svc%s:%d", scheme(serverSecret(c)), clientService(c), c.Namespace, domain(c), etcdv1beta2.ClientPort),
+		"endpoints": fmt.Sprintf("%s://%s.%s.svc%s:%d", c.ClientScheme(), clientService(c), c.Namespace, c.DomainSuffix(), etcdv1beta2.ClientPort),
 	}
-	if secret := operatorSecret(c); secret != "" {
+	if secret := c.OperatorSecret(); secret != "" {
 		data["tlsSecret"] = secret
 	}
 	return corev1ac.ConfigMap(connectionMap(c), c.Namespace).WithLabels(labels(c)).WithData(data)

@@ -72,7 +72,7 @@ func clusterID(id uint64) string { return fmt.Sprintf("%016x", id) }
 // target is where the members are to be reached. Certificates are read each time that the
 // cluster is looked at, and those that were renewed are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
-	target := etcd.Target{Generation: strconv.FormatBool(serverSecret(c) != ""), Endpoints: f.endpoints(c)}
+	target := etcd.Target{Generation: strconv.FormatBool(c.ServerSecret() != ""), Endpoints: f.endpoints(c)}
 	held := map[string]map[string][]byte{}
 	for _, b := range bundles(c) {
 		data, err := r.secret(ctx, client.ObjectKey{Namespace: c.Namespace, Name: b.secret})
@@ -82,8 +82,8 @@ func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *
 		held[b.secret] = data
 	}
 	var err error
-	if f.tls = preflight(c, held, f.now); f.tls == nil && operatorSecret(c) != "" {
-		target.TLS, target.Generation, err = clientTLS(held[operatorSecret(c)])
+	if f.tls = preflight(c, held, f.now); f.tls == nil && c.OperatorSecret() != "" {
+		target.TLS, target.Generation, err = clientTLS(held[c.OperatorSecret()])
 	}
 	return target, err
 }
@@ -100,7 +100,7 @@ func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, clientURL(c, name))
+		out = append(out, c.ClientURL(name))
 	}
 	return out
 }

@@ -125,7 +125,7 @@ func gate(c *etcdv1beta2.EtcdCluster, m member, version string) []string {
 func (f facts) flags(c *etcdv1beta2.EtcdCluster, m member, all []member, version string) []string {
 	peers := make([]string, 0, len(all))
 	for _, other := range all {
-		peers = append(peers, other.name+"="+peerURL(c, other.name))
+		peers = append(peers, other.name+"="+c.PeerURL(other.name))
 	}
 	state := "existing"
 	if c.Status.ClusterID == "" {
@@ -134,10 +134,10 @@ func (f facts) flags(c *etcdv1beta2.EtcdCluster, m member, all []member, version
 	out := []string{
 		"--name=" + m.name,
 		"--data-dir=" + dataMount + "/data",
-		"--initial-advertise-peer-urls=" + peerURL(c, m.name),
-		fmt.Sprintf("--listen-peer-urls=%s://0.0.0.0:%d", scheme(peerSecret(c)), etcdv1beta2.PeerPort),
-		fmt.Sprintf("--listen-client-urls=%s://0.0.0.0:%d", scheme(serverSecret(c)), etcdv1beta2.ClientPort),
-		"--advertise-client-urls=" + clientURL(c, m.name),
+		"--initial-advertise-peer-urls=" + c.PeerURL(m.name),
+		fmt.Sprintf("--listen-peer-urls=%s://0.0.0.0:%d", c.PeerScheme(), etcdv1beta2.PeerPort),
+		fmt.Sprintf("--listen-client-urls=%s://0.0.0.0:%d", c.ClientScheme(), etcdv1beta2.ClientPort),
+		"--advertise-client-urls=" + c.ClientURL(m.name),
 		"--initial-cluster=" + strings.Join(peers, ","),
 		"--initial-cluster-state=" + state,
 		"--initial-cluster-token=" + string(c.UID),

@@ -17,7 +17,7 @@ const (
 
 func tlsVolumes(c *etcdv1beta2.EtcdCluster) []*corev1ac.VolumeApplyConfiguration {
 	var out []*corev1ac.VolumeApplyConfiguration
-	for _, v := range [][2]string{{peerTLSVolume, peerSecret(c)}, {serverTLSVolume, serverSecret(c)}} {
+	for _, v := range [][2]string{{peerTLSVolume, c.PeerSecret()}, {serverTLSVolume, c.ServerSecret()}} {
 		if v[1] != "" {
 			out = append(out, corev1ac.Volume().WithName(v[0]).WithSecret(corev1ac.SecretVolumeSource().WithSecretName(v[1])))
 		}
@@ -27,10 +27,10 @@ func tlsVolumes(c *etcdv1beta2.EtcdCluster) []*corev1ac.VolumeApplyConfiguration
 
 func tlsMounts(c *etcdv1beta2.EtcdCluster) []*corev1ac.VolumeMountApplyConfiguration {
 	var out []*corev1ac.VolumeMountApplyConfiguration
-	if peerSecret(c) != "" {
+	if c.PeerSecret() != "" {
 		out = append(out, corev1ac.VolumeMount().WithName(peerTLSVolume).WithMountPath(peerTLSMount).WithReadOnly(true))
 	}
-	if serverSecret(c) != "" {
+	if c.ServerSecret() != "" {
 		out = append(out, corev1ac.VolumeMount().WithName(serverTLSVolume).WithMountPath(serverTLSMount).WithReadOnly(true))
 	}
 	return out
@@ -40,11 +40,11 @@ func tlsMounts(c *etcdv1beta2.EtcdCluster) []*corev1ac.VolumeMountApplyConfigura
 // every connection, so that renewed ones need no restart.
 func tlsFlags(c *etcdv1beta2.EtcdCluster) []string {
 	var out []string
-	if peerSecret(c) != "" {
+	if c.PeerSecret() != "" {
 		out = append(out, "--peer-client-cert-auth=true",
 			"--peer-trusted-ca-file="+peerTLSMount+"/peer-ca.crt", "--peer-cert-file="+peerTLSMount+"/peer.crt", "--peer-key-file="+peerTLSMount+"/peer.key")
 	}
-	if serverSecret(c) != "" {
+	if c.ServerSecret() != "" {
 		out = append(out, "--client-cert-auth=true",
 			"--trusted-ca-file="+serverTLSMount+"/server-ca.crt", "--cert-file="+serverTLSMount+"/server.crt", "--key-file="+serverTLSMount+"/server.key")
 	}

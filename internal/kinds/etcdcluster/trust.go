@@ -26,10 +26,10 @@ type meeting struct {
 func meetings(c *etcdv1beta2.EtcdCluster) []meeting {
 	const peers, servers, operators = "TLS.static.member.peerSecret", "TLS.static.member.serverSecret", "TLS.static.operatorSecret"
 	all := []meeting{
-		{peers, peerSecret(c), peerSecret(c), "peer.crt", "peer-ca.crt", "members refuse each other", x509.ExtKeyUsageServerAuth},
-		{peers, peerSecret(c), peerSecret(c), "peer.crt", "peer-ca.crt", "members refuse each other", x509.ExtKeyUsageClientAuth},
-		{servers, serverSecret(c), operatorSecret(c), "server.crt", "etcd-client-ca.crt", "the operator refuses the members", x509.ExtKeyUsageServerAuth},
-		{operators, operatorSecret(c), serverSecret(c), "etcd-client.crt", "server-ca.crt", "members refuse the operator", x509.ExtKeyUsageClientAuth},
+		{peers, c.PeerSecret(), c.PeerSecret(), "peer.crt", "peer-ca.crt", "members refuse each other", x509.ExtKeyUsageServerAuth},
+		{peers, c.PeerSecret(), c.PeerSecret(), "peer.crt", "peer-ca.crt", "members refuse each other", x509.ExtKeyUsageClientAuth},
+		{servers, c.ServerSecret(), c.OperatorSecret(), "server.crt", "etcd-client-ca.crt", "the operator refuses the members", x509.ExtKeyUsageServerAuth},
+		{operators, c.OperatorSecret(), c.ServerSecret(), "etcd-client.crt", "server-ca.crt", "members refuse the operator", x509.ExtKeyUsageClientAuth},
 	}
 	return slices.DeleteFunc(all, func(m meeting) bool { return m.shown == "" || m.by == "" })
 }

@@ -52,7 +52,7 @@ func (w world) id(serial int64) uint64 {
 func (w world) with(serial int64, learner bool) world {
 	name := memberName(w.c, serial)
 	w.nodes["node-"+strconv.FormatInt(serial, 10)] = node{}
-	w.view.Members = append(w.view.Members, etcd.Member{ID: w.id(serial), Name: name, PeerURLs: []string{peerURL(w.c, name)}, ClientURLs: []string{clientURL(w.c, name)}, Learner: learner})
+	w.view.Members = append(w.view.Members, etcd.Member{ID: w.id(serial), Name: name, PeerURLs: []string{w.c.PeerURL(name)}, ClientURLs: []string{w.c.ClientURL(name)}, Learner: learner})
 	w.view.Status[w.id(serial)] = etcd.MemberStatus{ID: w.id(serial), Version: w.c.Status.CurrentVersion, Leader: w.id(0), Learner: learner}
 	pod := &corev1.Pod{}
 	pod.Name, pod.Namespace, pod.UID = name, w.c.Namespace, "pod"

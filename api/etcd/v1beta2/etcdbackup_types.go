@@ -1,0 +1,282 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Defaults of an EtcdBackup. They are computed and not stored.
+const (
+	// DefaultBackupTimeout is for how many seconds one attempt may run, as in the CoreOS operator.
+	DefaultBackupTimeout = 60
+	// BackupAttempts is how often a backup is tried before it has failed.
+	BackupAttempts = 3
+	// PeriodicFinalizer is one that the CoreOS operator put on objects; here it holds up nothing.
+	PeriodicFinalizer = "backup-operator-periodic"
+)
+
+// EtcdBackup saves the data of an etcd cluster, once or again and again, as the CoreOS operator had it.
+// +kubebuilder:object:root=true
+// +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
+// +kubebuilder:resource:path=etcdbackups,categories=opcrew
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Storage",type=string,JSONPath=`.spec.storageType`
+// +kubebuilder:printcolumn:name="Revision",type=integer,JSONPath=`.status.etcdRevision`
+// +kubebuilder:printcolumn:name="Last success",type=date,JSONPath=`.status.lastSuccessDate`
+// +kubebuilder:printcolumn:name="Verified",type=date,JSONPath=`.status.verified.time`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+type EtcdBackup struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what is saved, where to, and when.
+	// +required
+	Spec EtcdBackupSpec `json:"spec"`
+
+	// status is what became of it. Its default keeps a new object from being taken for a done one.
+	// +optional
+	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Saved", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status EtcdBackupStatus `json:"status,omitempty"`
+}
+
+// EtcdBackupSpec is what is saved, where to, and when.
+// +kubebuilder:validation:XValidation:rule="(has(self.etcdEndpoints) && self.etcdEndpoints.size() > 0) != has(self.etcdCluster)",message="name the client URLs of the members in etcdEndpoints, or the EtcdCluster in etcdCluster: one of them"
+// +kubebuilder:validation:XValidation:rule="!(self.storageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.storageType == 'S3' ? has(self.s3) : self.storageType == 'ABS' ? has(self.abs) : self.storageType == 'GCS' ? has(self.gcs) : self.storageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing: s3, abs, gcs, oss or pvc"
+type EtcdBackupSpec struct {
+	// etcdEndpoints are the client URLs of members. The one with the highest revision is read; the others may be away.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=400
+	// +kubebuilder:validation:items:Pattern=`^https?://[^ /]+/?$`
+	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
+
+	// etcdCluster is an EtcdCluster in the namespace of the object, in place of etcdEndpoints.
+	// +optional
+	EtcdCluster *ClusterReference `json:"etcdCluster,omitempty"`
+
+	// storageType is S3, ABS, GCS, OSS or PVC; the section of that name tells where.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']",message="storageType is S3, ABS, GCS, OSS or PVC"
+	StorageType StorageType `json:"storageType"`
+
+	Storage `json:",inline"`
+
+	// backupPolicy tells when, and what is kept; without it there is one backup, at once.
+	// +optional
+	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
+
+	// clientTLSSecret holds etcd-client.crt, etcd-client.key and etcd-client-ca.crt. With etcdCluster it is the
+	// operator's own by default.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
+
+	// verify has backups restored in a throw-away pod, to see that they can be.
+	// +optional
+	Verify *VerifyPolicy `json:"verify,omitempty"`
+
+	// suspend has no backup begun for now. One that runs goes on.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+
+	// pod tells how the pods are made that do the work.
+	// +optional
+	Pod *WorkerPolicy `json:"pod,omitempty"`
+}
+
+// ClusterReference names an EtcdCluster.
+type ClusterReference struct {
+	// name of an EtcdCluster.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=52
+	Name string `json:"name"`
+}
+
+// BackupPolicy tells when backups are made, and which are kept.
+// +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == 0",message="backupIntervalInSecond and schedule both tell when; set one of them"
+// +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone)",message="timeZone is for schedule"
+type BackupPolicy struct {
+	// timeoutInSecond is for how long one attempt may run; 60 by default and for 0.
+	// +optional
+	// +kubebuilder:validation:Maximum=86400
+	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
+
+	// backupIntervalInSecond passes between two backups, from 10; 0 for one backup.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 10 && self <= 31536000",message="backupIntervalInSecond is 0 for one backup, or from 10 to 31536000 (a year)"
+	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
+
+	// schedule in cron's format, such as "0 3 * * *", in place of the interval.
+	// +optional
+	// +kubebuilder:validation:MaxLength=200
+	Schedule string `json:"schedule,omitempty"`
+
+	// timeZone of schedule, such as Europe/Berlin; default UTC.
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	TimeZone string `json:"timeZone,omitempty"`
+
+	// maxBackups is how many backups of a schedule are kept, by time; 0 for all.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxBackups int32 `json:"maxBackups,omitempty"`
+}
+
+// VerifyPolicy tells which backups are restored to see that they can be.
+type VerifyPolicy struct {
+	// every so many successful backups one is; 1 for each.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	Every int32 `json:"every"`
+}
+
+// WorkerPolicy tells how the pods are made that save, verify and restore.
+type WorkerPolicy struct {
+	// serviceAccountName is one that may use the storage, where there is no secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+
+	// resources of the container; by default it asks for 64Mi and may use 128Mi. Verifying needs as much room in an
+	// emptyDir as the data takes twice.
+	// +optional
+	Resources *common.Resources `json:"resources,omitempty"`
+
+	// nodeSelector are the labels of nodes that it may run on.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// tolerations of the pods.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// imagePullSecrets for the image.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+}
+
+// EtcdBackupStatus is what became of it.
+type EtcdBackupStatus struct {
+	// succeeded tells whether the last backup did.
+	// +optional
+	Succeeded bool `json:"succeeded,omitempty"`
+
+	// Reason says why the last backup failed.
+	// +optional
+	Reason string `json:"Reason,omitempty"` //nolint:tagliatelle // the contract's
+
+	// etcdVersion is that of the member that was read for the last successful backup.
+	// +optional
+	EtcdVersion string `json:"etcdVersion,omitempty"`
+
+	// etcdRevision is that of the last successful backup.
+	// +optional
+	EtcdRevision int64 `json:"etcdRevision,omitempty"`
+
+	// lastSuccessDate is when the last successful backup was complete.
+	// +optional
+	LastSuccessDate *metav1.Time `json:"lastSuccessDate,omitempty"`
+
+	// last is the last successful backup.
+	// +optional
+	Last *BackupRecord `json:"last,omitempty"`
+
+	// run is the backup that was last begun.
+	// +optional
+	Run *BackupRun `json:"run,omitempty"`
+
+	// kept is how many backups of the schedule there were after the last.
+	// +optional
+	Kept int32 `json:"kept,omitempty"`
+
+	// count is how many backups have succeeded.
+	// +optional
+	Count int64 `json:"count,omitempty"`
+
+	// verified is the last backup that was seen to be restorable.
+	// +optional
+	Verified *BackupRecord `json:"verified,omitempty"`
+
+	// nextDate is when the next backup is due.
+	// +optional
+	NextDate *metav1.Time `json:"nextDate,omitempty"`
+
+	// observedGeneration is the generation of the spec that the status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions tell the state in words.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// BackupRecord is a backup that is complete.
+type BackupRecord struct {
+	// object is its name in the bucket or on the volume.
+	// +optional
+	Object string `json:"object,omitempty"`
+	// revision that it was made at.
+	// +optional
+	Revision int64 `json:"revision,omitempty"`
+	// size in bytes.
+	// +optional
+	Size int64 `json:"size,omitempty"`
+	// time at which it was complete, or seen to be restorable.
+	// +optional
+	Time *metav1.Time `json:"time,omitempty"`
+}
+
+// BackupRun is one backup, with all of its attempts.
+type BackupRun struct {
+	// due is when it was to begin.
+	// +optional
+	Due metav1.Time `json:"due,omitempty"`
+	// phase is Running, Verifying, Succeeded or Failed.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+	// generation of the spec that it was made for.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+}
+
+// Phases of a run.
+const (
+	RunRunning   = "Running"
+	RunVerifying = "Verifying"
+	RunSucceeded = "Succeeded"
+	RunFailed    = "Failed"
+)
+
+// EtcdBackupList is a list of EtcdBackups.
+// +kubebuilder:object:root=true
+type EtcdBackupList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []EtcdBackup `json:"items"`
+}
+
+// StatusConditions gives the shared core access to the conditions.
+func (b *EtcdBackup) StatusConditions() *[]metav1.Condition { return &b.Status.Conditions }
+
+// StatusObservedGeneration gives the shared core access to the observed generation.
+func (b *EtcdBackup) StatusObservedGeneration() *int64 { return &b.Status.ObservedGeneration }

@@ -1,0 +1,120 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+// StorageType is where backups are kept.
+type StorageType string
+
+// Storage types. S3, ABS, GCS and OSS are those of the CoreOS operator.
+const (
+	StorageS3  StorageType = "S3"
+	StorageABS StorageType = "ABS"
+	StorageGCS StorageType = "GCS"
+	StorageOSS StorageType = "OSS"
+	// StoragePVC is a claim in the namespace of the object.
+	StoragePVC StorageType = "PVC"
+)
+
+// DefaultOSSEndpoint is the one that the CoreOS operator had.
+const DefaultOSSEndpoint = "http://oss-cn-hangzhou.aliyuncs.com"
+
+// Storage is where backups are, in the section of the storage type.
+type Storage struct {
+	// s3 is a bucket of S3, or of a server that speaks its protocol.
+	// +optional
+	S3 *S3Source `json:"s3,omitempty"`
+	// abs is a container of Azure Blob Storage.
+	// +optional
+	ABS *ABSSource `json:"abs,omitempty"`
+	// gcs is a bucket of Google Cloud Storage.
+	// +optional
+	GCS *GCSSource `json:"gcs,omitempty"`
+	// oss is a bucket of Alibaba's Object Storage Service.
+	// +optional
+	OSS *OSSSource `json:"oss,omitempty"`
+	// pvc is a claim, whose volume is mounted while a backup is made or restored.
+	// +optional
+	PVC *PVCSource `json:"pvc,omitempty"`
+}
+
+// S3Source is a place in a bucket of S3.
+type S3Source struct {
+	// path is "<bucket>/<key>". One backup is kept under exactly that key; those of a schedule get
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" after it.
+	// +required
+	// +kubebuilder:validation:MaxLength=900
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path is <bucket>/<key>, such as backups/example/etcd"
+	Path string `json:"path"`
+	// awsSecret holds the files credentials and config of the AWS tools, of which the profile default is used.
+	// Without it the pod uses what its ServiceAccount or node has.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	AWSSecret string `json:"awsSecret,omitempty"`
+	// endpoint is the URL of a server that is not Amazon's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=400
+	Endpoint string `json:"endpoint,omitempty"`
+	// forcePathStyle has the bucket stand in the path of URLs and not in the host's name.
+	// +optional
+	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
+}
+
+// ABSSource is a place in a container of Azure Blob Storage.
+type ABSSource struct {
+	// path is "<container>/<key>".
+	// +required
+	// +kubebuilder:validation:MaxLength=900
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path is <container>/<key>, such as backups/example/etcd"
+	Path string `json:"path"`
+	// absSecret holds storage-account, storage-key and, for another cloud than the public one, cloud.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ABSSecret string `json:"absSecret"`
+}
+
+// GCSSource is a place in a bucket of Google Cloud Storage.
+type GCSSource struct {
+	// path is "<bucket>/<key>".
+	// +required
+	// +kubebuilder:validation:MaxLength=900
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path is <bucket>/<key>, such as backups/example/etcd"
+	Path string `json:"path"`
+	// gcpSecret holds access-token or credentials.json. Without it the pod uses what its ServiceAccount or node has.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	GCPSecret string `json:"gcpSecret,omitempty"`
+}
+
+// OSSSource is a place in a bucket of Alibaba's Object Storage Service.
+type OSSSource struct {
+	// path is "<bucket>/<key>".
+	// +required
+	// +kubebuilder:validation:MaxLength=900
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path is <bucket>/<key>, such as backups/example/etcd"
+	Path string `json:"path"`
+	// ossSecret holds accessKeyID and accessKeySecret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	OSSSecret string `json:"ossSecret"`
+	// endpoint is the service's URL, default http://oss-cn-hangzhou.aliyuncs.com.
+	// +optional
+	// +kubebuilder:validation:MaxLength=400
+	Endpoint string `json:"endpoint,omitempty"`
+}
+
+// PVCSource is a place on the volume of a claim.
+type PVCSource struct {
+	// claimName is a claim in the namespace of the object. It and what is on it are never deleted.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ClaimName string `json:"claimName"`
+	// path is the file on the volume, such as example/etcd; those of a schedule are named as in a bucket.
+	// +required
+	// +kubebuilder:validation:MaxLength=900
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/].*[^/]$|^[^/]$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path is a file on the volume, such as example/etcd"
+	Path string `json:"path"`
+}

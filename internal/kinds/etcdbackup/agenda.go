@@ -1,0 +1,93 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdbackup
+
+import (
+	"fmt"
+	"time"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/schedule"
+)
+
+// agenda is what the spec asks for at a time.
+type agenda struct {
+	// wrong tells why the schedule cannot be kept.
+	wrong string
+	// due is when a backup was to begin that has not; zero: none was. next is the one to come;
+	// zero: none does by itself.
+	due, next time.Time
+}
+
+// agendaOf tells what is due. Of times that were missed only the latest is made up for.
+func agendaOf(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
+	now = now.UTC().Truncate(time.Second)
+	policy := policyOf(b)
+	switch {
+	case policy.Schedule != "":
+		return byCron(b, policy, now)
+	case policy.BackupIntervalInSecond > 0:
+		return byInterval(b, time.Duration(policy.BackupIntervalInSecond)*time.Second, now)
+	case b.Status.Run == nil || b.Status.Run.Phase == etcdv1beta2.RunFailed && b.Status.Run.Generation != b.Generation:
+		return agenda{due: now} // one that failed is tried again when the spec says something else
+	}
+	return agenda{}
+}
+
+func byCron(b *etcdv1beta2.EtcdBackup, policy etcdv1beta2.BackupPolicy, now time.Time) agenda {
+	s, err := schedule.Parse(policy.Schedule, policy.TimeZone)
+	if err != nil {
+		return agenda{wrong: "backupPolicy: " + err.Error()}
+	}
+	next := s.Next(now)
+	if next.IsZero() {
+		return agenda{wrong: fmt.Sprintf("backupPolicy: schedule %q never comes", policy.Schedule)}
+	}
+	return agenda{due: s.Latest(since(b), now).UTC(), next: next.UTC()}
+}
+
+// byInterval counts from the creation of the object. The CoreOS operator let an interval pass before
+// the first backup: until then there was none.
+func byInterval(b *etcdv1beta2.EtcdBackup, every time.Duration, now time.Time) agenda {
+	first := b.CreationTimestamp.UTC()
+	latest := first.Add(now.Sub(first).Truncate(every))
+	if now.Before(first) { // the clock was set back
+		return agenda{next: first}
+	}
+	out := agenda{next: latest.Add(every)}
+	if b.Status.Run == nil || latest.After(b.Status.Run.Due.Time) {
+		out.due = latest
+	}
+	return out
+}
+
+// since is after when a time of the schedule counts.
+func since(b *etcdv1beta2.EtcdBackup) time.Time {
+	if b.Status.Run != nil {
+		return b.Status.Run.Due.Time
+	}
+	return b.CreationTimestamp.Time
+}
+
+func policyOf(b *etcdv1beta2.EtcdBackup) etcdv1beta2.BackupPolicy {
+	if b.Spec.BackupPolicy == nil {
+		return etcdv1beta2.BackupPolicy{}
+	}
+	return *b.Spec.BackupPolicy
+}
+
+// periodic tells whether backups are made again and again.
+func periodic(b *etcdv1beta2.EtcdBackup) bool {
+	policy := policyOf(b)
+	return policy.Schedule != "" || policy.BackupIntervalInSecond > 0
+}
+
+// timeout is for how long one attempt may run.
+func timeout(b *etcdv1beta2.EtcdBackup) time.Duration {
+	seconds := policyOf(b).TimeoutInSecond
+	if seconds <= 0 {
+		seconds = etcdv1beta2.DefaultBackupTimeout
+	}
+	return time.Duration(seconds) * time.Second
+}

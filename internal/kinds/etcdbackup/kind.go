@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package etcdbackup is the kind EtcdBackup: the data of an etcd cluster, saved once or again and
+// again, and restored in a throw-away pod to see that it can be.
+//
+// A run is one backup with its attempts, each a pod of a fixed name that tells in its termination
+// message how it ended. A run is begun when it is written down in the status: agenda.go tells when
+// one is due, judge.go what is known of it and what follows. What the pods do is internal/backup's,
+// and cmd/opcrew-backup's: nothing here speaks to etcd or to a store.
+package etcdbackup
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/status,verbs=patch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/finalizers,verbs=update
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets;persistentvolumeclaims,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdbackups.etcd.database.coreos.com,verbs=get
+
+// workers is how many objects are looked at at a time.
+const workers = 4
+
+// Kind is EtcdBackup's entry in the list of kinds.
+func Kind() kit.Kind {
+	return kit.Kind{
+		Name:        "etcdbackup",
+		Layer:       kit.Data,
+		CRDs:        []string{"etcdbackups.etcd.database.coreos.com", "etcdclusters.etcd.database.coreos.com"},
+		AddToScheme: etcdv1beta2.AddToScheme,
+		Cache:       cached,
+		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
+			m, err := newGauges(tools.Registry)
+			if err != nil {
+				return err
+			}
+			return setup(mgr, &reconciler{Tools: tools, metrics: m})
+		},
+	}
+}
+
+func cached() map[client.Object]cache.ByObject {
+	pods := kit.Ours()
+	pods.Transform = kit.TrimPod
+	return map[client.Object]cache.ByObject{
+		&etcdv1beta2.EtcdBackup{}:  {},
+		&etcdv1beta2.EtcdCluster{}: {},
+		&corev1.Pod{}:              pods,
+	}
+}
+
+func setup(mgr ctrl.Manager, r *reconciler) error {
+	loop := &kit.Loop[*etcdv1beta2.EtcdBackup, facts]{
+		Tools:  r.Tools,
+		New:    func() *etcdv1beta2.EtcdBackup { return &etcdv1beta2.EtcdBackup{} },
+		Kind:   r,
+		After:  r.metrics.set,
+		Forget: r.metrics.forget,
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("etcdbackup").
+		For(&etcdv1beta2.EtcdBackup{}).
+		Owns(&corev1.Pod{}).
+		Watches(&etcdv1beta2.EtcdCluster{}, handler.EnqueueRequestsFromMapFunc(r.whoSave), builder.WithPredicates(cameUp)).
+		WithOptions(kit.ControllerOptions(workers)).
+		Complete(loop)
+}
+
+// whoSave wakes the backups of a cluster that wait for it.
+func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []reconcile.Request {
+	list := &etcdv1beta2.EtcdBackupList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		b := &list.Items[i]
+		if b.Spec.EtcdCluster != nil && b.Spec.EtcdCluster.Name == cluster.GetName() {
+			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: b.Namespace, Name: b.Name}})
+		}
+	}
+	return out
+}
+
+// cameUp leaves out all that an EtcdCluster tells but that it has members to be saved, or has none.
+var cameUp = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
+	return len(was.Status.Membership) == 0 && len(is.Status.Membership) > 0 || was.Spec.Hibernate != is.Spec.Hibernate
+}}

@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdbackup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+const (
+	// taskLabel of a pod is what it does, dueLabel the time of its run in seconds, attemptLabel how
+	// often that was tried.
+	taskLabel    = "etcd.opcrew.io/task"
+	dueLabel     = "etcd.opcrew.io/due"
+	attemptLabel = "etcd.opcrew.io/attempt"
+	// orderAnnotation of a pod is what it is to do.
+	orderAnnotation = "etcd.opcrew.io/order"
+
+	// longestName of an object of which a pod's name is made: that has 253 characters at most.
+	longestName = 200
+)
+
+// task is what a pod does.
+type task string
+
+const (
+	save   task = "save"
+	verify task = "verify"
+)
+
+// work is one attempt at a task of a run.
+type work struct {
+	task    task
+	due     time.Time
+	attempt int
+}
+
+// podName is the same whoever decides on it: two operators at once make one pod.
+func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s", b.UID, w.id()))
+	return b.Name[:min(len(b.Name), longestName)] + "-" + hex.EncodeToString(sum[:])[:10]
+}
+
+func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }
+
+func (w work) labels() map[string]string {
+	return map[string]string{
+		"app.kubernetes.io/name": "etcdbackup",
+		taskLabel:                string(w.task),
+		dueLabel:                 strconv.FormatInt(w.due.Unix(), 10),
+		attemptLabel:             strconv.Itoa(w.attempt),
+	}
+}
+
+// workOf is what a pod was made for.
+func workOf(pod *corev1.Pod) work {
+	due, _ := strconv.ParseInt(pod.Labels[dueLabel], 10, 64)
+	attempt, _ := strconv.Atoi(pod.Labels[attemptLabel])
+	return work{task: task(pod.Labels[taskLabel]), due: time.Unix(due, 0), attempt: attempt}
+}

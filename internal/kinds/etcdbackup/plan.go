@@ -1,0 +1,64 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdbackup
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// obstacleInterval passes between two looks at what keeps a pod from being made.
+const obstacleInterval = 15 * time.Second
+
+// Plan makes the next pod of a run, and removes those of earlier runs. Backups stay when the
+// object goes; its pods are collected with it.
+func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, now time.Time) kit.Plan {
+	if b.DeletionTimestamp != nil {
+		return leave(b)
+	}
+	v := judge(b, f, now)
+	plan := kit.Plan{Again: v.again, Prune: []client.ObjectList{&corev1.PodList{}}, Stays: ofRun(b)}
+	switch {
+	case v.make == nil:
+	case f.obstacle != nil:
+		plan.Again = obstacleInterval
+	default:
+		plan.Children = f.child(b, *v.make)
+	}
+	return plan
+}
+
+// leave lets an object go that the CoreOS operator held: there is nothing to be done.
+func leave(b *etcdv1beta2.EtcdBackup) kit.Plan {
+	if slices.Contains(b.Finalizers, etcdv1beta2.PeriodicFinalizer) {
+		return kit.Plan{Release: etcdv1beta2.PeriodicFinalizer}
+	}
+	return kit.Plan{}
+}
+
+// child is the pod for a piece of work. One whose order cannot be written is not made: the
+// status says why.
+func (f facts) child(b *etcdv1beta2.EtcdBackup, w work) []ensure.Child {
+	order, err := backup.EncodeOrder(orderOf(b, f, w))
+	if err != nil {
+		return nil
+	}
+	return []ensure.Child{{Object: pod(b, f, w, order), Once: true}}
+}
+
+// ofRun tells which pods stay: those of the last run, whose logs may be wanted.
+func ofRun(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
+	return func(object client.Object) bool {
+		pod, ok := object.(*corev1.Pod)
+		return !ok || b.Status.Run == nil || !workOf(pod).due.Before(b.Status.Run.Due.Time)
+	}
+}

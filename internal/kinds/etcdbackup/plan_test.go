@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdbackup
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
+	const running, verifying = etcdv1beta2.RunRunning, etcdv1beta2.RunVerifying
+	run, proof := newBackup(inRun(running, 0)), newBackup(inRun(verifying, 0), hasSaved)
+	for name, c := range map[string]struct {
+		backup *etcdv1beta2.EtcdBackup
+		pods   []corev1.Pod
+		want   string
+	}{
+		"a run is written down before it is begun":  {newBackup(), nil, "nothing"},
+		"then it is begun":                          {run, nil, "save 1"},
+		"it is at work":                             {run, pods(podOf(run, save, 1)), "nothing, again in 5m51s + 1m0s"},
+		"it succeeded":                              {run, pods(podOf(run, save, 1, told(0, good))), "nothing"},
+		"an attempt has just failed":                {run, pods(podOf(run, save, 1, told(4*time.Second, away))), "nothing, again in 6s"},
+		"and its pause is over":                     {run, pods(podOf(run, save, 1, told(10*time.Second, away))), "save 2"},
+		"the second failed, too":                    {run, pods(podOf(run, save, 1, told(time.Minute, away)), podOf(run, save, 2, told(10*time.Second, away))), "nothing, again in 20s"},
+		"the last attempt failed":                   {run, pods(podOf(run, save, 3, told(time.Hour, away))), "nothing"},
+		"what it is to do makes no sense":           {run, pods(podOf(run, save, 1, told(time.Hour, wild))), "nothing"},
+		"it ended without a word":                   {run, pods(podOf(run, save, 1, wordless("Evicted"))), "nothing, again in 10s"},
+		"nobody tells of it any more":               {run, pods(podOf(run, save, 1, unheard)), "nothing, again in 10s"},
+		"pods of an earlier run are none of this":   {run, pods(podOf(newBackup(inRun(running, -time.Hour)), save, 3, told(0, away))), "save 1"},
+		"it is restored to see that it can be":      {proof, pods(podOf(proof, save, 1, told(time.Minute, good))), "verify 1"},
+		"it is suspended":                           {newBackup(every(3600), suspended), nil, "nothing"},
+		"it is suspended while a run is made":       {newBackup(every(3600), suspended, inRun(running, 0)), nil, "save 1"},
+		"the next is due in an hour":                {newBackup(every(3600), inRun(etcdv1beta2.RunSucceeded, 0)), nil, "nothing, again in 1h0m0s"},
+		"the next is due before the pause is over":  {newBackup(every(10), inRun(running, 0)), pods(podOf(run, save, 2, told(time.Second, away))), "nothing, again in 10s"},
+		"the schedule makes no sense":               {newBackup(cron("never", "")), nil, "nothing"},
+		"the CoreOS operator's finalizer is let go": {newBackup(leaving), nil, "release backup-operator-periodic"},
+	} {
+		plan := (&reconciler{}).Plan(c.backup, facts{now: noon, pods: c.pods}, noon)
+		got := "nothing"
+		for _, child := range plan.Children {
+			pod := child.Object.(*corev1ac.PodApplyConfiguration)
+			got = pod.Labels[taskLabel] + " " + pod.Labels[attemptLabel]
+		}
+		if plan.Release != "" {
+			got = "release " + plan.Release
+		}
+		if plan.Again > 0 && plan.Children == nil {
+			got += ", again in " + wait(plan.Again)
+		}
+		if got != c.want {
+			t.Errorf("%s: expected %q, got %q", name, c.want, got)
+		}
+	}
+}
+
+// wait is a time in words, with the silence after which a pod is given up apart.
+func wait(d time.Duration) string {
+	if d > slack && d < time.Hour {
+		return fmt.Sprintf("%s + %s", d-silence, silence)
+	}
+	return d.String()
+}
+
+func pods(all ...corev1.Pod) []corev1.Pod { return all }
+
+func leaving(b *etcdv1beta2.EtcdBackup) {
+	b.DeletionTimestamp, b.Finalizers = &metav1.Time{Time: noon}, []string{etcdv1beta2.PeriodicFinalizer, "others.io/hold"}
+}
+
+func TestAnObstacleKeepsAPodFromBeingMade(t *testing.T) {
+	b := newBackup(inRun(etcdv1beta2.RunRunning, 0))
+	f := facts{now: noon, obstacle: &obstacle{etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"}}
+	if plan := (&reconciler{}).Plan(b, f, noon); len(plan.Children) > 0 || plan.Again != obstacleInterval {
+		t.Errorf("expected no pod, and another look soon, got %+v", plan)
+	}
+	if got := conditionOf(reported(t, b, f), "Ready"); got != "False SecretMissing: s3.awsSecret: there is no Secret aws" {
+		t.Errorf("expected Ready to name it, got %s", got)
+	}
+}
+
+func TestPodsOfTheLastRunStayAndThoseOfEarlierOnesGo(t *testing.T) {
+	b := newBackup(every(3600), inRun(etcdv1beta2.RunSucceeded, time.Hour))
+	last, earlier := podOf(b, save, 1), podOf(newBackup(inRun("", 0)), save, 1)
+	stays := (&reconciler{}).Plan(b, facts{now: noon}, noon).Stays
+	if !stays(&last) || stays(&earlier) {
+		t.Errorf("expected the pod of the last run to stay (%t), and the earlier to go (stays: %t)", stays(&last), stays(&earlier))
+	}
+}
+
+func TestTwoOperatorsNameTheSamePodAndNoOther(t *testing.T) {
+	b, seen := newBackup(), map[string]work{}
+	for _, w := range []work{{save, noon, 1}, {save, noon, 2}, {verify, noon, 1}, {save, noon.Add(time.Second), 1}} {
+		name := w.podName(b)
+		if other, taken := seen[name]; taken || name != w.podName(newBackup()) {
+			t.Errorf("expected %+v to have a name of its own that is always the same, got %s, as %+v has", w, name, other)
+		}
+		seen[name] = w
+	}
+}

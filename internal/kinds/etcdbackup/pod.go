@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdbackup
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/utils/ptr"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/podtemplate"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// user runs the work, and files on a volume become its group's.
+const user = 1000
+
+// pod does one piece of work and tells in its termination message how it ended. It has no account of
+// the cluster's but one that the user names.
+func pod(b *etcdv1beta2.EtcdBackup, f facts, w work, order string) *corev1ac.PodApplyConfiguration {
+	policy := ptr.Deref(b.Spec.Pod, etcdv1beta2.WorkerPolicy{})
+	spec := corev1ac.PodSpec().
+		WithRestartPolicy(corev1.RestartPolicyNever).
+		WithActiveDeadlineSeconds(int64((limitOf(b, w.task) + slack).Seconds())).
+		WithTerminationGracePeriodSeconds(10).
+		WithEnableServiceLinks(false).
+		WithAutomountServiceAccountToken(policy.ServiceAccountName != "").
+		WithNodeSelector(policy.NodeSelector).
+		WithSecurityContext(corev1ac.PodSecurityContext().WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
+			WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).
+			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithContainers(worker(b, f, w, policy)).
+		WithVolumes(volumes(b, f, w)...)
+	if policy.ServiceAccountName != "" {
+		spec.WithServiceAccountName(policy.ServiceAccountName)
+	}
+	for _, t := range policy.Tolerations {
+		spec.WithTolerations(podtemplate.Convert[*corev1ac.TolerationApplyConfiguration](t))
+	}
+	for _, s := range policy.ImagePullSecrets {
+		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(s.Name))
+	}
+	return corev1ac.Pod(w.podName(b), b.Namespace).
+		WithLabels(w.labels()).
+		WithAnnotations(map[string]string{orderAnnotation: order}).
+		WithSpec(spec)
+}
+
+func worker(b *etcdv1beta2.EtcdBackup, f facts, w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ContainerApplyConfiguration {
+	out := corev1ac.Container().WithName(string(w.task)).
+		WithImage(f.image).
+		WithImagePullPolicy(corev1.PullIfNotPresent).
+		WithArgs(string(w.task), "--order-file="+orderMount+"/"+orderFile).
+		WithTerminationMessagePath(corev1.TerminationMessagePathDefault).
+		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile).
+		WithResources(resources(w, policy)).
+		WithSecurityContext(workload.Locked().WithReadOnlyRootFilesystem(true)).
+		WithVolumeMounts(corev1ac.VolumeMount().WithName("order").WithMountPath(orderMount).WithReadOnly(true))
+	for _, m := range mounts(b, f, w) {
+		out.WithVolumeMounts(corev1ac.VolumeMount().WithName(m.name).WithMountPath(m.path).WithReadOnly(m.readOnly))
+	}
+	return out
+}
+
+// resources by default: to save needs little, as nothing is held in memory; to restore as much as the
+// keys take, which nobody knows before.
+func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequirementsApplyConfiguration {
+	if policy.Resources != nil {
+		return podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](policy.Resources)
+	}
+	out := corev1ac.ResourceRequirements().WithRequests(corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64Mi")})
+	if w.task == save {
+		out.WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("128Mi")})
+	}
+	return out
+}
+
+// mount is a volume of a pod, and where its container has it.
+type mount struct {
+	name, path string
+	readOnly   bool
+	volume     *corev1ac.VolumeApplyConfiguration
+}
+
+func mounts(b *etcdv1beta2.EtcdBackup, f facts, w work) []mount {
+	var out []mount
+	secret := func(name, path, from string) {
+		if from != "" {
+			out = append(out, mount{name, path, true, corev1ac.Volume().WithSecret(corev1ac.SecretVolumeSource().WithSecretName(from).WithDefaultMode(0o440))})
+		}
+	}
+	secret("storage", storageMount, placeOf(b.Spec.StorageType, b.Spec.Storage).secret)
+	if w.task == save {
+		secret("tls", tlsMount, tlsSecret(b, f.cluster))
+	} else {
+		out = append(out, mount{"scratch", scratchMount, false, corev1ac.Volume().WithEmptyDir(corev1ac.EmptyDirVolumeSource())})
+	}
+	if b.Spec.StorageType == etcdv1beta2.StoragePVC && b.Spec.PVC != nil {
+		claim := corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(b.Spec.PVC.ClaimName)
+		out = append(out, mount{"backups", folderMount, w.task == verify, corev1ac.Volume().WithPersistentVolumeClaim(claim)})
+	}
+	return out
+}
+
+func volumes(b *etcdv1beta2.EtcdBackup, f facts, w work) []*corev1ac.VolumeApplyConfiguration {
+	// What to do is in a file: nothing of it is text of a shell, or expanded on its way.
+	order := corev1ac.Volume().WithName("order").WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().WithItems(
+		corev1ac.DownwardAPIVolumeFile().WithPath(orderFile).
+			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + orderAnnotation + "']"))))
+	out := []*corev1ac.VolumeApplyConfiguration{order}
+	for _, m := range mounts(b, f, w) {
+		out = append(out, m.volume.WithName(m.name))
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package schedule reads the schedules of kinds that do something again and again, in cron's
+// format, and tells which of their times is due. What is done then is the kinds' own.
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Schedule is when something is to be done.
+type Schedule struct {
+	times cron.Schedule
+	zone  *time.Location
+}
+
+// Parse reads a schedule of five fields. The time zone stands in its own field, as in a
+// CronJob; empty is UTC. Errors say what to write instead, by the names of the two fields.
+func Parse(text, zone string) (Schedule, error) {
+	if strings.HasPrefix(text, "@every") {
+		return Schedule{}, fmt.Errorf("schedule %q: write when, and not how often, in five fields such as \"*/10 * * * *\"", text)
+	}
+	if strings.Contains(text, "TZ") {
+		return Schedule{}, fmt.Errorf("schedule %q: write the time zone into timeZone", text)
+	}
+	location, err := time.LoadLocation(cmp.Or(zone, "UTC"))
+	if err != nil || zone == "Local" {
+		return Schedule{}, fmt.Errorf("timeZone %q is not known; write one such as Europe/Berlin", zone)
+	}
+	times, err := cron.ParseStandard(text)
+	if err != nil {
+		return Schedule{}, fmt.Errorf("schedule %q: %w; write five fields such as \"0 3 * * *\"", text, err)
+	}
+	return Schedule{times, location}, nil
+}
+
+// Next is the first time after another; zero if none ever comes.
+func (s Schedule) Next(after time.Time) time.Time { return s.times.Next(after.In(s.zone)) }
+
+// Latest is the last time after one and not after another, zero for none. It looks from near
+// the end first: a minute's schedule that slept for years has missed millions.
+func (s Schedule) Latest(after, until time.Time) time.Time {
+	const day = 24 * time.Hour
+	for _, span := range []time.Duration{time.Hour, day, 32 * day, 366 * day} {
+		if from := until.Add(-span); from.After(after) {
+			if last := s.lastBetween(from, until); !last.IsZero() {
+				return last
+			}
+		}
+	}
+	return s.lastBetween(after, until)
+}
+
+func (s Schedule) lastBetween(after, until time.Time) time.Time {
+	var last time.Time
+	for t := s.Next(after); !t.IsZero() && !t.After(until); t = s.Next(t) {
+		last = t
+	}
+	return last
+}
