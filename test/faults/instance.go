@@ -73,8 +73,8 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Kind, n
 func options(kind kit.Kind, namespace string) kit.Options {
 	opts := kit.Options{
 		Kinds: []kit.Kind{kind}, MetricsAddress: "0", ProbeAddress: "0",
-		HelperImage: "opcrew/opcrew-helper:test",
-		Registry:    prometheus.NewRegistry(), Clock: clock.RealClock{}, ShutdownTimeout: 5 * time.Second,
+		HelperImage: "opcrew/opcrew-helper:test", BackupImage: "opcrew/opcrew-backup:test",
+		Registry: prometheus.NewRegistry(), Clock: clock.RealClock{}, ShutdownTimeout: 5 * time.Second,
 	}
 	if namespace != "" {
 		opts.Namespaces = []string{namespace}

@@ -48,6 +48,7 @@ func (p *Process) Start() {
 		ProbeAddress:    "0",
 		Registry:        p.Registry,
 		HelperImage:     "opcrew/opcrew-helper:test",
+		BackupImage:     "opcrew/opcrew-backup:test",
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 10 * time.Second,
 	})
