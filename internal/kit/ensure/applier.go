@@ -41,7 +41,7 @@ const (
 type Result struct {
 	Ref     Ref
 	Action  Action
-	Message string        // for Taken and Contested: who is in the way, and what next
+	Message string        // for Taken and Contested: who is in the way, and what next; for Unchanged: what keeps it from being followed
 	Again   time.Duration // when to look again, 0: when something changes
 }
 
@@ -91,7 +91,7 @@ func (a *Applier) Ensure(ctx context.Context, owner *Owner, child Child, hold bo
 	case found.object == nil:
 		return a.create(ctx, owner, in, hold)
 	case child.Once:
-		return Result{Ref: in.Ref, Action: Unchanged}, nil
+		return Result{Ref: in.Ref, Action: Unchanged, Message: found.stripped}, nil
 	}
 	return a.update(ctx, in, found.object, hold)
 }

@@ -31,6 +31,7 @@ type found struct {
 	waiting  bool          // the cache is behind, or the child is going away: its event comes
 	leaving  string        // that it is going away, in words
 	stranger string        // somebody else's object of that name, in words
+	stripped string        // that it lost the label by which the cache selects, in words
 	again    time.Duration // when to look at a stranger again that the cache does not see
 }
 
@@ -104,7 +105,9 @@ func (a *Applier) findStripped(ctx context.Context, in *intent) (found, error) {
 	if err := a.live.Get(ctx, in.ObjectKey, object); err != nil {
 		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
 	}
-	return found{object: object}, nil
+	why := fmt.Sprintf("%s has lost the label %s: %s, by which the operator sees what becomes of it; put it back, or delete the object",
+		in.Ref, common.ManagedByLabel, common.Name)
+	return found{object: object, stripped: why}, nil
 }
 
 // ours tells whether an object is the child: made for owner, or data that an earlier owner
