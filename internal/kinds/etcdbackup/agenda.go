@@ -29,10 +29,20 @@ func agendaOf(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
 		return byCron(b, policy, now)
 	case policy.BackupIntervalInSecond > 0:
 		return byInterval(b, time.Duration(policy.BackupIntervalInSecond)*time.Second, now)
-	case b.Status.Run == nil || b.Status.Run.Phase == etcdv1beta2.RunFailed && b.Status.Run.Generation != b.Generation:
-		return agenda{due: now} // one that failed is tried again when the spec says something else
+	case b.Status.Run == nil && !b.Status.Succeeded: // an earlier operator's backup is not written over
+		return agenda{due: now}
+	case b.Status.Run != nil && b.Status.Run.Phase == etcdv1beta2.RunFailed && b.Status.Run.Generation != b.Generation:
+		return agenda{due: after(b.Status.Run.Due.UTC(), now)} // the spec says something else
 	}
 	return agenda{}
+}
+
+// after is now, or a moment after the last run, by whose time its pods are known.
+func after(last, now time.Time) time.Time {
+	if now.After(last) {
+		return now
+	}
+	return last.Add(time.Second)
 }
 
 func byCron(b *etcdv1beta2.EtcdBackup, policy etcdv1beta2.BackupPolicy, now time.Time) agenda {

@@ -23,6 +23,8 @@ func TestWhenABackupIsDue(t *testing.T) {
 		"one that succeeded, never again":         {newBackup(inRun(done, 0), edited), time.Hour, "", "", ""},
 		"one that failed, not by itself":          {newBackup(inRun(failed, 0)), time.Hour, "", "", ""},
 		"one that failed, for another spec":       {newBackup(inRun(failed, 0), edited), time.Hour, "13:00:00", "", ""},
+		"one that failed this second, edited":     {newBackup(inRun(failed, time.Hour), edited), time.Hour, "13:00:01", "", ""},
+		"one that another operator has made":      {newBackup(fromCoreOS), time.Hour, "", "", ""},
 		"one that is made":                        {newBackup(inRun(begun, 0)), time.Hour, "", "", ""},
 		"each hour, the first at once":            {newBackup(every(3600)), time.Second, "12:00:00", "13:00:00", ""},
 		"each hour, not due yet":                  {newBackup(every(3600), inRun(done, 0)), 59 * time.Minute, "", "13:00:00", ""},

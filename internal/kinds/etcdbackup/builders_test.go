@@ -75,6 +75,18 @@ func hasSaved(b *etcdv1beta2.EtcdBackup) {
 		Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionTrue, Reason: etcdv1beta2.ReasonSaved, Message: "Saved " + sevenMade})
 }
 
+// fromCoreOS has the status that the CoreOS operator gave it.
+func fromCoreOS(b *etcdv1beta2.EtcdBackup) {
+	b.Status = etcdv1beta2.EtcdBackupStatus{Succeeded: true, EtcdRevision: 7, EtcdVersion: "3.2.13"}
+}
+
+// hasFailed has the last backup have failed.
+func hasFailed(b *etcdv1beta2.EtcdBackup) {
+	b.Status.Succeeded, b.Status.Reason = false, "S3: connection refused"
+	meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
+		Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionFalse, Reason: "StoreUnreachable", Message: "S3: connection refused"})
+}
+
 type podOption func(*corev1.Pod)
 
 // podOf is one of an attempt, and has been at work for ten seconds.
@@ -82,6 +94,8 @@ func podOf(b *etcdv1beta2.EtcdBackup, t task, attempt int, options ...podOption)
 	w := work{task: t, due: b.Status.Run.Due.Time, attempt: attempt}
 	pod := corev1.Pod{}
 	pod.Namespace, pod.Name, pod.Labels = b.Namespace, w.podName(b), w.labels()
+	pod.Spec.ActiveDeadlineSeconds = new(int64((limitOf(b, t) + slack).Seconds()))
+	pod.CreationTimestamp = metav1.NewTime(noon.Add(-20 * time.Second))
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.StartTime = &metav1.Time{Time: noon.Add(-10 * time.Second)}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: string(t), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
@@ -106,7 +120,9 @@ func told(before time.Duration, r backup.Result) podOption {
 
 // wordless has a pod have failed without a word of its own.
 func wordless(reason string) podOption {
-	return func(pod *corev1.Pod) { pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, reason }
+	return func(pod *corev1.Pod) {
+		pod.Status.Phase, pod.Status.Reason, pod.Status.ContainerStatuses = corev1.PodFailed, reason, nil
+	}
 }
 
 // unheard has nobody tell of a pod for an hour.
@@ -125,6 +141,11 @@ const sevenMade = "backups/example_v7_2026-08-01-11:00:00"
 var (
 	good = backup.Result{Outcome: backup.Succeeded, Object: "backups/example", Revision: 42, EtcdVersion: "3.6.16", Size: 20512, SavedAt: noon}
 	away = backup.Result{Outcome: backup.Failed, Reason: "ServerUnreachable", Message: "S3: connection refused"}
+	// unpruned is complete, beside older ones that are too many.
+	unpruned = backup.Result{
+		Outcome: backup.Succeeded, Reason: backup.ReasonPruneFailed, Message: "older ones could not be removed: denied",
+		Object: "backups/example", Revision: 42, EtcdVersion: "3.6.16", Size: 20512, SavedAt: noon,
+	}
 	wild = backup.Result{Outcome: backup.Invalid, Reason: "InvalidOrder", Message: "path: nothing behind the bucket"}
 )
 
@@ -135,6 +156,7 @@ func reported(t testing.TB, b *etcdv1beta2.EtcdBackup, f facts) *etcdv1beta2.Etc
 	if len(out.Status.Conditions) == 0 { // the CRD's default
 		out.Status.Conditions = []metav1.Condition{{Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionUnknown, Reason: "Pending"}}
 	}
+	f.now = noon
 	(&reconciler{}).Report(out, f, kit.Outcome{}, noon)
 	return out
 }

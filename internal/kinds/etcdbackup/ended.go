@@ -22,29 +22,41 @@ const (
 // slack is what a pod has beyond the time of its order, for its image and volumes to come.
 const slack = 5 * time.Minute
 
-// silence is how long after that a pod is given up of which nobody tells that it ended: its node may
-// be gone.
+// silence is how long after its deadline a pod is given up of which nobody tells that it ended: its
+// node may be gone.
 const silence = time.Minute
 
 // outcome is how a pod ended, nil while it has not.
-func outcome(pod *corev1.Pod, now time.Time, limit time.Duration) *backup.Result {
+func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	terminated := status(pod).State.Terminated
 	if terminated != nil {
 		if result, err := backup.ParseResult(terminated.Message); err == nil {
 			return &result
 		}
 	}
+	end := deadline(pod)
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case terminated != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodFailed, Message: "pod " + pod.Name + " ended: " + lastWords(pod)}
-	case pod.Status.StartTime != nil && now.Sub(pod.Status.StartTime.Time) > limit+slack+silence:
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("nobody has told that pod %s ended, which was to take %s at most", pod.Name, limit)}
+	case !end.IsZero() && now.After(end):
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("nobody has told that pod %s ended, which its kubelet was to end at %s",
+			pod.Name, end.Add(-silence).UTC().Format(time.RFC3339))}
 	}
 	return nil
 }
 
-// endedAt is when a pod ended, as far as is known.
-func endedAt(pod *corev1.Pod, now time.Time) time.Time {
+// deadline is when a pod is given up that nobody tells of; zero: it was not begun. Its kubelet
+// has ended it before, also where nobody hears that: the next pod never works beside it.
+func deadline(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime == nil || pod.Spec.ActiveDeadlineSeconds == nil {
+		return time.Time{}
+	}
+	return pod.Status.StartTime.Add(time.Duration(*pod.Spec.ActiveDeadlineSeconds)*time.Second + silence)
+}
+
+// endedAt is when a pod ended, as far as is known, and else when it began: one that its kubelet
+// did not take has nothing else.
+func endedAt(pod *corev1.Pod) time.Time {
 	if t := status(pod).State.Terminated; t != nil && !t.FinishedAt.IsZero() {
 		return t.FinishedAt.Time
 	}
@@ -53,15 +65,20 @@ func endedAt(pod *corev1.Pod, now time.Time) time.Time {
 			return c.LastTransitionTime.Time
 		}
 	}
-	return now
+	if pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
+	}
+	return pod.CreationTimestamp.Time
 }
 
-// status is that of the only container.
+// status is that of the container that does the work; others can have put more into the pod.
 func status(pod *corev1.Pod) corev1.ContainerStatus {
-	if len(pod.Status.ContainerStatuses) == 0 {
-		return corev1.ContainerStatus{}
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == string(save) || s.Name == string(verify) {
+			return s
+		}
 	}
-	return pod.Status.ContainerStatuses[0]
+	return corev1.ContainerStatus{}
 }
 
 // lastWords are what is said of a pod that ended, by the kubelet or by whoever gave it up.

@@ -17,12 +17,14 @@ import (
 
 // verdict is what is known of the runs of a backup, and what follows.
 type verdict struct {
-	// wrong tells why the spec cannot be carried out.
+	// wrong tells why the schedule cannot be kept; a run that was begun goes on.
 	wrong string
 	// open has a run begin: it is written down before anything of it is done.
 	open time.Time
 	// make is a pod that is to be there next; nil: none.
 	make *work
+	// pod is the one that is at work, or comes next.
+	pod string
 	// waits tells what the run is waiting for, and stuck whether that may need a hand.
 	waits string
 	stuck bool
@@ -34,62 +36,97 @@ type verdict struct {
 	again time.Duration
 }
 
-// judge tells what follows from what is known. It is pure.
-func judge(b *etcdv1beta2.EtcdBackup, f facts, now time.Time) verdict {
-	a := agendaOf(b, now)
+// judge tells what follows from what is known. It is pure, and of the time of the facts: what they
+// were not asked for is not decided on a moment later.
+func judge(b *etcdv1beta2.EtcdBackup, f facts) verdict {
+	a := agendaOf(b, f.now)
 	v := verdict{wrong: a.wrong, next: a.next}
-	run := b.Status.Run
-	switch {
-	case a.wrong != "":
-	case run != nil && run.Phase == etcdv1beta2.RunRunning:
-		v.saved = f.try(b, &v, save, now)
-	case run != nil && run.Phase == etcdv1beta2.RunVerifying:
-		v.proven = f.try(b, &v, verify, now)
+	switch t, ok := atWork(b); {
+	case ok && t == save:
+		v.saved = f.try(b, &v, save)
+	case ok:
+		v.proven = f.try(b, &v, verify)
 	case !a.due.IsZero() && !b.Spec.Suspend:
 		v.open = a.due
+		v.pod = work{save, a.due, 1}.podName(b)
 	}
-	if !a.next.IsZero() && !b.Spec.Suspend && (v.again == 0 || a.next.Sub(now) < v.again) {
-		v.again = max(time.Second, a.next.Sub(now))
+	if !a.next.IsZero() && !b.Spec.Suspend && (v.again == 0 || a.next.Sub(f.now) < v.again) {
+		v.again = max(time.Second, a.next.Sub(f.now))
 	}
 	return v
 }
 
+// atWork is the task that a run was begun and not ended with.
+func atWork(b *etcdv1beta2.EtcdBackup) (task, bool) {
+	switch {
+	case b.Status.Run == nil:
+		return "", false
+	case b.Status.Run.Phase == etcdv1beta2.RunVerifying:
+		return verify, true
+	}
+	return save, b.Status.Run.Phase == etcdv1beta2.RunRunning
+}
+
 // try sees a task of the run through its attempts, and returns its end.
-func (f facts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task, now time.Time) *backup.Result {
-	limit := limitOf(b, t)
-	pods := f.attempts(b, t)
-	if len(pods) == 0 {
-		v.make = &work{task: t, due: b.Status.Run.Due.Time, attempt: 1}
+func (f facts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result {
+	works := worksOf(b, t)
+	last, pod := f.last(b, works)
+	if pod == nil {
+		v.begin(b, works[0])
 		return nil
 	}
-	last := pods[len(pods)-1]
-	attempt := workOf(last).attempt
-	result := outcome(last, now, limit)
+	result := outcome(pod, f.now)
 	switch {
 	case result == nil:
-		v.watch(last, limit, now)
+		v.pod = pod.Name
+		if last > 0 {
+			v.failed(b, works[last], f.podOf(b, works[last-1]), f.now)
+		}
+		v.watch(pod, f.now)
 		return nil
-	case result.Outcome == backup.Succeeded || result.Outcome == backup.Invalid || attempt >= etcdv1beta2.BackupAttempts:
+	case result.Outcome == backup.Succeeded || result.Outcome == backup.Invalid || last == len(works)-1:
 		return result
 	}
-	v.waits, v.stuck = fmt.Sprintf("attempt %d of %d failed: %s", attempt, etcdv1beta2.BackupAttempts, result.Message), true
-	if v.again = endedAt(last, now).Add(pause(attempt)).Sub(now); v.again <= 0 {
-		v.again = 0
-		v.make = &work{task: t, due: b.Status.Run.Due.Time, attempt: attempt + 1}
+	v.failed(b, works[last+1], pod, f.now)
+	v.again = max(0, endedAt(pod).Add(pause(last+1)).Sub(f.now))
+	if v.again == 0 {
+		v.begin(b, works[last+1])
 	}
 	return nil
 }
 
-// watch tells what a pod that has not ended is doing.
-func (v *verdict) watch(pod *corev1.Pod, limit time.Duration, now time.Time) {
-	v.waits = "pod " + pod.Name + " is at work"
+// begin has a pod made.
+func (v *verdict) begin(b *etcdv1beta2.EtcdBackup, w work) { v.make, v.pod = &w, w.podName(b) }
+
+// failed tells of the attempt before one, in the same words until that one has ended, too.
+func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, now time.Time) {
+	if pod == nil {
+		return
+	}
+	if result := outcome(pod, now); result != nil {
+		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
+		v.stuck = true
+	}
+}
+
+// watch tells what keeps a pod from its work, and when it is given up: nobody tells of one whose
+// node is gone.
+func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
 		why, stuck := workload.WhyNotReady(pod)
-		v.waits, v.stuck = "pod "+pod.Name+" has not begun: "+why, stuck
+		if stuck || unscheduled(pod) {
+			v.waits, v.stuck = "pod "+pod.Name+" has not begun: "+why, v.stuck || stuck
+		}
 	}
-	if pod.Status.StartTime != nil { // nobody tells of one whose node is gone
-		v.again = max(time.Second, pod.Status.StartTime.Add(limit+slack+silence+time.Second).Sub(now))
+	if end := deadline(pod); !end.IsZero() {
+		v.again = max(time.Second, end.Add(time.Second).Sub(now))
 	}
+}
+
+func unscheduled(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse
+	})
 }
 
 // pause passes after an attempt that failed: 10 s, 30 s.
@@ -101,16 +138,25 @@ func pause(attempt int) time.Duration {
 	return out
 }
 
-// attempts are the pods of a task of the run, in the order in which they were made.
-func (f facts) attempts(b *etcdv1beta2.EtcdBackup, t task) []*corev1.Pod {
-	var out []*corev1.Pod
-	for i := range f.pods {
-		if w := workOf(&f.pods[i]); w.task == t && w.due.Equal(b.Status.Run.Due.Time) {
-			out = append(out, &f.pods[i])
+// last is the last of some attempts that has a pod, and that pod; nil: none has.
+func (f facts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Pod) {
+	for i := len(works) - 1; i >= 0; i-- {
+		if pod := f.podOf(b, works[i]); pod != nil {
+			return i, pod
 		}
 	}
-	slices.SortFunc(out, func(x, y *corev1.Pod) int { return workOf(x).attempt - workOf(y).attempt })
-	return out
+	return 0, nil
+}
+
+// podOf is the pod of an attempt, nil if there is none.
+func (f facts) podOf(b *etcdv1beta2.EtcdBackup, w work) *corev1.Pod {
+	name := w.podName(b)
+	for i := range f.pods {
+		if f.pods[i].Name == name {
+			return &f.pods[i]
+		}
+	}
+	return nil
 }
 
 // limitOf is for how long one attempt may run. To restore takes several times as long as to save.

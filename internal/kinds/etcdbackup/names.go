@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +18,7 @@ import (
 
 const (
 	// taskLabel of a pod is what it does, dueLabel the time of its run in seconds, attemptLabel how
-	// often that was tried.
+	// often that was tried. They are for people: pods are known by their names, which nobody can change.
 	taskLabel    = "etcd.opcrew.io/task"
 	dueLabel     = "etcd.opcrew.io/due"
 	attemptLabel = "etcd.opcrew.io/attempt"
@@ -46,7 +47,8 @@ type work struct {
 // podName is the same whoever decides on it: two operators at once make one pod.
 func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s", b.UID, w.id()))
-	return b.Name[:min(len(b.Name), longestName)] + "-" + hex.EncodeToString(sum[:])[:10]
+	name := strings.TrimRight(b.Name[:min(len(b.Name), longestName)], "-.") // no name has a dot beside a dash
+	return name + "-" + hex.EncodeToString(sum[:])[:10]
 }
 
 func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }
@@ -60,9 +62,17 @@ func (w work) labels() map[string]string {
 	}
 }
 
-// workOf is what a pod was made for.
-func workOf(pod *corev1.Pod) work {
+// worksOf are all attempts at a task that the last run can have.
+func worksOf(b *etcdv1beta2.EtcdBackup, t task) []work {
+	var out []work
+	for attempt := 1; attempt <= etcdv1beta2.BackupAttempts; attempt++ {
+		out = append(out, work{t, b.Status.Run.Due.Time, attempt})
+	}
+	return out
+}
+
+// dueOf is when the run of a pod was due, by its label.
+func dueOf(pod *corev1.Pod) time.Time {
 	due, _ := strconv.ParseInt(pod.Labels[dueLabel], 10, 64)
-	attempt, _ := strconv.Atoi(pod.Labels[attemptLabel])
-	return work{task: task(pod.Labels[taskLabel]), due: time.Unix(due, 0), attempt: attempt}
+	return time.Unix(due, 0)
 }

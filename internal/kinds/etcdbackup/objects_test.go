@@ -27,7 +27,7 @@ func TestThePodsOfABackup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := facts{now: noon, image: "opcrew-backup:test", cluster: test.cluster}
-			children := f.child(test.backup, *judge(test.backup, f, noon).make)
+			children := f.child(test.backup, *judge(test.backup, f).make)
 			if len(children) != 1 {
 				t.Fatalf("expected one pod, got %d", len(children))
 			}

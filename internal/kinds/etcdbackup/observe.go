@@ -9,12 +9,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -28,7 +28,9 @@ type reconciler struct {
 type facts struct {
 	now   time.Time
 	image string
-	// pods are those that were made for it and are still there.
+	// behind: the object is another by now than the one that was looked at.
+	behind bool
+	// pods are those of the task that is at work and are still there.
 	pods []corev1.Pod
 	// cluster is the EtcdCluster that is saved, nil if there is none or none is named.
 	cluster *etcdv1beta2.EtcdCluster
@@ -45,24 +47,49 @@ func (r *reconciler) Observe(ctx context.Context, b *etcdv1beta2.EtcdBackup) (fa
 	if b.DeletionTimestamp != nil {
 		return f, nil
 	}
-	list := &corev1.PodList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(b.Namespace), client.MatchingLabels{common.OwnerLabel: string(b.UID)}); err != nil {
-		return f, fmt.Errorf("list pods: %w", err)
-	}
-	for i := range list.Items {
-		if metav1.IsControlledBy(&list.Items[i], b) { // a label alone is anybody's
-			f.pods = append(f.pods, list.Items[i])
-		}
-	}
-	if judge(b, f, f.now).make == nil {
-		return f, nil
-	}
 	var err error
+	if f.pods, err = r.podsOf(ctx, b); err != nil || judge(b, f).make == nil {
+		return f, err
+	}
+	if f.behind, err = r.isBehind(ctx, b); err != nil || f.behind {
+		return f, err
+	}
 	if f.cluster, f.obstacle, err = r.observeCluster(ctx, b); err != nil || f.obstacle != nil {
 		return f, err
 	}
 	f.obstacle, err = r.observeNeeds(ctx, b, f)
 	return f, err
+}
+
+// podsOf reads the pods of the task that is at work.
+func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]corev1.Pod, error) {
+	t, ok := atWork(b)
+	if !ok {
+		return nil, nil
+	}
+	var out []corev1.Pod
+	for _, w := range worksOf(b, t) {
+		pod := corev1.Pod{}
+		err := r.Client.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: w.podName(b)}, &pod)
+		switch {
+		case client.IgnoreNotFound(err) != nil:
+			return nil, fmt.Errorf("read pod: %w", err)
+		case err == nil && metav1.IsControlledBy(&pod, b):
+			out = append(out, pod)
+		}
+	}
+	return out, nil
+}
+
+// isBehind asks the API server whether the run is where the cache has it. One that has ended could
+// have its pods removed already, and would begin anew.
+func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (bool, error) {
+	live := &etcdv1beta2.EtcdBackup{}
+	err := r.Live.Get(ctx, client.ObjectKeyFromObject(b), live)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("read it again: %w", err)
+	}
+	return err != nil || live.UID != b.UID || !equality.Semantic.DeepEqual(live.Status.Run, b.Status.Run), nil
 }
 
 // observeCluster reads the EtcdCluster that is named, which must have members.

@@ -6,14 +6,17 @@ package etcdbackup
 import (
 	"cmp"
 
+	"k8s.io/utils/ptr"
+
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backup"
 )
 
+// orderVariable is where a pod has what it is to do: no shell and no expansion of Kubernetes sees it.
+const orderVariable = "OPCREW_BACKUP_ORDER"
+
 // Where a pod has what it works with.
 const (
-	orderMount   = "/etc/opcrew/order"
-	orderFile    = "order.json"
 	storageMount = "/etc/opcrew/storage"
 	tlsMount     = "/etc/opcrew/tls"
 	folderMount  = "/backups"
@@ -55,7 +58,7 @@ func orderOf(b *etcdv1beta2.EtcdBackup, f facts, w work) backup.Order {
 		TimeoutSeconds: int64(limitOf(b, w.task).Seconds()),
 	}
 	if w.task == verify {
-		o.Verify = &backup.Verify{Object: b.Status.Last.Object, ScratchDir: scratchMount}
+		o.Verify = &backup.Verify{Object: ptr.Deref(b.Status.Last, etcdv1beta2.BackupRecord{}).Object, ScratchDir: scratchMount}
 		return o
 	}
 	o.Save = &backup.Save{Endpoints: endpoints(b, f.cluster)}

@@ -16,22 +16,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// obstacleInterval passes between two looks at what keeps a pod from being made.
+// obstacleInterval passes between two looks at what keeps a pod from being made, or from being seen.
 const obstacleInterval = 15 * time.Second
 
 // Plan makes the next pod of a run, and removes those of earlier runs. Backups stay when the
 // object goes; its pods are collected with it.
-func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, now time.Time) kit.Plan {
+func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) kit.Plan {
 	if b.DeletionTimestamp != nil {
 		return leave(b)
 	}
-	v := judge(b, f, now)
+	if f.behind {
+		return kit.Plan{Again: obstacleInterval} // its event is on the way
+	}
+	v := judge(b, f)
 	plan := kit.Plan{Again: v.again, Prune: []client.ObjectList{&corev1.PodList{}}, Stays: ofRun(b)}
-	switch {
-	case v.make == nil:
-	case f.obstacle != nil:
-		plan.Again = obstacleInterval
-	default:
+	if v.make == nil {
+		return plan
+	}
+	plan.Again = obstacleInterval
+	if f.obstacle == nil {
 		plan.Children = f.child(b, *v.make)
 	}
 	return plan
@@ -57,8 +60,13 @@ func (f facts) child(b *etcdv1beta2.EtcdBackup, w work) []ensure.Child {
 
 // ofRun tells which pods stay: those of the last run, whose logs may be wanted.
 func ofRun(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
+	if b.Status.Run == nil {
+		return func(client.Object) bool { return true }
+	}
+	works := append(worksOf(b, save), worksOf(b, verify)...)
 	return func(object client.Object) bool {
 		pod, ok := object.(*corev1.Pod)
-		return !ok || b.Status.Run == nil || !workOf(pod).due.Before(b.Status.Run.Due.Time)
+		return !ok || !dueOf(pod).Before(b.Status.Run.Due.Time) || // or later: this view is old
+			slices.ContainsFunc(works, func(w work) bool { return w.podName(b) == pod.Name })
 	}
 }

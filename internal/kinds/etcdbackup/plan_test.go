@@ -5,11 +5,13 @@ package etcdbackup
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -32,8 +34,13 @@ func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
 		"the second failed, too":                    {run, pods(podOf(run, save, 1, told(time.Minute, away)), podOf(run, save, 2, told(10*time.Second, away))), "nothing, again in 20s"},
 		"the last attempt failed":                   {run, pods(podOf(run, save, 3, told(time.Hour, away))), "nothing"},
 		"what it is to do makes no sense":           {run, pods(podOf(run, save, 1, told(time.Hour, wild))), "nothing"},
-		"it ended without a word":                   {run, pods(podOf(run, save, 1, wordless("Evicted"))), "nothing, again in 10s"},
-		"nobody tells of it any more":               {run, pods(podOf(run, save, 1, unheard)), "nothing, again in 10s"},
+		"it ended without a word":                   {run, pods(podOf(run, save, 1, wordless("Evicted"))), "save 2"},
+		"it was not taken, and never began":         {run, pods(podOf(run, save, 1, wordless("OutOfcpu"), unbegun)), "save 2"},
+		"nobody tells of it any more":               {run, pods(podOf(run, save, 1, unheard)), "save 2"},
+		"it runs beyond a time that was lowered":    {newBackup(inRun(running, 0), hurried), pods(podOf(run, save, 1)), "nothing, again in 5m51s + 1m0s"},
+		"another container of it goes on":           {run, pods(podOf(run, save, 1, told(0, good), withSidecar)), "nothing"},
+		"its labels were changed by hand":           {run, pods(podOf(run, save, 1, relabelled)), "nothing, again in 5m51s + 1m0s"},
+		"the object is another by now":              {run, nil, "behind"},
 		"pods of an earlier run are none of this":   {run, pods(podOf(newBackup(inRun(running, -time.Hour)), save, 3, told(0, away))), "save 1"},
 		"it is restored to see that it can be":      {proof, pods(podOf(proof, save, 1, told(time.Minute, good))), "verify 1"},
 		"it is suspended":                           {newBackup(every(3600), suspended), nil, "nothing"},
@@ -43,7 +50,7 @@ func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
 		"the schedule makes no sense":               {newBackup(cron("never", "")), nil, "nothing"},
 		"the CoreOS operator's finalizer is let go": {newBackup(leaving), nil, "release backup-operator-periodic"},
 	} {
-		plan := (&reconciler{}).Plan(c.backup, facts{now: noon, pods: c.pods}, noon)
+		plan := (&reconciler{}).Plan(c.backup, facts{now: noon, pods: c.pods, behind: c.want == "behind"}, noon)
 		got := "nothing"
 		for _, child := range plan.Children {
 			pod := child.Object.(*corev1ac.PodApplyConfiguration)
@@ -54,6 +61,9 @@ func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
 		}
 		if plan.Again > 0 && plan.Children == nil {
 			got += ", again in " + wait(plan.Again)
+		}
+		if c.want == "behind" {
+			c.want = "nothing, again in 15s"
 		}
 		if got != c.want {
 			t.Errorf("%s: expected %q, got %q", name, c.want, got)
@@ -67,6 +77,25 @@ func wait(d time.Duration) string {
 		return fmt.Sprintf("%s + %s", d-silence, silence)
 	}
 	return d.String()
+}
+
+// unbegun is one that its kubelet did not take.
+func unbegun(pod *corev1.Pod) { pod.Status.StartTime = nil }
+
+// withSidecar has somebody else's container in the pod, which never ends.
+func withSidecar(pod *corev1.Pod) {
+	pod.Status.Phase = corev1.PodRunning
+	mesh := corev1.ContainerStatus{Name: "mesh", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	pod.Status.ContainerStatuses = append([]corev1.ContainerStatus{mesh}, pod.Status.ContainerStatuses...)
+}
+
+func relabelled(pod *corev1.Pod) {
+	pod.Labels = map[string]string{taskLabel: "verify", dueLabel: "x", attemptLabel: "3"}
+}
+
+// hurried has attempts take a second at most, from now on.
+func hurried(b *etcdv1beta2.EtcdBackup) {
+	b.Spec.BackupPolicy = &etcdv1beta2.BackupPolicy{TimeoutInSecond: 1}
 }
 
 func pods(all ...corev1.Pod) []corev1.Pod { return all }
@@ -88,10 +117,19 @@ func TestAnObstacleKeepsAPodFromBeingMade(t *testing.T) {
 
 func TestPodsOfTheLastRunStayAndThoseOfEarlierOnesGo(t *testing.T) {
 	b := newBackup(every(3600), inRun(etcdv1beta2.RunSucceeded, time.Hour))
-	last, earlier := podOf(b, save, 1), podOf(newBackup(inRun("", 0)), save, 1)
 	stays := (&reconciler{}).Plan(b, facts{now: noon}, noon).Stays
-	if !stays(&last) || stays(&earlier) {
-		t.Errorf("expected the pod of the last run to stay (%t), and the earlier to go (stays: %t)", stays(&last), stays(&earlier))
+	for name, c := range map[string]struct {
+		pod  corev1.Pod
+		want bool
+	}{
+		"of the last run":                         {podOf(b, save, 1), true},
+		"of the last run, whose labels were lost": {podOf(b, verify, 3, relabelled), true},
+		"of a later run, in an old view":          {podOf(newBackup(inRun("", 2*time.Hour)), save, 1), true},
+		"of an earlier run":                       {podOf(newBackup(inRun("", 0)), save, 1), false},
+	} {
+		if got := stays(&c.pod); got != c.want {
+			t.Errorf("a pod %s: expected that it stays: %t, got %t", name, c.want, got)
+		}
 	}
 }
 
@@ -103,5 +141,15 @@ func TestTwoOperatorsNameTheSamePodAndNoOther(t *testing.T) {
 			t.Errorf("expected %+v to have a name of its own that is always the same, got %s, as %+v has", w, name, other)
 		}
 		seen[name] = w
+	}
+}
+
+func TestAPodsNameIsOneThatPodsCanHave(t *testing.T) {
+	b := newBackup()
+	for _, name := range []string{"a", strings.Repeat("a", 199) + ".b", strings.Repeat("a", 198) + "-.b", strings.Repeat("a", 253)} {
+		b.Name = name
+		if got := (work{save, noon, 1}).podName(b); len(validation.IsDNS1123Subdomain(got)) > 0 {
+			t.Errorf("expected the name of a pod, got %s", got)
+		}
 	}
 }

@@ -52,12 +52,13 @@ func worker(b *etcdv1beta2.EtcdBackup, f facts, w work, policy etcdv1beta2.Worke
 	out := corev1ac.Container().WithName(string(w.task)).
 		WithImage(f.image).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
-		WithArgs(string(w.task), "--order-file="+orderMount+"/"+orderFile).
+		WithArgs(string(w.task)).
+		WithEnv(corev1ac.EnvVar().WithName(orderVariable).WithValueFrom(corev1ac.EnvVarSource().
+			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + orderAnnotation + "']")))).
 		WithTerminationMessagePath(corev1.TerminationMessagePathDefault).
 		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile).
 		WithResources(resources(w, policy)).
-		WithSecurityContext(workload.Locked().WithReadOnlyRootFilesystem(true)).
-		WithVolumeMounts(corev1ac.VolumeMount().WithName("order").WithMountPath(orderMount).WithReadOnly(true))
+		WithSecurityContext(workload.Locked().WithReadOnlyRootFilesystem(true))
 	for _, m := range mounts(b, f, w) {
 		out.WithVolumeMounts(corev1ac.VolumeMount().WithName(m.name).WithMountPath(m.path).WithReadOnly(m.readOnly))
 	}
@@ -106,11 +107,7 @@ func mounts(b *etcdv1beta2.EtcdBackup, f facts, w work) []mount {
 }
 
 func volumes(b *etcdv1beta2.EtcdBackup, f facts, w work) []*corev1ac.VolumeApplyConfiguration {
-	// What to do is in a file: nothing of it is text of a shell, or expanded on its way.
-	order := corev1ac.Volume().WithName("order").WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().WithItems(
-		corev1ac.DownwardAPIVolumeFile().WithPath(orderFile).
-			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + orderAnnotation + "']"))))
-	out := []*corev1ac.VolumeApplyConfiguration{order}
+	var out []*corev1ac.VolumeApplyConfiguration
 	for _, m := range mounts(b, f, w) {
 		out = append(out, m.volume.WithName(m.name))
 	}
