@@ -203,10 +203,6 @@ type EtcdBackupStatus struct {
 	// +optional
 	Run *BackupRun `json:"run,omitempty"`
 
-	// kept is how many backups of the schedule there were after the last.
-	// +optional
-	Kept int32 `json:"kept,omitempty"`
-
 	// count is how many backups have succeeded.
 	// +optional
 	Count int64 `json:"count,omitempty"`
