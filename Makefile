@@ -74,6 +74,10 @@ build: generate ## Build the operator: bin/opcrew.
 helper: ## Build what runs inside of users' pods: bin/opcrew-helper.
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew-helper ./cmd/opcrew-helper
 
+.PHONY: backup
+backup: ## Build what saves and restores snapshots of etcd: bin/opcrew-backup.
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew-backup ./cmd/opcrew-backup
+
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Generate DeepCopy methods.
 	@$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
