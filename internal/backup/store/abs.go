@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/opcrew/opcrew/internal/backup"
 )
+
+// retryDelay is that of the first try; Azure's library waits four seconds, and longer each time.
+const retryDelay = time.Second
 
 // absDomain is where blobs are in a cloud of Azure, by the names that the CoreOS operator takes.
 func absDomain(cloud string) (string, error) {
@@ -52,7 +56,7 @@ func openABS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 	}
 	client, err := container.NewClientWithSharedKeyCredential(at+"/"+name, shared, &container.ClientOptions{ClientOptions: azcore.ClientOptions{
 		Transport: &http.Client{Transport: transport()},
-		Retry:     policy.RetryOptions{MaxRetries: tries - 1},
+		Retry:     policy.RetryOptions{MaxRetries: tries - 1, RetryDelay: retryDelay},
 	}})
 	if err == nil {
 		b.Bucket, err = azureblob.OpenBucket(ctx, client, nil)

@@ -113,7 +113,8 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 
 // unreachable tells an error on the way to a server.
 func unreachable(err error) bool {
-	if _, ok := errors.AsType[*net.OpError](err); ok {
+	// A connection that breaks later has reached the server.
+	if on, ok := errors.AsType[*net.OpError](err); ok && on.Op == "dial" {
 		return true
 	}
 	if _, ok := errors.AsType[*net.DNSError](err); ok {

@@ -35,22 +35,16 @@ const (
 func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) {
 	from := secret(t.SecretDir)
 	var hidden mask
-	// Files that are named must exist. Others than those of the Secret are never looked for.
-	files := map[string][]string{"credentials": {}, "config": {}}
+	options := awsOptions()
 	if from != "" {
 		text, err := from.value("credentials")
 		if err != nil {
 			return nil, err
 		}
 		hidden = iniValues(text)
-		for key := range files {
-			if from.has(key) {
-				files[key] = []string{from.file(key)}
-			}
-		}
+		options = append(options, awsFiles(from)...)
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, append(awsOptions(),
-		config.WithSharedCredentialsFiles(files["credentials"]), config.WithSharedConfigFiles(files["config"]))...)
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		// What cannot be parsed is quoted in the error, and may be the secret itself.
 		return nil, backup.Fail(backup.ReasonSecretInvalid, "credentials and config of the storage's Secret are not files of AWS with a profile default")
@@ -61,6 +55,21 @@ func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) 
 		}
 	}
 	return openS3With(ctx, cfg, &bucket{provider: "S3", name: name, server: url(t.Endpoint), mask: hidden}, t.ForcePathStyle)
+}
+
+// awsFiles names the files of the Secret, and keeps any other from being looked for. What is
+// named must exist.
+func awsFiles(from secret) []func(*config.LoadOptions) error {
+	files := map[string][]string{"credentials": {}, "config": {}}
+	for key := range files {
+		if from.has(key) {
+			files[key] = []string{from.file(key)}
+		}
+	}
+	return []func(*config.LoadOptions) error{
+		config.WithSharedCredentialsFiles(files["credentials"]), config.WithSharedConfigFiles(files["config"]),
+		config.WithSharedConfigProfile("default"),
+	}
 }
 
 // openOSS is Alibaba's S3 face. It takes the bucket's name in the host only, and a region that
@@ -90,7 +99,7 @@ func openOSS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 func awsOptions() []func(*config.LoadOptions) error {
 	client := awshttp.NewBuildableClient().WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTime })
 	return []func(*config.LoadOptions) error{
-		config.WithHTTPClient(client), config.WithRetryMaxAttempts(tries), config.WithSharedConfigProfile("default"),
+		config.WithHTTPClient(client), config.WithRetryMaxAttempts(tries),
 	}
 }
 
