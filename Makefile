@@ -107,6 +107,9 @@ e2e-gateway: need-root $(BIN)/traefik ## Host names behind a real Ingress and Ga
 $(BIN)/traefik: test/e2e/traefik/go.mod
 	cd test/e2e/traefik && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $@ github.com/traefik/traefik/v3/cmd/traefik
 
+$(BIN)/versitygw: test/e2e/versitygw/go.mod
+	cd test/e2e/versitygw && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w" -o $@ github.com/versity/versitygw/cmd/versitygw
+
 .PHONY: faults
 faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every place (an hour or more; FAULTS= for a sample).
 	go test -tags faults -count 1 -timeout 180m -v ./test/faults -args $(FAULTS)

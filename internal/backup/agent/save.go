@@ -143,7 +143,7 @@ func (a *Agent) takeFrom(ctx context.Context, s *shelf, o backup.Order, cluster 
 	defer stream.Close()
 	key := backup.ObjectName(s.key, from.Revision, o.Save.Time)
 	checked := snapshot.Check(stream)
-	content := &then{Reader: checked, act: func() error { return s.Delete(ctx, backup.MetaName(key)) }}
+	content := &then{Reader: checked, act: func() error { return s.forget(ctx, key) }}
 	a.Log.Info("Saving", "object", s.bucket+key, "endpoint", from.Endpoint, "revision", from.Revision)
 	if err := s.Put(ctx, key, content); err != nil {
 		return backup.Result{}, fmt.Errorf("save %s: %w", from.Endpoint, err)

@@ -110,6 +110,15 @@ func (s *shelf) putMeta(ctx context.Context, key string, m backup.Meta) error {
 	return nil
 }
 
+// forget removes a record, if there is one. Whoever may only add objects is not to need more.
+func (s *shelf) forget(ctx context.Context, key string) error {
+	there, err := s.List(ctx, backup.MetaName(key))
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	return s.Delete(ctx, backup.MetaName(key))
+}
+
 // pick finds the object to read, and its record, if it has one. What is at the path itself is
 // taken with or without a record; of the periodic ones, the newest complete one.
 func (s *shelf) pick(ctx context.Context, object string) (item, *backup.Meta, error) {
