@@ -21,7 +21,7 @@ func TestASaveRemovesWhatIsTooOldAndNothingElse(t *testing.T) {
 	for n, revision := range []int64{8, 9, 10, 99} {
 		b.object(named(revision, n+1), revision)
 	}
-	b.put(named(7, 0), []byte("half"), nil)  // older than all that stay
+	b.put(named(7, 0), []byte("half"), nil)   // older than all that stay
 	b.put(named(101, 4), []byte("made"), nil) // not complete, and not older
 	o := b.saving(5)
 	o.Save.Keep = 2

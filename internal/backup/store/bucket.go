@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"gocloud.dev/blob"
 
@@ -23,6 +24,10 @@ const (
 // tries is how often a call is made before it has failed. The libraries wait between them.
 const tries = 3
 
+// undoTime is how long an upload may take to be undone after its context has ended. Parts that
+// stay are no object, but they cost money and nobody sees them.
+const undoTime = time.Second
+
 // bucket is one of an object store.
 type bucket struct {
 	*blob.Bucket
@@ -34,13 +39,24 @@ type bucket struct {
 
 func (b *bucket) Put(ctx context.Context, key string, content io.Reader) error {
 	from := &source{Reader: bounded{ctx, content}}
-	err := b.Bucket.Upload(ctx, key, from, &blob.WriterOptions{
+	later, cancel := outlive(ctx)
+	defer cancel()
+	err := b.Bucket.Upload(later, key, from, &blob.WriterOptions{
 		BufferSize: partSize, MaxConcurrency: partsAtOne, ContentType: "application/octet-stream",
 	})
 	if from.err != nil {
 		return from.err
 	}
 	return b.explain(err, "write the object", key)
+}
+
+// outlive gives a context that ends a while after another one.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(undoTime, func() { cancel(context.Cause(ctx)) })
+	})
+	return later, func() { stop(); cancel(nil) }
 }
 
 func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, int64, error) {

@@ -67,7 +67,6 @@ func hangUp(w http.ResponseWriter, _ *http.Request) bool {
 func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 	for kind, secret := range map[backup.Type]string{
 		backup.S3:  mountedAWS(t),
-		backup.OSS: files(t, map[string]string{"accessKeyID": id, "accessKeySecret": key}),
 		backup.ABS: files(t, map[string]string{"storage-account": "acc", "storage-key": "c2VjcmV0"}),
 		backup.GCS: files(t, map[string]string{"access-token": key + "\n"}),
 	} {
@@ -147,6 +146,14 @@ func TestASecretThatIsNoneIsToldWithoutItsValues(t *testing.T) {
 			expect(t, err, backup.ReasonSecretInvalid, test.words)
 		})
 	}
+}
+
+func TestOSSIsReachedThroughItsS3Face(t *testing.T) {
+	target := newServer(t).target(t, "shop")
+	target.Type, target.SecretDir = backup.OSS, files(t, map[string]string{"accessKeyID": id, "accessKeySecret": key})
+	s := open(t, target)
+	must(t, s.Put(t.Context(), "etcd", strings.NewReader("x")))
+	holds(t, s, "etcd", "x")
 }
 
 func TestCloudsOfAzureHaveTheirDomains(t *testing.T) {

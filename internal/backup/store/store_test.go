@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/backup"
 )
@@ -84,18 +85,48 @@ type during func()
 func (d during) Read([]byte) (int, error) { d(); return 0, io.EOF }
 
 func TestNoPartsOfABrokenUploadAreLeft(t *testing.T) {
+	for name, end := range map[string]func(context.CancelCauseFunc) io.Reader{
+		"the source breaks": func(context.CancelCauseFunc) io.Reader { return iotest.ErrReader(errBroken) },
+		"the pod ends": func(cancel context.CancelCauseFunc) io.Reader {
+			return io.MultiReader(during(func() { cancel(errBroken) }), strings.NewReader(parts))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			server := newServer(t)
+			s := open(t, server.target(t, "shop"))
+			aborted := make(chan string, 10)
+			server.through(func(_ http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodDelete && r.URL.Query().Has("uploadId") {
+					aborted <- r.URL.Path
+				}
+				return false
+			})
+			if err := s.Put(ctx, "etcd", io.MultiReader(strings.NewReader(parts), end(cancel))); !errors.Is(err, errBroken) || len(aborted) != 1 {
+				t.Errorf("expected the upload to be aborted, got %d, %v", len(aborted), err)
+			}
+		})
+	}
+}
+
+// A server that does not answer holds nothing up.
+func TestAnUploadEndsSoonAfterItsContext(t *testing.T) {
 	server := newServer(t)
 	s := open(t, server.target(t, "shop"))
-	aborted := make(chan string, 10)
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
+	ctx, cancel := context.WithCancel(t.Context())
 	server.through(func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodDelete && r.URL.Query().Has("uploadId") {
-			aborted <- r.URL.Path
+		if r.URL.Query().Has("partNumber") {
+			cancel()
+			<-ended
 		}
 		return false
 	})
-	_ = s.Put(t.Context(), "etcd", io.MultiReader(strings.NewReader(parts), iotest.ErrReader(errBroken))) // as above
-	if len(aborted) != 1 {
-		t.Errorf("expected the upload to be aborted, got %d", len(aborted))
+	begun := time.Now()
+	if err := s.Put(ctx, "etcd", strings.NewReader(parts)); err == nil || time.Since(begun) > 5*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(begun))
 	}
 }
 
