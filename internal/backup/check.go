@@ -69,7 +69,7 @@ func checkPath(path string) error {
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
 		if part == "" || part == "." || part == ".." {
-			return fmt.Errorf("the path %q has a part that is empty, . or ..", path)
+			return fmt.Errorf("the path %q has an empty part, or one of dots", path)
 		}
 	}
 	return nil

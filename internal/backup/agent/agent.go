@@ -65,7 +65,7 @@ func (a *Agent) act(ctx context.Context, o backup.Order) (backup.Result, error) 
 	if err != nil {
 		return backup.Result{}, err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // what counts is written by then
 	switch {
 	case o.Save != nil:
 		return a.save(ctx, s, o)

@@ -71,7 +71,7 @@ func (a *Agent) before(ctx context.Context, s *shelf, o backup.Order) (*backup.R
 			return &result, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // there is none, and no error
+	return nil, nil
 }
 
 // take asks the members for a snapshot, one after the other until one gives all of it.
@@ -115,7 +115,7 @@ func next(answers []snapshot.Answer, broken []string) (*snapshot.Answer, error) 
 			return &c, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // there is none, and no error
+	return nil, nil
 }
 
 // source gives an error of a member its reason.

@@ -68,11 +68,11 @@ func (s *shelf) items(ctx context.Context, prefix string) (periodic []item, exac
 // meta reads the record of an object; nil: there is none that can be read as one.
 func (s *shelf) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	if !i.recorded {
-		return nil, nil //nolint:nilnil // there is none, and no error
+		return nil, nil
 	}
 	r, _, err := s.Get(ctx, backup.MetaName(i.key))
 	if backup.ReasonOf(err, "") == backup.ReasonObjectMissing {
-		return nil, nil //nolint:nilnil,nilerr // as above: it has been removed meanwhile
+		return nil, nil // it has been removed meanwhile
 	}
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *shelf) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	}
 	m, err := backup.ParseMeta(text)
 	if err != nil {
-		return nil, nil //nolint:nilnil,nilerr // what cannot be read tells nothing
+		return nil, nil // what cannot be read tells nothing
 	}
 	return &m, nil
 }

@@ -69,7 +69,7 @@ func lastRevision(path string) (revision int64, err error) {
 	if err != nil {
 		return 0, backup.Fail(backup.ReasonNotRestorable, "the restored database cannot be opened: %w", err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // it was only read
 	err = db.View(func(tx *bolt.Tx) error {
 		keys := tx.Bucket(schema.Key.Name())
 		if keys == nil {

@@ -51,7 +51,7 @@ func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 	entries, err := os.ReadDir(p.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
-		return nil, nil //nolint:nilnil // there is none, and no error
+		return nil, nil
 	case err != nil:
 		return nil, volume(err)
 	}

@@ -56,7 +56,7 @@ func dial(endpoint string, config *tls.Config) (*member, error) {
 // loadTLS reads the client's files as the CoreOS operator names them.
 func loadTLS(dir string) (*tls.Config, error) {
 	if dir == "" {
-		return nil, nil //nolint:nilnil // no TLS is no error
+		return nil, nil
 	}
 	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "etcd-client.crt"), filepath.Join(dir, "etcd-client.key"))
 	if err != nil {

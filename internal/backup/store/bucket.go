@@ -76,7 +76,7 @@ type body struct {
 
 func (r body) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // the end is told by io.EOF itself
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = r.from.explain(err, "read the object", r.key)
 	}
 	return n, err

@@ -60,7 +60,7 @@ type told struct {
 
 func (t *told) Error() string { return t.text }
 func (t *told) Is(target error) bool {
-	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(t.cause, target) //nolint:errorlint // sentinels
+	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(t.cause, target)
 }
 
 // codeOf is what a store itself calls an error, and the status of its answer; 0: it gave none.
@@ -141,7 +141,7 @@ func shortest(err error, code string) string {
 			return op.Error()
 		}
 		next := errors.Unwrap(err)
-		if many, ok := err.(interface{ Unwrap() []error }); ok && len(many.Unwrap()) > 0 { //nolint:errorlint // the chain is walked here
+		if many, ok := err.(interface{ Unwrap() []error }); ok && len(many.Unwrap()) > 0 {
 			next = many.Unwrap()[0]
 		}
 		if next == nil {

@@ -91,7 +91,7 @@ func gcsFile(ctx context.Context, from secret) (gcp.TokenSource, mask, error) {
 }
 
 func transport() *http.Transport {
-	out := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck,forcetypeassert // it is documented as one
+	out := http.DefaultTransport.(*http.Transport).Clone()
 	out.DialContext = (&net.Dialer{Timeout: connectTime}).DialContext
 	return out
 }

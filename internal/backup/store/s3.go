@@ -51,7 +51,7 @@ func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) 
 	}
 	if from != "" && cfg.Credentials != nil {
 		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-			return nil, backup.Fail(backup.ReasonSecretInvalid, "the credentials in the storage's Secret have no keys in the profile default")
+			return nil, noKeys(err)
 		}
 	}
 	return openS3With(ctx, cfg, &bucket{provider: "S3", name: name, server: url(t.Endpoint), mask: hidden}, t.ForcePathStyle)
@@ -70,6 +70,18 @@ func awsFiles(from secret) []func(*config.LoadOptions) error {
 		config.WithSharedCredentialsFiles(files["credentials"]), config.WithSharedConfigFiles(files["config"]),
 		config.WithSharedConfigProfile("default"),
 	}
+}
+
+// noKeys tells a Secret without keys from one with a role that AWS does not give.
+func noKeys(err error) error {
+	code, _ := codeOf(err)
+	switch {
+	case code != "":
+		return backup.Fail(backup.ReasonAccessDenied, "AWS does not give the role in the storage's Secret (%s)", code)
+	case unreachable(err):
+		return backup.Fail(backup.ReasonStoreUnreachable, "AWS cannot be asked for the role in the storage's Secret: %s", shortest(err, ""))
+	}
+	return backup.Fail(backup.ReasonSecretInvalid, "the credentials in the storage's Secret have no keys in the profile default")
 }
 
 // openOSS is Alibaba's S3 face. It takes the bucket's name in the host only, and a region that

@@ -11,6 +11,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -66,7 +67,7 @@ type source struct {
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // the end is told by io.EOF itself
+	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err
 	}
 	return n, err
