@@ -76,6 +76,10 @@ build: generate ## Build the operator: bin/opcrew.
 helper: ## Build what runs inside of users' pods: bin/opcrew-helper.
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew-helper ./cmd/opcrew-helper
 
+.PHONY: backup
+backup: ## Build what saves and restores snapshots of etcd: bin/opcrew-backup.
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/opcrew-backup ./cmd/opcrew-backup
+
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Generate DeepCopy methods.
 	@$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
@@ -104,6 +108,9 @@ e2e-gateway: need-root $(BIN)/traefik ## Host names behind a real Ingress and Ga
 
 $(BIN)/traefik: test/e2e/traefik/go.mod
 	cd test/e2e/traefik && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $@ github.com/traefik/traefik/v3/cmd/traefik
+
+$(BIN)/versitygw: test/e2e/versitygw/go.mod
+	cd test/e2e/versitygw && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w" -o $@ github.com/versity/versitygw/cmd/versitygw
 
 .PHONY: faults
 faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every place (an hour or more; FAULTS= for a sample).

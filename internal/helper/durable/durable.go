@@ -29,7 +29,7 @@ func Replace(path string, content io.Reader, mode fs.FileMode) error {
 		os.Remove(next)
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return SyncDir(filepath.Dir(path))
 }
 
 // Next is the file that becomes the one at path when it is whole. A crash may leave it.
@@ -52,7 +52,8 @@ func write(path string, content io.Reader, mode fs.FileMode) (err error) {
 	return file.Sync()
 }
 
-func syncDir(dir string) error {
+// SyncDir has the names in a directory on the disk.
+func SyncDir(dir string) error {
 	file, err := os.Open(dir)
 	if err != nil {
 		return err

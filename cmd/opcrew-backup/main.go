@@ -1,0 +1,160 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command opcrew-backup carries out one order of package backup, in a pod near the cluster and
+// the store: it saves, prunes, verifies or restores a snapshot of etcd. It is a binary of its own
+// because it brings the SDKs of the clouds and etcd's server, which neither the operator nor the
+// helper in users' pods is to carry. What it does is in internal/backup; this package reads the
+// command line, ends with the pod, and writes the result.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/backup/agent"
+	"github.com/opcrew/opcrew/internal/backup/datadir"
+	"github.com/opcrew/opcrew/internal/helper/flags"
+)
+
+// version is set by the build.
+var version = "dev"
+
+// Exit codes: an order that is wrong will not go away by a restart, a failure may.
+const (
+	exitOK = iota
+	exitFailed
+	exitUsage
+)
+
+const (
+	orderVariable = "OPCREW_BACKUP_ORDER"
+	defaultResult = "/dev/termination-log"
+	// endTime is how long what is under way may take to be undone when the pod ends.
+	endTime = 1500 * time.Millisecond
+	// streamMemory is what the Go runtime is to get along with while a snapshot is saved, in bytes,
+	// unless GOMEMLIMIT says otherwise. A container of 64 MiB has room for the rest.
+	streamMemory = 40 << 20
+)
+
+func subcommands() []string { return []string{"save", "prune", "verify", "restore"} }
+
+func main() {
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	slog.SetDefault(log)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the process at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, log))
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, log *slog.Logger) int {
+	switch name := first(args); {
+	case name == "version":
+		fmt.Fprintln(stdout, version)
+		return exitOK
+	case name == datadir.Subcommand:
+		if err := datadir.Serve(ctx, os.Stdin, stdout); err != nil {
+			fmt.Fprintln(stderr, err)
+			return exitFailed
+		}
+		return exitOK
+	case slices.Contains(subcommands(), name):
+		return carryOut(ctx, name, args[1:], stdout, stderr, log)
+	}
+	usage(stderr)
+	return exitUsage
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func usage(out io.Writer) {
+	fmt.Fprintf(out, "usage: opcrew-backup save|prune|verify|restore [--order JSON] [--result FILE]\n       opcrew-backup version\n")
+}
+
+func carryOut(ctx context.Context, name string, args []string, stdout, stderr io.Writer, log *slog.Logger) int {
+	var text, path string
+	err := flags.Parse(name, args, stdout, func(set *flag.FlagSet) {
+		set.StringVar(&text, "order", "", "the order, as `JSON`; default: the variable "+orderVariable)
+		set.StringVar(&path, "result", defaultResult, "the `file` that the result is written to as JSON, of at most 4096 bytes")
+	})
+	switch {
+	case err == flag.ErrHelp: //nolint:errorlint // as package flag gives it
+		return exitOK
+	case err != nil:
+		fmt.Fprintf(stderr, "opcrew-backup %s: %v\n", name, err)
+		return exitUsage
+	}
+	result := obey(ctx, name, cmp.Or(text, os.Getenv(orderVariable)), log)
+	return tell(result, path, stdout, log)
+}
+
+// obey has the agent carry the order out. What does not end in time is left to the end of the process.
+func obey(ctx context.Context, name, text string, log *slog.Logger) backup.Result {
+	order, err := backup.ParseOrder(text)
+	if err == nil && order.Subcommand() != name {
+		err = fmt.Errorf("the order is not one for %s", name)
+	}
+	if err != nil {
+		return backup.Result{Outcome: backup.Invalid, Reason: backup.ReasonBadOrder, Message: err.Error()}
+	}
+	if order.Save != nil || order.Prune != nil {
+		bound()
+	}
+	log.Info("Starting", "version", version, "command", name, "path", order.Target.Path)
+	done := make(chan backup.Result, 1)
+	go func() { done <- agent.New(log).Run(ctx, order) }()
+	select {
+	case result := <-done:
+		return result
+	case <-ctx.Done():
+	}
+	select {
+	case result := <-done:
+		return result
+	case <-time.After(endTime):
+		return backup.Result{Outcome: backup.Stopped, Reason: backup.ReasonStopped, Message: "the pod was ended before the order was carried out"}
+	}
+}
+
+func bound() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(streamMemory)
+	}
+}
+
+// tell writes the result to both places; the log has it, too.
+func tell(r backup.Result, path string, stdout io.Writer, log *slog.Logger) int {
+	text := r.Encode()
+	_, _ = stdout.Write(text) // the file counts
+	if r.Outcome != backup.Succeeded {
+		log.Error("Failed", "outcome", r.Outcome, "reason", r.Reason, "error", r.Message)
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil { // where it is: it is mounted by itself
+		log.Error("The result cannot be written", "file", path, "error", err.Error())
+		return exitFailed
+	}
+	switch r.Outcome {
+	case backup.Succeeded:
+		return exitOK
+	case backup.Invalid:
+		return exitUsage
+	}
+	return exitFailed
+}

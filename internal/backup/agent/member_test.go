@@ -1,0 +1,129 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// member is a server that says of itself what a test has it say.
+type member struct {
+	pb.UnimplementedMaintenanceServer
+	pb.UnimplementedKVServer
+	endpoint string
+	cluster  uint64
+	revision int64
+	alarms   []string
+	facts    bool // it counts and hashes
+	database []byte
+	// fault is what becomes of its snapshot.
+	fault fault
+	reads int
+}
+
+type fault int
+
+const (
+	none    fault = iota
+	breaks        // in the middle
+	lies          // the hash at its end is of something else
+	ends          // before its hash
+	stalls        // in the middle, without end
+	refuses       // at once
+)
+
+// newMember listens. What it says may be changed until it is asked.
+func newMember(t *testing.T, revision int64) *member {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	m := &member{endpoint: "http://" + listener.Addr().String(), cluster: 0xc, revision: revision, facts: true, database: database(int(revision), 200)}
+	server := grpc.NewServer()
+	pb.RegisterMaintenanceServer(server, m)
+	pb.RegisterKVServer(server, m)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return m
+}
+
+// database is no database, but has the size of one and differs by seed.
+func database(seed, sectors int) []byte {
+	out := make([]byte, sectors*512)
+	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(out)
+	return out
+}
+
+// stream is what etcd sends of a database.
+func stream(database []byte) []byte {
+	sum := sha256.Sum256(database)
+	return append(bytes.Clone(database), sum[:]...)
+}
+
+func (m *member) header() *pb.ResponseHeader {
+	return &pb.ResponseHeader{ClusterId: m.cluster, MemberId: 1, Revision: m.revision}
+}
+
+func (m *member) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
+	return &pb.StatusResponse{Header: m.header(), Version: "3.6.16", Leader: 2, Errors: m.alarms}, nil
+}
+
+func (m *member) HashKV(_ context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {
+	if !m.facts || r.Revision != m.revision {
+		return nil, errors.New("it does not tell")
+	}
+	return &pb.HashKVResponse{Header: m.header(), Hash: 77, CompactRevision: 3}, nil
+}
+
+func (m *member) Range(_ context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+	if !m.facts || !r.CountOnly || !r.Serializable || r.Revision != m.revision {
+		return nil, errors.New("it does not tell")
+	}
+	return &pb.RangeResponse{Header: m.header(), Count: 5}, nil
+}
+
+func (m *member) Snapshot(_ *pb.SnapshotRequest, to pb.Maintenance_SnapshotServer) error {
+	m.reads++
+	if m.fault == refuses {
+		return status.Error(codes.PermissionDenied, "etcdserver: permission denied")
+	}
+	whole := stream(m.database)
+	half := len(whole) / 2
+	if err := to.Send(&pb.SnapshotResponse{Blob: whole[:half]}); err != nil {
+		return err
+	}
+	switch m.fault {
+	case breaks:
+		return status.Error(codes.Unavailable, "transport is closing")
+	case ends:
+		return nil
+	case lies:
+		whole[len(whole)-1] ^= 1
+	case stalls:
+		select {
+		case <-to.Context().Done():
+			return to.Context().Err()
+		case <-time.After(time.Minute):
+		}
+	}
+	return to.Send(&pb.SnapshotResponse{Blob: whole[half:]})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

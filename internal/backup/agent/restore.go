@@ -1,0 +1,46 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/backup/datadir"
+)
+
+// restore makes a data directory of a backup, unless this order has made it before.
+func (a *Agent) restore(ctx context.Context, s *shelf, o backup.Order) (backup.Result, error) {
+	place := datadir.At(o.Restore.DataDir)
+	marker, err := place.Look(o.ID, *o.Restore)
+	if err != nil {
+		return backup.Result{}, err
+	}
+	if marker != nil {
+		marker.Result.Again = true
+		return marker.Result, nil
+	}
+	i, m, err := s.pick(ctx, o.Restore.Object)
+	if err != nil {
+		return backup.Result{}, err
+	}
+	result := s.describe(i, m)
+	if m != nil && m.Verified != nil && m.Verified.Corrupt != "" {
+		return result, backup.Fail(backup.ReasonCorrupt, "%q was found corrupt: %s", result.Object, m.Verified.Corrupt)
+	}
+	a.Log.Info("Restoring", "object", result.Object, "size", i.size, "directory", o.Restore.DataDir)
+	if err := place.Begin(); err != nil {
+		return result, err
+	}
+	defer place.Abandon()
+	if err := s.fetch(ctx, i, m, place.Snapshot()); err != nil {
+		return result, err
+	}
+	done, err := a.DataDir(ctx, datadir.Job{Snapshot: place.Snapshot(), Dir: place.Made(), Restore: o.Restore})
+	if err != nil {
+		return result, err
+	}
+	result.RestoredRevision = done.Revision
+	return result, place.Finish(datadir.Marker{Order: o.ID, Restore: *o.Restore, Result: result})
+}

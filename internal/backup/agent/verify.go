@@ -1,0 +1,64 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/backup/datadir"
+)
+
+// verify fetches a backup, has etcd start with it, and writes into its record what came of that.
+func (a *Agent) verify(ctx context.Context, s *shelf, v backup.Verify) (backup.Result, error) {
+	i, m, err := s.pick(ctx, v.Object)
+	if err != nil {
+		return backup.Result{}, err
+	}
+	result := s.describe(i, m)
+	a.Log.Info("Verifying", "object", result.Object, "size", i.size)
+	result.Verification, err = a.proof(ctx, s, i, m, v.ScratchDir)
+	if ctx.Err() == nil {
+		a.note(ctx, s, i, m, err)
+	}
+	return result, err
+}
+
+func (a *Agent) proof(ctx context.Context, s *shelf, i item, m *backup.Meta, scratchDir string) (*backup.Verification, error) {
+	dir, err := os.MkdirTemp(scratchDir, "verify-")
+	if err != nil {
+		return nil, scratch(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "snapshot.db")
+	if err := s.fetch(ctx, i, m, path); err != nil {
+		return nil, err
+	}
+	done, err := a.DataDir(ctx, datadir.Job{Snapshot: path, Dir: filepath.Join(dir, "data"), Meta: m})
+	return done.Verification, err
+}
+
+// note writes what a proof has found into the record, so that a backup that is known to be
+// corrupt is not counted as kept. If that fails, the next proof will find the same.
+func (a *Agent) note(ctx context.Context, s *shelf, i item, m *backup.Meta, found error) {
+	verified := &backup.Verified{At: a.Clock.Now().UTC()}
+	switch backup.ReasonOf(found, "") {
+	case backup.ReasonCorrupt, backup.ReasonNotRestorable:
+		verified.Corrupt = found.Error()
+	default:
+		if found != nil {
+			return // it says nothing about the backup
+		}
+	}
+	now, err := s.meta(ctx, i)
+	if err != nil || now == nil || m == nil || now.SHA256 != m.SHA256 {
+		return // it is another one by now, or has no record
+	}
+	now.Verified = verified
+	if err := s.putMeta(ctx, i.key, *now); err != nil {
+		a.Log.Warn("What was found could not be recorded", "object", s.bucket+i.key, "error", err.Error())
+	}
+}

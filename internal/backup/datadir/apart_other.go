@@ -1,0 +1,10 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package datadir
+
+import "syscall"
+
+func attributes() *syscall.SysProcAttr { return nil }

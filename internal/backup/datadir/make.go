@@ -1,0 +1,111 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package datadir
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"syscall"
+
+	bolt "go.etcd.io/bbolt"
+	"go.etcd.io/etcd/client/pkg/v3/types"
+	"go.etcd.io/etcd/etcdutl/v3/snapshot"
+	"go.etcd.io/etcd/server/v3/config"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+	"go.etcd.io/etcd/server/v3/storage/schema"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/opcrew/opcrew/internal/backup"
+)
+
+// makeDir turns the snapshot in a file into a data directory at dir, which must not exist, and
+// gives the revision that it ends at.
+func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
+	if err := fits(r); err != nil {
+		return 0, backup.Fail(backup.ReasonMemberInvalid, "etcd cannot be set up as ordered: %w", err)
+	}
+	said := &warnings{}
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = backup.Fail(said.reason(), "etcd cannot read the snapshot: %v %s", cause, said.last())
+		}
+	}()
+	bump := r.Bump()
+	err = snapshot.NewV3(logger(said)).Restore(snapshot.RestoreConfig{
+		SnapshotPath: from, OutputDataDir: dir,
+		Name: r.Name, PeerURLs: r.PeerURLs, InitialCluster: r.InitialCluster, InitialClusterToken: r.Token,
+		RevisionBump: uint64(bump), MarkCompacted: bump > 0,
+	})
+	if err != nil {
+		fmt.Fprintln(said, err)
+		return 0, backup.Fail(said.reason(), "etcd cannot restore the snapshot: %w", err)
+	}
+	return lastRevision(dir + "/member/snap/db")
+}
+
+// fits is what etcd itself checks before it restores, so that it can be told from a snapshot
+// that is no good.
+func fits(r backup.Restore) error {
+	peers, err := types.NewURLs(r.PeerURLs)
+	if err != nil {
+		return err
+	}
+	cluster, err := types.NewURLsMap(r.InitialCluster)
+	if err != nil {
+		return err
+	}
+	server := config.ServerConfig{
+		Logger: zap.NewNop(), Name: r.Name, PeerURLs: peers, InitialPeerURLsMap: cluster, InitialClusterToken: r.Token,
+	}
+	return server.VerifyBootstrap()
+}
+
+// lastRevision is that of the newest entry of a database.
+func lastRevision(path string) (revision int64, err error) {
+	db, err := bolt.Open(path, 0o400, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		return 0, backup.Fail(backup.ReasonNotRestorable, "the restored database cannot be opened: %w", err)
+	}
+	defer func() { _ = db.Close() }() // it was only read
+	err = db.View(func(tx *bolt.Tx) error {
+		keys := tx.Bucket(schema.Key.Name())
+		if keys == nil {
+			return backup.Fail(backup.ReasonNotRestorable, "the restored database has no keys")
+		}
+		if last, _ := keys.Cursor().Last(); last != nil {
+			revision = mvcc.BytesToRev(last).Main
+		}
+		return nil
+	})
+	return revision, err
+}
+
+// logger is for etcd's code: what would end the process is a panic instead.
+func logger(said *warnings) *zap.Logger {
+	encoder := zapcore.NewConsoleEncoder(zapcore.EncoderConfig{MessageKey: "message"})
+	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(said), zapcore.WarnLevel), zap.WithFatalHook(zapcore.WriteThenPanic))
+}
+
+// warnings keep the last line that etcd's code has warned with.
+type warnings struct{ line string }
+
+func (w *warnings) Write(p []byte) (int, error) {
+	w.line = string(bytes.TrimSpace(p))
+	return len(p), nil
+}
+
+func (w *warnings) last() string { return "(" + w.line + ")" }
+
+// reason tells the disk from the snapshot: etcd's code loses what the system has answered.
+func (w *warnings) reason() backup.Reason {
+	switch {
+	case strings.Contains(w.line, syscall.ENOSPC.Error()), strings.Contains(w.line, syscall.EDQUOT.Error()):
+		return backup.ReasonDiskFull
+	case strings.Contains(w.line, syscall.EACCES.Error()), strings.Contains(w.line, syscall.EROFS.Error()), strings.Contains(w.line, syscall.EIO.Error()):
+		return backup.ReasonVolumeFailed
+	}
+	return backup.ReasonNotRestorable
+}

@@ -1,0 +1,161 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// MaxOrder is how long an encoded order may be, in bytes: it travels as one argument or one
+// variable, and Linux takes 128 KiB of each.
+const MaxOrder = 128<<10 - 1
+
+// DefaultBump is what a restore adds to the revision. A cluster that writes less than 1500
+// times a second has not got that far within a week after the snapshot (etcd issue 16028).
+const DefaultBump = 1_000_000_000
+
+// Order is one thing to do with the snapshots of one path. Exactly one of Save, Prune, Verify
+// and Restore is set.
+type Order struct {
+	// ID names the order. One that comes again under its ID is not carried out twice.
+	ID     string `json:"id"`
+	Target Target `json:"target"`
+	// TimeoutSeconds is how long all of it may take; zero: without end.
+	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
+
+	Save    *Save    `json:"save,omitempty"`
+	Prune   *Prune   `json:"prune,omitempty"`
+	Verify  *Verify  `json:"verify,omitempty"`
+	Restore *Restore `json:"restore,omitempty"`
+}
+
+// Type is a kind of place for snapshots.
+type Type string
+
+// The types; all but Folder are storage types of EtcdBackup.
+const (
+	S3     Type = "S3"
+	ABS    Type = "ABS"
+	GCS    Type = "GCS"
+	OSS    Type = "OSS"
+	Folder Type = "Folder"
+)
+
+// Target is where snapshots are kept.
+type Target struct {
+	Type Type `json:"type"`
+	// Path is bucket/key; of a Folder, it is relative to Dir. What the key becomes is told by
+	// ObjectName.
+	Path string `json:"path"`
+	// SecretDir has the files of the mounted Secret, if there is one.
+	SecretDir string `json:"secretDir,omitempty"`
+	// Endpoint is the URL of a server that is not the provider's own.
+	Endpoint string `json:"endpoint,omitempty"`
+	// ForcePathStyle has the bucket's name in the path of S3's URLs and not in the host.
+	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
+	// Dir is where the volume of a Folder is mounted.
+	Dir string `json:"dir,omitempty"`
+}
+
+// Save takes a snapshot of a cluster.
+type Save struct {
+	// Endpoints are client URLs of its members.
+	Endpoints []string `json:"endpoints"`
+	// TLSDir has etcd-client.crt, etcd-client.key and etcd-client-ca.crt, if there is TLS.
+	TLSDir string `json:"tlsDir,omitempty"`
+	// Time is that of the occurrence of a periodic backup, to the second, by the operator's
+	// clock; zero: one shot.
+	Time time.Time `json:"time,omitzero"`
+	// Keep is how many periodic backups stay, this one included; zero: all.
+	Keep int `json:"keep,omitempty"`
+}
+
+// Prune removes all periodic backups but the newest ones.
+type Prune struct {
+	Keep int `json:"keep"`
+}
+
+// Verify proves that a backup can be restored.
+type Verify struct {
+	// Object is one of the path's objects; empty: the one at the path itself, or else the
+	// newest periodic one.
+	Object string `json:"object,omitempty"`
+	// ScratchDir takes the snapshot and the data directory made of it: twice its size.
+	ScratchDir string `json:"scratchDir"`
+}
+
+// Restore makes a data directory for one member.
+type Restore struct {
+	// Object is as in Verify. Named, it need not have a record: its own hash is checked.
+	Object string `json:"object,omitempty"`
+	// DataDir is what the member gets as --data-dir. The directory above it must exist, and has
+	// room for twice the snapshot.
+	DataDir string `json:"dataDir"`
+	// Name, InitialCluster (name=url,...), Token and PeerURLs are as in the member's flags.
+	Name           string   `json:"name"`
+	InitialCluster string   `json:"initialCluster"`
+	Token          string   `json:"token"`
+	PeerURLs       []string `json:"peerURLs"`
+	// RevisionBump is added to the revision, and what is below it counts as compacted, so that
+	// watchers of the old cluster list anew instead of waiting for revisions that they have seen
+	// already; nil: DefaultBump, 0: neither.
+	RevisionBump *int64 `json:"revisionBump,omitempty"`
+}
+
+// Bump is RevisionBump with its default.
+func (r Restore) Bump() int64 {
+	if r.RevisionBump == nil {
+		return DefaultBump
+	}
+	return *r.RevisionBump
+}
+
+// Subcommand is the one of opcrew-backup that carries the order out; empty: not exactly one does.
+func (o Order) Subcommand() string {
+	out := ""
+	for name, is := range map[string]bool{"save": o.Save != nil, "prune": o.Prune != nil, "verify": o.Verify != nil, "restore": o.Restore != nil} {
+		switch {
+		case is && out != "":
+			return ""
+		case is:
+			out = name
+		}
+	}
+	return out
+}
+
+// EncodeOrder gives what ParseOrder reads, or tells what is wrong with the order.
+func EncodeOrder(o Order) (string, error) {
+	if err := o.Check(); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return "", fmt.Errorf("encode the order: %w", err)
+	}
+	if len(text) > MaxOrder {
+		return "", fmt.Errorf("the order has %d bytes, and at most %d fit", len(text), MaxOrder)
+	}
+	return string(text), nil
+}
+
+// ParseOrder reads an order and refuses whatever it does not understand: half an order is not
+// to be carried out.
+func ParseOrder(text string) (Order, error) {
+	var o Order
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&o); err != nil {
+		return Order{}, fmt.Errorf("the order is not what this version reads: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return Order{}, errors.New("there is something behind the order")
+	}
+	return o, o.Check()
+}

@@ -1,0 +1,101 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func saving() Order {
+	return Order{ID: "1", Target: Target{Type: S3, Path: "b/shop"}, Save: &Save{Endpoints: []string{"http://a:2379"}, Time: noon}}
+}
+
+func restoring() Order {
+	return Order{ID: "1", Target: Target{Type: Folder, Path: "shop", Dir: "/backups"}, Restore: &Restore{
+		DataDir: "/var/etcd/data", Name: "a", InitialCluster: "a=http://a:2380", Token: "t", PeerURLs: []string{"http://a:2380"},
+	}}
+}
+
+func TestAnOrderIsReadAsItWasWritten(t *testing.T) {
+	for _, o := range []Order{saving(), restoring()} {
+		text, err := EncodeOrder(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ParseOrder(text); err != nil || !reflect.DeepEqual(got, o) {
+			t.Errorf("expected %+v, got %+v, %v", o, got, err)
+		}
+	}
+}
+
+func TestAnOrderThatIsNotUnderstoodIsRefused(t *testing.T) {
+	text, err := EncodeOrder(saving())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for broken, want := range map[string]string{
+		"":                                "not what this version reads",
+		"null":                            "no id",
+		text + text:                       "something behind the order",
+		text[:len(text)-1]:                "not what this version reads",
+		text[:len(text)-1] + `,"more":1}`: "unknown field",
+		text[:len(text)-1] + `,"verify":{"scratchDir":"/tmp"}}`: "one of save, prune, verify and restore",
+	} {
+		if _, err := ParseOrder(broken); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: expected %q, got %v", broken, want, err)
+		}
+	}
+}
+
+func TestAWrongOrderIsRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*Order)
+		want   string
+	}{
+		"nothing to do":       {func(o *Order) { o.Save = nil }, "one of"},
+		"no id":               {func(o *Order) { o.ID = "" }, "no id"},
+		"timeout":             {func(o *Order) { o.TimeoutSeconds = -1 }, "negative"},
+		"type":                {func(o *Order) { o.Target.Type = "s3" }, `"s3" is no type`},
+		"no bucket":           {func(o *Order) { o.Target.Path = "shop" }, "not bucket/key"},
+		"no key":              {func(o *Order) { o.Target.Path = "shop/" }, "not bucket/key"},
+		"empty part":          {func(o *Order) { o.Target.Path = "b//shop" }, "an empty part, or one of dots"},
+		"absolute":            {func(o *Order) { o.Target.Path = "/b/shop" }, "an empty part, or one of dots"},
+		"upwards":             {func(o *Order) { o.Target.Path = "b/../shop" }, "an empty part, or one of dots"},
+		"control character":   {func(o *Order) { o.Target.Path = "b/sh\nop" }, "no plain text"},
+		"not UTF-8":           {func(o *Order) { o.Target.Path = "b/sh\xffop" }, "no plain text"},
+		"too long":            {func(o *Order) { o.Target.Path = "b/" + strings.Repeat("x", 900) }, "902 bytes"},
+		"like a record":       {func(o *Order) { o.Target.Path = "b/x.meta.json" }, "ends like a record"},
+		"one shot, directory": {func(o *Order) { o.Target.Path, o.Save = "b/shop/", &Save{Endpoints: []string{"x"}} }, "names no object"},
+		"relative folder":     {func(o *Order) { o.Target = Target{Type: Folder, Path: "x", Dir: "backups"} }, "no absolute path"},
+		"no endpoint":         {func(o *Order) { o.Save.Endpoints = nil }, "no endpoint"},
+		"keep":                {func(o *Order) { o.Save.Keep = -1 }, "negative"},
+		"prune all":           {func(o *Order) { o.Save, o.Prune = nil, &Prune{} }, "at least one"},
+		"foreign object":      {func(o *Order) { o.Save, o.Verify = nil, &Verify{Object: "b/other", ScratchDir: "/tmp"} }, "no backup of the path"},
+		"no scratch":          {func(o *Order) { o.Save, o.Verify = nil, &Verify{} }, "scratch directory"},
+		"no member":           {func(o *Order) { *o = restoring(); o.Restore.Token = "" }, "lacks a name"},
+		"negative bump":       {func(o *Order) { *o = restoring(); n := int64(-1); o.Restore.RevisionBump = &n }, "raised by -1"},
+		"root as data dir":    {func(o *Order) { *o = restoring(); o.Restore.DataDir = "/" }, "cannot be a data directory"},
+		"unclean data dir":    {func(o *Order) { *o = restoring(); o.Restore.DataDir = "/a/../b" }, "no absolute path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := saving()
+			test.change(&o)
+			if err := o.Check(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("expected %q, got %v", test.want, err)
+			}
+		})
+	}
+}
+
+func TestARestoreRaisesTheRevisionUnlessToldOtherwise(t *testing.T) {
+	none := int64(0)
+	if got := (Restore{}).Bump(); got != DefaultBump {
+		t.Errorf("expected the default, got %d", got)
+	}
+	if got := (Restore{RevisionBump: &none}).Bump(); got != 0 {
+		t.Errorf("expected none, got %d", got)
+	}
+}

@@ -1,0 +1,64 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// of gives backups of the path p; a leading ! marks one that is not complete.
+func of(names ...string) []Stored {
+	var out []Stored
+	for _, n := range names {
+		complete := n[0] != '!'
+		if !complete {
+			n = n[1:]
+		}
+		if name, ok := ParseName("p", n); ok {
+			out = append(out, Stored{n, name, complete})
+		}
+	}
+	return out
+}
+
+func at(revision int64, after time.Duration) string {
+	return ObjectName("p", revision, noon.Add(after))
+}
+
+func TestTheNewestStay(t *testing.T) {
+	day := func(revision int64, n int) string { return at(revision, time.Duration(n)*24*time.Hour) }
+	for _, test := range []struct {
+		name    string
+		stored  []Stored
+		keep    int
+		written string
+		want    []string
+	}{
+		{"a revision gains its second digit", of(day(8, 1), day(9, 2), day(10, 3)), 2, "", []string{day(8, 1)}},
+		{"a revision gains its third digit", of(day(98, 1), day(99, 2), day(100, 3)), 1, "", []string{day(98, 1), day(99, 2)}},
+		{"the revision is lower after a restore", of(day(900, 1), day(1000, 2), day(5, 3)), 2, "", []string{day(900, 1)}},
+		{"of one time the higher revision stays", of(day(10, 1), day(9, 1)), 1, "", []string{day(9, 1)}},
+		{"all stay", of(day(1, 1), day(2, 2)), 0, "", nil},
+		{"there are not more than wanted", of(day(1, 1), day(2, 2)), 2, "", nil},
+		{"there are none", nil, 2, "", nil},
+		{"others' are not looked at", of(day(1, 1), "p_other_v1_2020-01-01-00:00:00", "p2_v1_2020-01-01-00:00:00", "p"), 1, "", nil},
+		{"what is not complete does not count", of(day(1, 1), day(2, 2), "!"+day(3, 3)), 2, "", nil},
+		{"what is not complete goes with what is older", of("!"+day(1, 1), day(2, 2), day(3, 3)), 2, "", []string{day(1, 1)}},
+		{"what is not complete may be all there is", of("!"+day(1, 1), "!"+day(2, 2), "!"+day(3, 3)), 1, "", nil},
+		{"what was just written stays though clocks went back", of(day(1, 1), day(2, 2), day(3, 3)), 1, day(1, 1), []string{day(2, 2)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			slices.Reverse(test.stored) // the order of a list must not matter
+			var got []string
+			for _, s := range Surplus(test.stored, test.keep, test.written) {
+				got = append(got, s.Object)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("expected %q to go, got %q", test.want, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+)
+
+// sector is what the size of a database is a multiple of, in bytes. By it etcdutl sees whether
+// there is a hash behind the database.
+const sector = 512
+
+// ErrBroken is the end of a snapshot that does not have the hash that stands at its end.
+var ErrBroken = errors.New("the hash at the end of the snapshot is not that of what stands before it")
+
+// Checked reads a snapshot and fails at its end if it is not whole. etcd puts the SHA-256 of the
+// database behind it.
+type Checked struct {
+	source io.Reader
+	hash   hash.Hash
+	size   int64
+	held   [sha256.Size]byte // the last bytes that were read
+	count  int               // how many there are
+	whole  string
+}
+
+// Check begins to read.
+func Check(source io.Reader) *Checked { return &Checked{source: source, hash: sha256.New()} }
+
+func (c *Checked) Read(p []byte) (int, error) {
+	n, err := c.source.Read(p)
+	c.feed(p[:n])
+	if errors.Is(err, io.EOF) {
+		err = c.end()
+	}
+	return n, err
+}
+
+// feed hashes all but the last bytes, which may be the hash.
+func (c *Checked) feed(p []byte) {
+	c.size += int64(len(p))
+	if len(p) >= len(c.held) {
+		c.hash.Write(c.held[:c.count])
+		c.hash.Write(p[:len(p)-len(c.held)])
+		c.count = copy(c.held[:], p[len(p)-len(c.held):])
+		return
+	}
+	if over := c.count + len(p) - len(c.held); over > 0 {
+		c.hash.Write(c.held[:over])
+		c.count = copy(c.held[:], c.held[over:c.count])
+	}
+	c.count += copy(c.held[c.count:], p)
+}
+
+func (c *Checked) end() error {
+	if c.whole != "" {
+		return io.EOF
+	}
+	if c.size <= sha256.Size || c.size%sector != sha256.Size || !bytes.Equal(c.hash.Sum(nil), c.held[:]) {
+		return ErrBroken
+	}
+	c.hash.Write(c.held[:])
+	c.whole = hex.EncodeToString(c.hash.Sum(nil))
+	return io.EOF
+}
+
+// Size is how many bytes were read.
+func (c *Checked) Size() int64 { return c.size }
+
+// SHA256 is the hash of all that was read, its own hash included, in hex; "" before its end.
+func (c *Checked) SHA256() string { return c.whole }
