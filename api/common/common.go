@@ -106,7 +106,7 @@ func OnItsWay(reason string) bool {
 // which is nothing to warn of either.
 func IsNews(reason string) bool {
 	switch reason {
-	case "Waiting", "Running", "ScalingUp", "ScalingDown":
+	case "Waiting", "Running", "Restoring", "ScalingUp", "ScalingDown":
 		return true
 	}
 	return OnItsWay(reason)

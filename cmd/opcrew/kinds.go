@@ -13,6 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva"
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
+	"github.com/opcrew/opcrew/internal/kinds/etcdrestore"
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
@@ -30,6 +31,7 @@ func kinds() []kit.Kind {
 		memcached.Kind(),
 		etcdcluster.Kind(),
 		etcdbackup.Kind(),
+		etcdrestore.Kind(),
 	}
 }
 

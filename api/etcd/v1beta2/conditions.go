@@ -73,6 +73,20 @@ const (
 	ReasonCertificatesUnfit = "CertificatesUnfit"
 )
 
+// EtcdRestoreReady is True when the cluster serves what was restored.
+const EtcdRestoreReady = "Ready"
+
+// Reasons of an EtcdRestore's condition, and of an EtcdCluster's while one is at work. When the pod has failed
+// it is the reason that it gave, as internal/backup lists them.
+const (
+	// ReasonRestored: the cluster serves what was restored.
+	ReasonRestored = "Restored"
+	// ReasonRestoring: a member begins with the backup; the cluster is what it was until that serves.
+	ReasonRestoring = "Restoring"
+	// ReasonAbandoned: the restore was deleted before it was done, and the cluster is what it was.
+	ReasonAbandoned = "Abandoned"
+)
+
 // Condition types of an EtcdBackup.
 const (
 	// EtcdBackupReady sums up the others: it is True while the last backup succeeded, and was restorable if

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1beta2 is the API of the kinds of group etcd.database.coreos.com: EtcdCluster and
-// EtcdBackup, as the CoreOS etcd-operator had them.
+// Package v1beta2 is the API of the kinds of group etcd.database.coreos.com: EtcdCluster,
+// EtcdBackup and EtcdRestore, as the CoreOS etcd-operator had them.
 //
 // Types, markers, condition types and reasons live here; what is done with them
 // lives in internal/kinds. Imports stay light, so that clients can use it.
@@ -21,7 +21,7 @@ var GroupVersion = schema.GroupVersion{Group: "etcd.database.coreos.com", Versio
 
 // AddToScheme registers the types of this package in a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &EtcdCluster{}, &EtcdClusterList{}, &EtcdBackup{}, &EtcdBackupList{})
+	scheme.AddKnownTypes(GroupVersion, &EtcdCluster{}, &EtcdClusterList{}, &EtcdBackup{}, &EtcdBackupList{}, &EtcdRestore{}, &EtcdRestoreList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -77,6 +77,15 @@ type EtcdClusterStatus struct {
 	// +optional
 	TargetVersion string `json:"targetVersion,omitempty"`
 
+	// lineage is the UID of the EtcdRestore whose data the cluster has; empty for that which it began with.
+	// Pods and claims of another lineage are not the cluster's.
+	// +optional
+	Lineage string `json:"lineage,omitempty"`
+
+	// restore is the last EtcdRestore that the cluster has taken up.
+	// +optional
+	Restore *RestoreProgress `json:"restore,omitempty"`
+
 	// formedWith is the lowest version that was asked for until the cluster was formed. Its members wrote the
 	// beginning of their logs with it; if it is not known, any version may have.
 	// +optional
@@ -127,3 +136,37 @@ type MemberIdentity struct {
 	// +optional
 	Learner bool `json:"learner,omitempty"`
 }
+
+// RestoreProgress is how far an EtcdRestore is.
+type RestoreProgress struct {
+	// uid of the EtcdRestore.
+	// +optional
+	UID string `json:"uid,omitempty"`
+	// phase is Restoring, Restored or Abandoned.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+	// serial is the number of the member that begins with the backup.
+	// +optional
+	Serial int64 `json:"serial,omitempty"`
+	// former is the lineage that the cluster had before.
+	// +optional
+	Former string `json:"former,omitempty"`
+	// object is the backup, revision what the restored cluster started at.
+	// +optional
+	Object string `json:"object,omitempty"`
+	// +optional
+	Revision int64 `json:"revision,omitempty"`
+	// reason and message tell what keeps it from going on.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Phases of a restore. Until it is Restored the cluster is what it was; from then on it is what the
+// backup was.
+const (
+	PhaseRestoring = "Restoring"
+	PhaseRestored  = "Restored"
+	PhaseAbandoned = "Abandoned"
+)

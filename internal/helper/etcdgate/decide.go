@@ -21,6 +21,8 @@ type decision struct {
 
 func decide(f facts) decision {
 	switch {
+	case f.log && f.found == nil && f.mode == Restored:
+		return decision{mark: true}
 	case f.log && f.found == nil:
 		return refuse(VolumeForeign, "the volume holds the log of some member, and no marker tells of which; expected that of %s", f.own)
 	case f.log && *f.found != f.own:
@@ -29,6 +31,8 @@ func decide(f facts) decision {
 		return decision{}
 	case f.mode == Established:
 		return refuse(VolumeLost, "%s has been part of its cluster, and its log is gone (%s): without it the member would go back on what it has voted for and acknowledged", f.own, f.remains())
+	case f.mode == Restored:
+		return refuse(VolumeLost, "%s was to begin with a backup, and there is nothing of one", f.own)
 	case f.mode != Bootstrap && f.mode != Join:
 		return refuse(NoAuthorisation, "%q is no mode", f.mode)
 	case f.found != nil && *f.found != f.own:

@@ -17,25 +17,25 @@ func TestEtcdStartsOnlyWhereItHasARightTo(t *testing.T) {
 	otherCluster.Cluster, otherMember.Member, otherID.ID = "77aa", "main-ffffffffff", "0000000000000001"
 	const starts, marks = Reason("starts"), Reason("writes the marker and starts")
 	for _, test := range []struct {
-		name                         string
-		found                        *marker
-		log                          bool
-		bootstrap, join, established Reason
+		name                                   string
+		found                                  *marker
+		log                                    bool
+		bootstrap, join, established, restored Reason
 	}{
-		{"log and marker", &own, true, starts, starts, starts},
-		{"log without marker", nil, true, VolumeForeign, VolumeForeign, VolumeForeign},
-		{"log of another cluster", &otherCluster, true, VolumeForeign, VolumeForeign, VolumeForeign},
-		{"log of another member", &otherMember, true, VolumeForeign, VolumeForeign, VolumeForeign},
-		{"log of another id", &otherID, true, VolumeForeign, VolumeForeign, VolumeForeign},
-		{"log of a damaged marker", &marker{}, true, VolumeForeign, VolumeForeign, VolumeForeign},
-		{"nothing", nil, false, marks, marks, VolumeLost},
-		{"only the marker", &own, false, marks, marks, VolumeLost},
-		{"only a marker of another cluster", &otherCluster, false, VolumeForeign, VolumeForeign, VolumeLost},
-		{"only a marker of another member", &otherMember, false, VolumeForeign, VolumeForeign, VolumeLost},
-		{"only a marker of another id", &otherID, false, VolumeForeign, VolumeForeign, VolumeLost},
-		{"only a damaged marker", &marker{}, false, VolumeForeign, VolumeForeign, VolumeLost},
+		{"log and marker", &own, true, starts, starts, starts, starts},
+		{"log without marker", nil, true, VolumeForeign, VolumeForeign, VolumeForeign, marks},
+		{"log of another cluster", &otherCluster, true, VolumeForeign, VolumeForeign, VolumeForeign, VolumeForeign},
+		{"log of another member", &otherMember, true, VolumeForeign, VolumeForeign, VolumeForeign, VolumeForeign},
+		{"log of another id", &otherID, true, VolumeForeign, VolumeForeign, VolumeForeign, VolumeForeign},
+		{"log of a damaged marker", &marker{}, true, VolumeForeign, VolumeForeign, VolumeForeign, VolumeForeign},
+		{"nothing", nil, false, marks, marks, VolumeLost, VolumeLost},
+		{"only the marker", &own, false, marks, marks, VolumeLost, VolumeLost},
+		{"only a marker of another cluster", &otherCluster, false, VolumeForeign, VolumeForeign, VolumeLost, VolumeLost},
+		{"only a marker of another member", &otherMember, false, VolumeForeign, VolumeForeign, VolumeLost, VolumeLost},
+		{"only a marker of another id", &otherID, false, VolumeForeign, VolumeForeign, VolumeLost, VolumeLost},
+		{"only a damaged marker", &marker{}, false, VolumeForeign, VolumeForeign, VolumeLost, VolumeLost},
 	} {
-		for mode, want := range map[Mode]Reason{Bootstrap: test.bootstrap, Join: test.join, Established: test.established} {
+		for mode, want := range map[Mode]Reason{Bootstrap: test.bootstrap, Join: test.join, Established: test.established, Restored: test.restored} {
 			t.Run(test.name+", "+string(mode), func(t *testing.T) {
 				d := decide(facts{own: own, found: test.found, mode: mode, log: test.log})
 				got := starts

@@ -18,6 +18,8 @@ type Mode string
 const (
 	Bootstrap Mode = "bootstrap" // nothing: the cluster is about to be made
 	Join      Mode = "join"      // nothing: the cluster has been told of the member
+	// Restored is for a member that begins with what was made of a backup, on a new volume.
+	Restored Mode = "restored"
 	// Established is for a member that was seen as part of its cluster. It may only go on with
 	// the log that it has.
 	Established Mode = "established"
@@ -46,9 +48,9 @@ func ParseStart(text string) (Start, error) {
 	}
 	s := Start{Mode(words[0]), words[1]}
 	switch s.Mode {
-	case Bootstrap, Join, Established:
+	case Bootstrap, Join, Restored, Established:
 	default:
-		return Start{}, fmt.Errorf("%.80q is no mode: there are %s, %s and %s", s.Mode, Bootstrap, Join, Established)
+		return Start{}, fmt.Errorf("%.80q is no mode: there are %s, %s, %s and %s", s.Mode, Bootstrap, Join, Restored, Established)
 	}
 	if len(s.ID) != idLength || strings.ContainsFunc(s.ID, notHex) {
 		return Start{}, fmt.Errorf("%.80q is not the id of a member: that has %d hexadecimal digits", s.ID, idLength)

@@ -31,6 +31,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores,verbs=get;list;watch
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/status,verbs=patch
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
@@ -51,7 +52,7 @@ func KindWith(dial etcd.Dialer) kit.Kind {
 	return kit.Kind{
 		Name:        "etcdcluster",
 		Layer:       kit.Data,
-		CRDs:        []string{"etcdclusters.etcd.database.coreos.com"},
+		CRDs:        []string{"etcdclusters.etcd.database.coreos.com", "etcdrestores.etcd.database.coreos.com"},
 		AddToScheme: etcdv1beta2.AddToScheme,
 		Cache:       cached,
 		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
@@ -69,6 +70,7 @@ func cached() map[client.Object]cache.ByObject {
 	pods.Transform = kit.TrimPod
 	return map[client.Object]cache.ByObject{
 		&etcdv1beta2.EtcdCluster{}:      {},
+		&etcdv1beta2.EtcdRestore{}:      {},
 		&corev1.Service{}:               kit.Ours(),
 		&corev1.ConfigMap{}:             kit.Ours(),
 		&corev1.PersistentVolumeClaim{}: kit.Ours(),
@@ -99,6 +101,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.PersistentVolumeClaim{}, builder.WithPredicates(claimChanged)).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.whoseMembersAreOn), builder.WithPredicates(nodeChanged)).
+		Watches(&etcdv1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(ofUsers).
 		WatchesRawSource(seen).
 		WithOptions(kit.ControllerOptions(workers)).
@@ -129,6 +132,11 @@ func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []r
 		}
 	}
 	return out
+}
+
+// ofItsName wakes the cluster that a restore is named after.
+func ofItsName(_ context.Context, restore client.Object) []reconcile.Request {
+	return []reconcile.Request{request(restore.GetNamespace(), restore.GetName())}
 }
 
 // whoReferTo wakes the clusters that name a Secret.

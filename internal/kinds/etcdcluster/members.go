@@ -28,6 +28,8 @@ const (
 	// voterLabel is on the pods of members that serve clients: they vote in a cluster that was
 	// formed. The Service for clients goes by it.
 	voterLabel, isVoter = "etcd.opcrew.io/voter", "true"
+	// lineageAnnotation of a pod or claim is the UID of the EtcdRestore whose data it was made for.
+	lineageAnnotation = "etcd.opcrew.io/lineage"
 	// wishesAnnotation is a hash of what the user asked for when the pod was made.
 	wishesAnnotation = "etcd.opcrew.io/wishes"
 )
@@ -36,9 +38,11 @@ const (
 type member struct {
 	name string
 	// client is where the operator and others reach it.
-	client  string
-	serial  int64
-	id      uint64
+	client string
+	serial int64
+	id     uint64
+	// lineage is the data that it has, as in status.lineage.
+	lineage string
 	learner bool
 	// started: it has told its name, so it has run at least once.
 	started bool
@@ -80,7 +84,7 @@ func (m member) start() string {
 func (f facts) members(c *etcdv1beta2.EtcdCluster) []member {
 	var out []member
 	for _, m := range f.identities(c) {
-		m.pod, m.claim = f.pods[m.name], f.claims[m.name]
+		m.pod, m.claim, m.lineage = f.pods[m.name], f.claims[m.name], c.Status.Lineage
 		status, asked := f.view.Status[m.id]
 		m.patched, m.answers = f.patched[m.name], asked && status.Err == nil
 		m.healthy, m.version = f.view.Healthy(m.id), status.Version

@@ -32,10 +32,20 @@ type reconciler struct {
 type facts struct {
 	now         time.Time
 	helperImage string
+	// backupImage is that of what makes a seed's data.
+	backupImage string
 	pods        map[string]*corev1.Pod
 	// patched are pods of which the cache does not show our own last patch yet.
 	patched map[string]bool
 	claims  map[string]*corev1.PersistentVolumeClaim
+	// others are pods and claims of another lineage than the cluster's: see restore.go.
+	others others
+	// restore is the EtcdRestore of the cluster's name, nil if there is none.
+	restore *etcdv1beta2.EtcdRestore
+	// needs tells what the seed of a restore lacks; nil: nothing. seedIsLive: it serves, and the API
+	// server itself has its pod.
+	needs      *obstacle
+	seedIsLive bool
 	// nodes are those that the pods run on.
 	nodes      map[string]node
 	nodesKnown bool
@@ -60,7 +70,7 @@ type facts struct {
 // has seen of the cluster itself, which it asks of nobody here.
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
-	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage, refused: r.refused.of(key)}
+	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage, backupImage: r.BackupImage, refused: r.refused.of(key)}
 	f.paused = c.Spec.Paused || common.IsSet(c.Annotations, common.PausedAnnotation)
 	r.renew(key, c)
 	if c.DeletionTimestamp != nil {
@@ -68,7 +78,7 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 		return f, nil
 	}
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{
-		r.observePods, r.observeNodes, r.observeFormed, r.observeStore,
+		r.observePods, r.observeNodes, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
 	} {
 		if err := read(ctx, c, &f); err != nil {
 			return f, err
@@ -101,14 +111,25 @@ func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster
 	}
 	f.pods, f.claims, f.patched = map[string]*corev1.Pod{}, map[string]*corev1.PersistentVolumeClaim{}, map[string]bool{}
 	for i := range pods.Items {
-		if pod := &pods.Items[i]; metav1.IsControlledBy(pod, c) {
+		pod := &pods.Items[i]
+		switch {
+		case !metav1.IsControlledBy(pod, c):
+			continue
+		case lineageOf(pod) != c.Status.Lineage:
+			f.others.pods = append(f.others.pods, pod)
+		default:
 			f.pods[pod.Name] = pod
-			f.patched[pod.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("Pod"), pod)
 		}
+		f.patched[pod.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("Pod"), pod)
 	}
 	for i := range claims.Items {
-		if metav1.IsControlledBy(&claims.Items[i], c) {
-			f.claims[claims.Items[i].Name] = &claims.Items[i]
+		claim := &claims.Items[i]
+		switch {
+		case !metav1.IsControlledBy(claim, c):
+		case lineageOf(claim) != c.Status.Lineage:
+			f.others.claims = append(f.others.claims, claim)
+		default:
+			f.claims[claim.Name] = claim
 		}
 	}
 	return nil
@@ -136,7 +157,7 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 // observeFormed asks the API server whether the cluster was formed, as long as the cache
 // says no: a first member that is made anew in a cluster with data would lose it.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	if c.Status.ClusterID != "" || int32(len(f.pods)) >= f.first(c) {
+	if c.Status.ClusterID != "" || restoring(c) || int32(len(f.pods)) >= f.first(c) {
 		return nil
 	}
 	live := &etcdv1beta2.EtcdCluster{}

@@ -60,7 +60,7 @@ func (f facts) outrun() bool {
 // ownView takes what another cluster says for no answer: an address may have gone to a pod of
 // another one, and a volume may have been restored by hand.
 func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) etcd.View {
-	if c.Status.ClusterID == "" || v.ClusterID == 0 || clusterID(v.ClusterID) == c.Status.ClusterID {
+	if c.Status.ClusterID == "" || restoring(c) || v.ClusterID == 0 || clusterID(v.ClusterID) == c.Status.ClusterID {
 		return v
 	}
 	err := fmt.Errorf("cluster %s answers where %s is expected", clusterID(v.ClusterID), c.Status.ClusterID)
@@ -91,6 +91,9 @@ func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *
 // endpoints are those of all that may be members: what the status says of them can be older than
 // the last changes, and then none of those that it names may be left.
 func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
+	if restoring(c) {
+		return []string{f.seed(c).client}
+	}
 	names := map[string]bool{}
 	for _, m := range f.members(c) {
 		names[m.name] = true

@@ -28,6 +28,12 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	if f.behind {
 		return kit.Plan{Again: time.Second}
 	}
+	if f.takesUp(c) { // the status says so first
+		return kit.Plan{}
+	}
+	if restoring(c) {
+		return f.planRestore(c)
+	}
 	d := f.decide(c)
 	plan := kit.Plan{Hold: c.Spec.Paused, Again: f.again(c, d)}
 	plan.Children = f.children(c, d)

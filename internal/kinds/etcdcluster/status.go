@@ -33,6 +33,15 @@ func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcom
 	if c.DeletionTimestamp != nil || f.behind {
 		return
 	}
+	switch {
+	case f.takesUp(c):
+		f.takeUp(set, c)
+		return
+	case restoring(c):
+		reportChildren(set, c, done)
+		f.reportRestore(set, c, done)
+		return
+	}
 	d := f.decide(c)
 	f.reportNames(c, d)
 	reportChildren(set, c, done)
@@ -59,7 +68,15 @@ func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcom
 // what its first members may have run, and since when none has, before more is done.
 func (r *reconciler) Records(before, now *etcdv1beta2.EtcdCluster) bool {
 	a, b := before.Status, now.Status
-	return a.ClusterID != b.ClusterID || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
+	return a.ClusterID != b.ClusterID || phaseOf(a.Restore) != phaseOf(b.Restore) || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
+}
+
+// phaseOf is how far a restore is, and which.
+func phaseOf(at *etcdv1beta2.RestoreProgress) string {
+	if at == nil {
+		return ""
+	}
+	return at.UID + " " + at.Phase
 }
 
 // reportUnseen is for a process that has not looked at the members yet. What was last said stands,

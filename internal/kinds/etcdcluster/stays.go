@@ -19,6 +19,9 @@ import (
 func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object) bool {
 	fresh := f.fresh(c)
 	return func(object client.Object) bool {
+		if lineage := lineageOf(object); lineage != c.Status.Lineage && isData(object) {
+			return !f.isPast(c, d, object)
+		}
 		switch object.(type) {
 		case *corev1.Pod:
 			stops := d.drop[object.GetName()] || asleep(c)
@@ -30,6 +33,15 @@ func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object)
 		}
 		return false
 	}
+}
+
+// isData tells pods and claims, which belong to a lineage, from what all lineages share.
+func isData(object client.Object) bool {
+	switch object.(type) {
+	case *corev1.Pod, *corev1.PersistentVolumeClaim:
+		return true
+	}
+	return false
 }
 
 // fresh tells whether the cluster itself has just said who its members are, or none can know better.

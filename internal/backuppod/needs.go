@@ -1,0 +1,57 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backuppod
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// Need is an object of the user's without which a pod would hang.
+type Need struct {
+	Field, Name, Reason string
+	Kind                schema.GroupVersionKind
+}
+
+// SecretNeed is a Secret that a field names.
+func SecretNeed(field, name string) Need {
+	return Need{field, name, etcdv1beta2.ReasonSecretMissing, corev1.SchemeGroupVersion.WithKind("Secret")}
+}
+
+// Needs are what the place itself takes.
+func (p Place) Needs() []Need {
+	var out []Need
+	if p.Secret != "" {
+		out = append(out, SecretNeed(p.Field, p.Secret))
+	}
+	if p.Claim != "" {
+		out = append(out, Need{"pvc.claimName", p.Claim, etcdv1beta2.ReasonClaimMissing, corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")})
+	}
+	return out
+}
+
+// Missing is the first of them that is not there, with a message that says so. What is in a Secret is for the
+// pod alone.
+func Missing(ctx context.Context, reader client.Reader, namespace string, needs []Need) (reason, message string, err error) {
+	for _, need := range needs {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(need.Kind)
+		err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: need.Name}, object)
+		switch {
+		case apierrors.IsNotFound(err):
+			return need.Reason, fmt.Sprintf("%s: there is no %s %s", need.Field, need.Kind.Kind, need.Name), nil
+		case err != nil:
+			return "", "", fmt.Errorf("read %s %s: %w", need.Kind.Kind, need.Name, err)
+		}
+	}
+	return "", "", nil
+}

@@ -1,0 +1,252 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/test/testenv/golden"
+)
+
+// asked has somebody want the cluster restored.
+func (w world) wantsRestore() world {
+	r := &etcdv1beta2.EtcdRestore{}
+	r.Namespace, r.Name, r.UID = w.c.Namespace, w.c.Name, "uid-of-restore"
+	r.Spec.EtcdCluster.Name, r.Spec.BackupStorageType = w.c.Name, etcdv1beta2.StorageS3
+	r.Spec.S3 = &etcdv1beta2.S3Source{Path: "backups/example", AWSSecret: "aws"}
+	w.restore, w.backupImage = r, "opcrew-backup:test"
+	return w
+}
+
+// takenUp is after the restore was written down.
+func (w world) takenUp() world {
+	w.c = report(w)
+	return w
+}
+
+// seeded has the seed's pod, and claim, in the cluster.
+func (w world) seeded() world {
+	m := w.seed(w.c)
+	pod := &corev1.Pod{}
+	pod.Name, pod.Namespace, pod.UID = m.name, w.c.Namespace, "uid-of-seed"
+	pod.Annotations = map[string]string{lineageAnnotation: m.lineage, startAnnotation: startOf(etcdgate.Restored, m.id)}
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: restorer}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container}}
+	w.others.pods = append(slices.Clone(w.others.pods), pod)
+	return w
+}
+
+// restored has the container that restores have ended.
+func (w world) restored(r backup.Result) world {
+	w.others.pods[0].Status.InitContainerStatuses[0].State.Terminated = &corev1.ContainerStateTerminated{Message: string(r.Encode())}
+	return w
+}
+
+// serving has the seed serve, as the prober and the API server itself see it.
+func (w world) serving() world {
+	m := w.seed(w.c)
+	w.others.pods[0].Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon.Add(-time.Second))}
+	w.view = etcd.View{At: noon, ClusterID: 0xc2, Status: map[uint64]etcd.MemberStatus{m.id: {ID: m.id, Leader: m.id, Version: "3.5.35"}}, ClusterVersion: "3.5.0"}
+	w.view.Members = []etcd.Member{{ID: m.id, Name: m.name, PeerURLs: []string{w.c.PeerURL(m.name)}, ClientURLs: []string{w.c.ClientURL(m.name)}}}
+	w.seedIsLive = w.seedServes(w.c)
+	return w
+}
+
+var whole = backup.Result{Outcome: backup.Succeeded, Object: "backups/example", Revision: 42, RestoredRevision: 1_000_000_042}
+
+func TestARestoreIsWrittenDownBeforeAnythingIsDone(t *testing.T) {
+	for name, w := range map[string]world{
+		"of a cluster that runs":        observed(newCluster(withClaims), 3),
+		"of one that has lost all":      observed(newCluster(), 3).without(0, 1, 2),
+		"of one that was never there":   observed(newCluster(unformed), 0),
+		"of one whose first members go": observed(newCluster(unformed), 3),
+	} {
+		w = w.wantsRestore()
+		if plan := (&reconciler{}).Plan(w.c, w.facts, noon); len(plan.Children)+len(plan.Prune) > 0 || plan.Step != nil {
+			t.Errorf("%s: expected nothing to be done yet, got %+v", name, plan)
+		}
+		at := report(w).Status.Restore
+		if at == nil || at.Phase != etcdv1beta2.PhaseRestoring || at.UID != "uid-of-restore" || at.Serial < 1 {
+			t.Errorf("%s: expected it to be written down, got %+v", name, at)
+		}
+	}
+}
+
+func TestWhatIsNoRestoreToBeginWith(t *testing.T) {
+	asked := func(change func(*etcdv1beta2.EtcdRestore)) world {
+		w := observed(newCluster(withClaims), 3).wantsRestore()
+		change(w.restore)
+		return w
+	}
+	none := func(*etcdv1beta2.EtcdRestore) {}
+	for name, w := range map[string]world{
+		"one that succeeded":           asked(func(r *etcdv1beta2.EtcdRestore) { r.Status.Succeeded = true }),
+		"one that is being deleted":    asked(func(r *etcdv1beta2.EtcdRestore) { r.DeletionTimestamp = &metav1.Time{Time: noon} }),
+		"one of a cluster that waits":  asked(none).asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }),
+		"one of a cluster that sleeps": asked(none).asks(hibernates),
+		"one that was done": asked(none).asks(func(c *etcdv1beta2.EtcdCluster) {
+			c.Status.Lineage = "uid-of-restore"
+			c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored}
+		}),
+		"one behind what an earlier one left": func() world { w := asked(none); w.others.claims = []*corev1.PersistentVolumeClaim{{}}; return w }(),
+	} {
+		if w.takesUp(w.c) {
+			t.Errorf("expected %s to be left alone", name)
+		}
+	}
+}
+
+func TestTheSeedBeginsBesideTheClusterWithTheBackup(t *testing.T) {
+	w := observed(newCluster(withClaims), 3).wantsRestore().takenUp()
+	plan := (&reconciler{}).Plan(w.c, w.facts, noon)
+	if plan.Step != nil || len(plan.Prune) > 0 || len(plan.Patches) > 0 {
+		t.Errorf("expected nothing of the cluster to be touched, got %+v", plan)
+	}
+	for _, child := range plan.Children {
+		if pod, ok := child.Object.(*corev1ac.PodApplyConfiguration); ok {
+			golden.Check(t, "seed.yaml", pod)
+			return
+		}
+	}
+	t.Error("expected a pod")
+}
+
+func TestTheClusterGoesOverToTheSeedWithOneWriteAndOnlyWhenThatServes(t *testing.T) {
+	begun := observed(newCluster(), 3).wantsRestore().takenUp().seeded()
+	if got := report(begun.restored(whole)).Status; got.ClusterID != "00000000000000c1" || got.Lineage != "" {
+		t.Errorf("expected the cluster to be what it was while the seed does not serve, got %+v", got)
+	}
+	got := report(begun.restored(whole).serving()).Status
+	if got.ClusterID != "00000000000000c2" || got.Lineage != "uid-of-restore" || got.Restore.Phase != etcdv1beta2.PhaseRestored ||
+		len(got.Membership) != 1 || got.Restore.Revision != 1_000_000_042 || got.FormedWith != "3.5.35" {
+		t.Errorf("expected the seed to be the cluster, got %+v", got)
+	}
+	r := &reconciler{}
+	if before := begun.c; !r.Records(before, &etcdv1beta2.EtcdCluster{Status: got}) {
+		t.Error("expected it to be written at once")
+	}
+}
+
+func TestASeedThatDoesNotStayIsNotGoneOverTo(t *testing.T) {
+	w := observed(newCluster(), 3).wantsRestore().takenUp().seeded().restored(whole).serving()
+	for name, change := range map[string]func(*world){
+		"its pod is going":             func(w *world) { w.others.pods[0].DeletionTimestamp = &metav1.Time{Time: noon} },
+		"its pod was made anew":        func(w *world) { w.seedIsLive = false },
+		"another one is in its place":  func(w *world) { w.view.Members[0].ID++ },
+		"it is not alone":              func(w *world) { w.view.Members = append(w.view.Members, etcd.Member{ID: 7}) },
+		"the look is out of date":      func(w *world) { w.view.Stale = true },
+		"the restore is called off":    func(w *world) { w.restore = nil },
+		"another restore is asked for": func(w *world) { w.restore.UID = "uid-of-another" },
+	} {
+		one := w
+		one.others.pods, one.restore = []*corev1.Pod{w.others.pods[0].DeepCopy()}, w.restore.DeepCopy()
+		one.view.Members = slices.Clone(w.view.Members)
+		change(&one)
+		one.seedIsLive = one.seedIsLive && !one.isCalledOff(one.c) && one.seedServes(one.c)
+		if got := report(one).Status; got.Lineage != "" {
+			t.Errorf("%s: expected the cluster to stay what it is, got lineage %q", name, got.Lineage)
+		}
+	}
+}
+
+func TestWhatKeepsARestoreFromGoingOnIsToldAndTheClusterStaysWhatItIs(t *testing.T) {
+	begun := func() world { return observed(newCluster(), 3).wantsRestore().takenUp() }
+	lacking := begun()
+	lacking.needs = &obstacle{etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"}
+	senseless := begun()
+	senseless.restore.Spec.Object = "somebody-elses"
+	const stays = "; until it serves the cluster stays what it is"
+	for name, c := range map[string]struct {
+		world world
+		want  string
+	}{
+		"no pod yet":        {begun(), "False Restoring: EtcdRestore example: the pod of member " + begun().seed(begun().c).name + " is being made" + stays},
+		"no Secret":         {lacking, "False SecretMissing: EtcdRestore example: s3.awsSecret: there is no Secret aws" + stays},
+		"an object of none": {senseless, `False InvalidSpec: EtcdRestore example: "somebody-elses" is no backup of the path "backups/example"` + stays},
+		"it reads":          {begun().seeded(), "False Restoring: EtcdRestore example: member " + begun().seed(begun().c).name + " reads the backup" + stays},
+		"no such object": {begun().seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonObjectMissing, Message: "backups/example does not exist"}),
+			"False ObjectMissing: EtcdRestore example: backups/example does not exist" + stays},
+		"too new for it": {begun().seeded().restored(backup.Result{Outcome: backup.Succeeded, Object: "backups/example", EtcdVersion: "3.6.16"}),
+			"False ImpossibleVersion: EtcdRestore example: backups/example is a backup of etcd 3.6.16, and version 3.5.35 may not read it: set version to 3.6.16 or a newer one" + stays},
+		"it starts": {begun().seeded().restored(whole), "False Restoring: EtcdRestore example: member " + begun().seed(begun().c).name + " starts with backups/example" + stays},
+	} {
+		if got := conditionOf(report(c.world), "Ready"); got != c.want {
+			t.Errorf("%s: expected\n%s, got\n%s", name, c.want, got)
+		}
+	}
+}
+
+func TestOfAnotherLineageOnlyWhatTheStatusKnowsToBePastGoes(t *testing.T) {
+	of := func(lineage string) (*corev1.Pod, *corev1.PersistentVolumeClaim) {
+		pod, claim := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}
+		pod.Annotations = map[string]string{lineageAnnotation: lineage}
+		claim.Annotations = pod.Annotations
+		return pod, claim
+	}
+	for name, c := range map[string]struct {
+		phase, lineage string
+		of             string
+		complete       bool
+		pod, claim     bool // stay
+	}{
+		"of the cluster before, when the seed serves":      {etcdv1beta2.PhaseRestored, "r", "", false, false, true},
+		"of the cluster before, when all members serve":    {etcdv1beta2.PhaseRestored, "r", "", true, false, false},
+		"of a restore that was called off":                 {etcdv1beta2.PhaseAbandoned, "", "r", true, false, false},
+		"of one that the status does not know":             {etcdv1beta2.PhaseRestored, "r", "another", true, true, true},
+		"of a restore that goes on, as an old status says": {"", "", "r", true, true, true},
+	} {
+		w := observed(newCluster(withClaims), 3)
+		if !c.complete {
+			w = w.down(1)
+		}
+		w.c.Status.Lineage = c.lineage
+		if c.phase != "" {
+			w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "r", Phase: c.phase}
+		}
+		for _, m := range w.pods {
+			m.Annotations[lineageAnnotation] = c.lineage
+		}
+		stays := w.stays(w.c, w.decide(w.c))
+		pod, claim := of(c.of)
+		if stays(pod) != c.pod || stays(claim) != c.claim {
+			t.Errorf("%s: expected the pod to stay: %t, the claim: %t; got %t, %t", name, c.pod, c.claim, stays(pod), stays(claim))
+		}
+	}
+}
+
+func TestNobodyIsLedToTheRestoredMemberWhileAPodOfTheClusterBeforeServes(t *testing.T) {
+	w := observed(newCluster(), 1).hidden(0)
+	w.others.pods = []*corev1.Pod{{}}
+	if d := w.decide(w.c); len(d.show) > 0 {
+		t.Error("expected the member to be shown only when the others are gone")
+	}
+	w.others.pods[0].DeletionTimestamp = &metav1.Time{Time: noon}
+	if d := w.decide(w.c); len(d.show) != 1 {
+		t.Error("expected the member to be shown when the others are going")
+	}
+}
+
+func TestARestoreThatIsCalledOffLeavesTheClusterAsItWas(t *testing.T) {
+	w := observed(newCluster(), 3).wantsRestore().takenUp().seeded()
+	w.restore = nil
+	got := report(w)
+	if got.Status.Restore.Phase != etcdv1beta2.PhaseAbandoned || got.Status.ClusterID != "00000000000000c1" || !strings.Contains(conditionOf(got, "Ready"), "called off") {
+		t.Errorf("expected the restore to be over, got %+v", got.Status.Restore)
+	}
+	if plan := (&reconciler{}).Plan(w.c, w.facts, noon); len(plan.Children) > 0 {
+		t.Errorf("expected no more of it to be made, got %+v", kit.Plan{})
+	}
+}

@@ -1,0 +1,100 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/backuppod"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+const (
+	// orderAnnotation of the seed's pod is what is restored.
+	orderAnnotation = "etcd.opcrew.io/order"
+	// restorer is the container that makes the seed's data.
+	restorer = "restore"
+	// seedWishes are those that nobody has: a pod that would read the backup again with every start of its
+	// node is made anew, as any other, when the cluster can spare it.
+	seedWishes = "seed"
+)
+
+// planRestore makes the seed, and touches nothing else.
+func (f facts) planRestore(c *etcdv1beta2.EtcdCluster) kit.Plan {
+	plan := kit.Plan{Hold: c.Spec.Paused, Again: underWay}
+	if f.isCalledOff(c) || f.needs != nil {
+		return plan
+	}
+	for _, object := range []ensure.Child{{Object: peerService(c)}, {Object: connection(c)}} {
+		plan.Children = append(plan.Children, object)
+	}
+	m := f.seed(c)
+	if persistent(c) {
+		plan.Children = append(plan.Children, ensure.Child{Object: f.claim(c, m), Once: true})
+	}
+	if pod := f.seedPod(c, m); pod != nil && (m.pod == nil || m.pod.DeletionTimestamp == nil) {
+		plan.Children = append(plan.Children, ensure.Child{Object: pod, Once: true})
+	}
+	return plan
+}
+
+// seedPod is a member's pod that makes its data of the backup before etcd starts; nil if what is asked for
+// makes no sense.
+func (f facts) seedPod(c *etcdv1beta2.EtcdCluster, m member) *corev1ac.PodApplyConfiguration {
+	order, err := backup.EncodeOrder(restoreOrder(c, f.restore, m))
+	if err != nil {
+		return nil
+	}
+	pod, place := f.pod(c, m, []member{m}, wanted(c)), placeOf(f.restore)
+	pod.WithAnnotations(map[string]string{orderAnnotation: order, wishesAnnotation: seedWishes})
+	mounts := place.Mounts(true)
+	pod.Spec.WithInitContainers(f.restorer(mounts))
+	for _, mount := range mounts {
+		pod.Spec.WithVolumes(mount.Volume)
+	}
+	return pod
+}
+
+func (f facts) restorer(mounts []backuppod.Mount) *corev1ac.ContainerApplyConfiguration {
+	out := backuppod.Ordered(corev1ac.Container().WithName(restorer).
+		WithImage(f.backupImage).
+		WithImagePullPolicy(corev1.PullIfNotPresent).
+		WithSecurityContext(workload.Locked()), "restore", orderAnnotation)
+	backuppod.Mounted(out, append(mounts, backuppod.Mount{Name: dataVolume, Path: dataMount}))
+	return out
+}
+
+// restoreOrder tells what the seed's data is made of.
+func restoreOrder(c *etcdv1beta2.EtcdCluster, r *etcdv1beta2.EtcdRestore, m member) backup.Order {
+	return backup.Order{
+		ID: c.Status.Restore.UID + "/" + m.name, Target: placeOf(r).Target,
+		Restore: &backup.Restore{
+			Object: r.Spec.Object, DataDir: dataMount + "/data", Name: m.name, InitialCluster: m.name + "=" + c.PeerURL(m.name),
+			Token: token(c), PeerURLs: []string{c.PeerURL(m.name)}, RevisionBump: r.Spec.RevisionBump,
+		},
+	}
+}
+
+// restoreResult is what the container that restores has told last, nil for nothing.
+func restoreResult(pod *corev1.Pod) *backup.Result {
+	if pod == nil {
+		return nil
+	}
+	for _, status := range pod.Status.InitContainerStatuses {
+		for _, state := range []*corev1.ContainerStateTerminated{status.State.Terminated, status.LastTerminationState.Terminated} {
+			if status.Name != restorer || state == nil {
+				continue
+			}
+			if result, err := backup.ParseResult(state.Message); err == nil {
+				return &result
+			}
+		}
+	}
+	return nil
+}

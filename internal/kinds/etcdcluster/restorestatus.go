@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// takeUp writes a restore down before anything of it is done.
+func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
+	s := &c.Status
+	serial := f.nextSerial(c, f.members(c))
+	s.Restore = &etcdv1beta2.RestoreProgress{UID: string(f.restore.UID), Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Former: s.Lineage}
+	s.Serial = max(s.Serial, serial)
+	f.tellRestoring(set, c, "a member is about to begin with it")
+}
+
+// reportRestore tells how far a restore is, and, when its seed serves, makes that the cluster.
+func (f facts) reportRestore(set condition.Set, c *etcdv1beta2.EtcdCluster, done kit.Outcome) {
+	at, seed := c.Status.Restore, f.seed(c)
+	switch {
+	case f.isCalledOff(c):
+		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "It was deleted before it was done; the cluster is what it was"
+		set.False(etcdv1beta2.EtcdClusterReady, common.ReasonUpdating, "The restore was called off; the cluster is what it was")
+		return
+	case f.seedIsLive:
+		f.cutOver(c, seed)
+		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves, and the cluster goes on from it")
+		return
+	}
+	at.Reason, at.Message = f.whyNotRestored(c, seed, done)
+	f.tellRestoring(set, c, at.Message)
+}
+
+// tellRestoring leaves what is said of the cluster as it was, which is what it is, but for Ready.
+func (f facts) tellRestoring(set condition.Set, c *etcdv1beta2.EtcdCluster, how string) {
+	reason := etcdv1beta2.ReasonRestoring
+	if at := c.Status.Restore; at.Reason != "" {
+		reason = at.Reason
+	}
+	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("EtcdRestore %s: %s; until it serves the cluster stays what it is", c.Name, how))
+}
+
+// cutOver makes the seed the cluster. With this one write all that is of the former lineage is past.
+func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
+	s, at := &c.Status, c.Status.Restore
+	at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseRestored, "", ""
+	if result := restoreResult(seed.pod); result != nil {
+		at.Object, at.Revision = result.Object, result.RestoredRevision
+	}
+	s.ClusterID, s.Lineage = clusterID(f.view.ClusterID), at.UID
+	s.Membership = []etcdv1beta2.MemberIdentity{{ID: fmt.Sprintf("%016x", seed.id), Name: seed.name}}
+	s.Size, s.CurrentVersion, s.TargetVersion = 1, f.view.Status[seed.id].Version, ""
+	// What etcdutl writes can be read by all; what the members have written since began with this version.
+	s.FormedWith, s.SnapshotFrom = s.CurrentVersion, 0
+}
+
+// whyNotRestored tells what keeps the seed from serving; without a reason it only takes its time.
+func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.Outcome) (reason, message string) {
+	taken, isTaken := done.First(ensure.Taken)
+	switch order := restoreOrder(c, f.restore, seed).Check(); {
+	case order != nil:
+		return etcdv1beta2.ReasonInvalidSpec, order.Error()
+	case f.needs != nil:
+		return f.needs.reason, f.needs.message
+	case f.tls != nil:
+		return f.tls.reason, f.tls.message
+	case isTaken:
+		return common.ReasonNameTaken, taken.Message
+	case done.Err != nil && ensure.Refused(done.Err):
+		return common.ReasonRefused, done.Err.Error()
+	case seed.pod == nil:
+		return "", "the pod of member " + seed.name + " is being made"
+	}
+	result := restoreResult(seed.pod)
+	if result != nil && result.Outcome != backup.Succeeded {
+		return string(result.Reason), result.Message
+	}
+	if result != nil && older(wanted(c), minorOf(result.EtcdVersion)+".0") { // 3.6 refuses what 3.7 has written
+		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s is a backup of etcd %s, and version %s may not read it: set version to %s or a newer one", result.Object, result.EtcdVersion, wanted(c), result.EtcdVersion)
+	}
+	if why, stuck := workload.WhyNotReady(seed.pod); stuck {
+		return etcdv1beta2.ReasonMemberNotReady, "member " + seed.name + ": " + why
+	}
+	if result == nil {
+		return "", "member " + seed.name + " reads the backup"
+	}
+	return "", "member " + seed.name + " starts with " + result.Object
+}

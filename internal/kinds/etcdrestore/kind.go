@@ -1,0 +1,72 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package etcdrestore is the kind EtcdRestore: it tells how far an EtcdCluster is with taking over a
+// backup.
+//
+// What is done is the cluster's own: internal/kinds/etcdcluster takes up the EtcdRestore of its name
+// (restore.go there), since only it knows its members. Nothing is written here but the status.
+package etcdrestore
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores;etcdclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores/status,verbs=patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdrestores.etcd.database.coreos.com,verbs=get
+
+// workers is how many objects are looked at at a time.
+const workers = 2
+
+// Kind is EtcdRestore's entry in the list of kinds.
+func Kind() kit.Kind {
+	return kit.Kind{
+		Name:        "etcdrestore",
+		Layer:       kit.Data,
+		CRDs:        []string{"etcdrestores.etcd.database.coreos.com", "etcdclusters.etcd.database.coreos.com"},
+		AddToScheme: etcdv1beta2.AddToScheme,
+		Cache: func() map[client.Object]cache.ByObject {
+			return map[client.Object]cache.ByObject{&etcdv1beta2.EtcdRestore{}: {}, &etcdv1beta2.EtcdCluster{}: {}}
+		},
+		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error { return setup(mgr, &reconciler{Tools: tools}) },
+	}
+}
+
+func setup(mgr ctrl.Manager, r *reconciler) error {
+	loop := &kit.Loop[*etcdv1beta2.EtcdRestore, facts]{
+		Tools: r.Tools,
+		New:   func() *etcdv1beta2.EtcdRestore { return &etcdv1beta2.EtcdRestore{} },
+		Kind:  r,
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("etcdrestore").
+		For(&etcdv1beta2.EtcdRestore{}).
+		Watches(&etcdv1beta2.EtcdCluster{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(wentOn)).
+		WithOptions(kit.ControllerOptions(workers)).
+		Complete(loop)
+}
+
+// ofItsName wakes the restore that has the cluster's name.
+func ofItsName(_ context.Context, cluster client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cluster)}}
+}
+
+// wentOn leaves out all that a cluster tells but of restores, and whether it serves.
+var wentOn = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
+	return !equality.Semantic.DeepEqual(was.Status.Restore, is.Status.Restore) || serves(was) != serves(is)
+}}

@@ -1,0 +1,45 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdrestore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+type reconciler struct{ *kit.Tools }
+
+// facts are all that is read about a restore.
+type facts struct {
+	// cluster is the one of its name, nil if there is none.
+	cluster *etcdv1beta2.EtcdCluster
+}
+
+// Observe reads the cluster.
+func (r *reconciler) Observe(ctx context.Context, restore *etcdv1beta2.EtcdRestore) (facts, error) {
+	cluster := &etcdv1beta2.EtcdCluster{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: restore.Namespace, Name: restore.Spec.EtcdCluster.Name}, cluster)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return facts{}, fmt.Errorf("read EtcdCluster: %w", err)
+	case err != nil:
+		return facts{}, nil
+	}
+	return facts{cluster: cluster}, nil
+}
+
+// Plan changes nothing: the cluster does what is to be done.
+func (r *reconciler) Plan(*etcdv1beta2.EtcdRestore, facts, time.Time) kit.Plan { return kit.Plan{} }
+
+// serves tells whether clients are served.
+func serves(c *etcdv1beta2.EtcdCluster) bool {
+	return meta.IsStatusConditionTrue(c.Status.Conditions, etcdv1beta2.EtcdClusterAvailable)
+}

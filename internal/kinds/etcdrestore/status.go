@@ -1,0 +1,61 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdrestore
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// Report says how far the cluster is. What succeeded has, whatever becomes of the cluster.
+func (r *reconciler) Report(restore *etcdv1beta2.EtcdRestore, f facts, _ kit.Outcome, now time.Time) {
+	if restore.Status.Succeeded {
+		return
+	}
+	set := condition.Set{Conditions: &restore.Status.Conditions, Generation: restore.Generation, Now: now}
+	reason, message := howFar(restore, f)
+	if reason != etcdv1beta2.ReasonRestored {
+		restore.Status.Reason = message
+		set.False(etcdv1beta2.EtcdRestoreReady, reason, message)
+		return
+	}
+	at := f.cluster.Status.Restore
+	restore.Status.Succeeded, restore.Status.Reason = true, ""
+	restore.Status.Object, restore.Status.Revision = at.Object, at.Revision
+	set.True(etcdv1beta2.EtcdRestoreReady, reason, message)
+}
+
+// howFar is the reason and the words for it; success is told only when clients are served.
+func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) {
+	name := restore.Spec.EtcdCluster.Name
+	switch at := progress(restore, f); {
+	case f.cluster == nil:
+		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("There is no EtcdCluster %s; when it is made it begins with this backup", name)
+	case f.cluster.Spec.Hibernate:
+		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s hibernates; nothing is restored until it is woken", name)
+	case f.cluster.Spec.Paused && at == nil:
+		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s is paused; nothing is restored until it is not", name)
+	case at == nil:
+		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet", name)
+	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, from revision %d on", name, at.Object, at.Revision)
+	case at.Phase == etcdv1beta2.PhaseRestored:
+		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has gone over to the restored member, and does not serve clients yet", name)
+	default:
+		return cmp.Or(at.Reason, etcdv1beta2.ReasonRestoring), at.Message + "; until it serves the cluster stays what it is"
+	}
+}
+
+// progress is what the cluster says of this very restore, nil for nothing.
+func progress(restore *etcdv1beta2.EtcdRestore, f facts) *etcdv1beta2.RestoreProgress {
+	if f.cluster == nil || f.cluster.Status.Restore == nil || f.cluster.Status.Restore.UID != string(restore.UID) {
+		return nil
+	}
+	return f.cluster.Status.Restore
+}
