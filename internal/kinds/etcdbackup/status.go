@@ -80,14 +80,16 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 		return
 	}
 	s.Run.Phase = etcdv1beta2.RunSucceeded
-	if verifies(b) {
-		s.Run.Phase = etcdv1beta2.RunVerifying
-	}
+	proves := verifies(b)
 	at := metav1.NewTime(timeOr(result.SavedAt, now))
 	s.Succeeded, s.Reason, s.Count = true, "", s.Count+1
 	s.EtcdVersion, s.EtcdRevision, s.LastSuccessDate = result.EtcdVersion, result.Revision, &at
 	s.Last = &etcdv1beta2.BackupRecord{Object: result.Object, Revision: result.Revision, Size: result.Size, Time: &at}
 	set.True(etcdv1beta2.EtcdBackupSaved, cmp.Or(string(result.Reason), etcdv1beta2.ReasonSaved), "Saved "+said(s.Last)+but(result))
+	if proves { // Ready does not come to go again
+		s.Run.Phase = etcdv1beta2.RunVerifying
+		reportProving(set, b, verdict{pod: work{verify, s.Run.Due.Time, 1}.podName(b)})
+	}
 }
 
 // but tells what went wrong beside a success, such as that older backups could not be removed.

@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package backuppods plays the kubelet of the pods that save and verify backups of etcd: it has them
+// run, and end with the word that cmd/opcrew-backup would leave. No etcd and no store is there.
+package backuppods
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/backup"
+)
+
+// What stands on the pods, as package etcdbackup writes it.
+const (
+	TaskLabel       = "etcd.opcrew.io/task"
+	DueLabel        = "etcd.opcrew.io/due"
+	AttemptLabel    = "etcd.opcrew.io/attempt"
+	OrderAnnotation = "etcd.opcrew.io/order"
+)
+
+// Revision of the cluster that is saved, at any time.
+const Revision = 42
+
+// Order is what a pod is to do, and the how manieth attempt it is.
+func Order(pod *corev1.Pod) (backup.Order, int, error) {
+	order, err := backup.ParseOrder(pod.Annotations[OrderAnnotation])
+	attempt, none := strconv.Atoi(pod.Labels[AttemptLabel])
+	return order, attempt, errors.Join(err, none)
+}
+
+// Success is how an order ends that is carried out.
+func Success(o backup.Order) backup.Result {
+	now := time.Now().UTC().Truncate(time.Second)
+	out := backup.Result{Outcome: backup.Succeeded, StartedAt: now, EndedAt: now}
+	if o.Save != nil {
+		out.Object, out.SavedAt = backup.ObjectName(o.Target.Path, Revision, o.Save.Time), now
+		out.Revision, out.EtcdVersion, out.Size = Revision, "3.6.16", 20512
+	}
+	return out
+}
+
+// Run has a pod be at work.
+func Run(ctx context.Context, c client.Client, pod *corev1.Pod) error {
+	now := metav1.Now()
+	pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &now
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}},
+	}}
+	return c.Status().Update(ctx, pod)
+}
+
+// End has a pod have ended so long ago.
+func End(ctx context.Context, c client.Client, pod *corev1.Pod, ago time.Duration, result backup.Result) error {
+	pod.Status.Phase = corev1.PodSucceeded
+	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.NewTime(time.Now().Add(-ago)), Message: string(result.Encode())}
+	if result.Outcome != backup.Succeeded {
+		pod.Status.Phase, ended.Reason, ended.ExitCode = corev1.PodFailed, "Error", 1
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{Terminated: &ended}}}
+	return c.Status().Update(ctx, pod)
+}
+
+// Follow ends every pod that runs, until the end of the test, an hour ago: so nobody waits between
+// two attempts. Answer tells how; nil: it goes on.
+func Follow(t testing.TB, config *rest.Config, c client.Client, answer func(o backup.Order, attempt int) *backup.Result) {
+	t.Helper()
+	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	t.Cleanup(cancel)
+	informer, err := pods.GetInformer(ctx, &corev1.Pod{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	see := func(o any) { carryOut(ctx, c, o.(*corev1.Pod).DeepCopy(), answer) }
+	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, o any) { see(o) }}); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = pods.Start(ctx) }()
+}
+
+func carryOut(ctx context.Context, c client.Client, pod *corev1.Pod, answer func(o backup.Order, attempt int) *backup.Result) {
+	if pod.Labels[TaskLabel] == "" || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+		return
+	}
+	order, attempt, err := Order(pod)
+	if err != nil {
+		return // somebody has changed it
+	}
+	if result := answer(order, attempt); result != nil {
+		_ = End(ctx, c, pod, time.Hour, *result) // after a conflict its event comes
+	}
+}
