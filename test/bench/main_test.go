@@ -32,7 +32,7 @@ var (
 	objects = flag.Int("objects", 200, "how many objects are made of each other kind")
 	drifts  = flag.Int("drifts", 10, "how many objects are changed behind the operator's back")
 	only    = flag.String("drivers", "opcrew,naive", "the operators to run, separated by commas; opcrew is always among them")
-	limit   = flag.Duration("limit", 5*time.Minute, "how long an operator may take for one phase")
+	limit   = flag.Duration("limit", 10*time.Minute, "how long an operator may take for one phase")
 )
 
 func TestMain(m *testing.M) {
