@@ -95,7 +95,11 @@ func TestWhatTheCoreOSOperatorHasSavedCanBeRead(t *testing.T) {
 	if r := b.runs(b.verifying(named(9, 1)), backup.Succeeded, ""); r.Revision != 9 || b.jobs[0].Meta != nil {
 		t.Errorf("got %+v", r)
 	}
+	b.runs(b.verifying("dir/shop"), backup.Failed, backup.ReasonObjectMissing, `there is no backup "dir/shop"`)
 	b.put("dir/shop", stream(database(9, 10)), nil)
+	if r := b.runs(b.verifying("dir/shop"), backup.Succeeded, ""); r.Object != "dir/shop" {
+		t.Errorf("expected the one at the path itself to be found by its name, got %+v", r)
+	}
 	if r := b.runs(b.restoring(t.TempDir()), backup.Succeeded, ""); r.Object != "dir/shop" {
 		t.Errorf("got %+v", r)
 	}

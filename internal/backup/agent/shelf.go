@@ -131,13 +131,7 @@ func (s *shelf) pick(ctx context.Context, object string) (item, *backup.Meta, er
 		return item{}, nil, err
 	}
 	if object != "" {
-		exact = nil
-		for _, i := range periodic {
-			if i.key == prefix {
-				exact = &i
-			}
-		}
-		periodic = nil
+		exact, periodic = ofKey(prefix, exact, periodic), nil
 	}
 	if exact != nil {
 		m, err := s.meta(ctx, *exact)
@@ -153,6 +147,18 @@ func (s *shelf) pick(ctx context.Context, object string) (item, *backup.Meta, er
 			len(periodic), s.bucket+s.key, s.bucket+periodic[0].key)
 	}
 	return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "there is no backup %q", s.bucket+prefix)
+}
+
+// ofKey is the one of a key, nil if there is none.
+func ofKey(key string, exact *item, periodic []item) *item {
+	if exact != nil && exact.key == key {
+		return exact
+	}
+	i := slices.IndexFunc(periodic, func(i item) bool { return i.key == key })
+	if i < 0 {
+		return nil
+	}
+	return &periodic[i]
 }
 
 // describe has a result say what is known of an object.
