@@ -37,14 +37,14 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 		set.False(kind, etcdv1beta2.ReasonNoSpace, f.outOfSpace())
 	case f.view.Err == nil && healthy >= needs:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+c.Status.Quorum)
+	case f.view.Err == nil && !hopeless(d): // a quorum has just said who the members are
+		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members decide, and do not all answer: "+c.Status.Quorum)
 	case hopeless(d):
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+gone(d))
 	case healthy < needs && f.planned(c, d):
 		set.False(kind, common.ReasonUpdating, "The members are starting again: "+c.Status.Quorum)
 	case healthy < needs:
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+f.firstCause(d))
-	case f.view.Err == nil:
-		set.Unknown(kind, etcdv1beta2.ReasonUnreachable, "The members decide, and do not all answer: "+c.Status.Quorum+f.firstCause(d))
 	default:
 		set.Unknown(kind, etcdv1beta2.ReasonUnreachable, fmt.Sprintf("The members cannot be listed: %v", f.view.Err))
 	}

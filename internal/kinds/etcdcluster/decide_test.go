@@ -17,13 +17,14 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		world world
 		want  string
 	}{
-		"all is well":         {observed(plain, 3), "nothing"},
-		"all is well, claims": {observed(claims, 3), "nothing"},
-		"more are asked for":  {observed(plain, 3).asks(sized(5)), "add member " + n(3)},
-		"one was added":       {observed(plain, 3).asks(sized(4)).joining(3, false), "wait for " + n(3) + " to join: its pod is being made"},
-		"one has joined":      {observed(plain, 3).asks(sized(4)).with(3, true), "promote member " + n(3)},
-		"it votes":            {observed(plain, 4).hidden(3).asks(sized(4)), "show 1 to clients"},
-		"one cannot join":     {observed(plain, 3).asks(sized(4)).joining(3, true).silent(3, time.Hour), "remove member " + n(3)},
+		"all is well":                           {observed(plain, 3), "nothing"},
+		"all is well, claims":                   {observed(claims, 3), "nothing"},
+		"more are asked for":                    {observed(plain, 3).asks(sized(5)), "add member " + n(3)},
+		"one was added":                         {observed(plain, 3).asks(sized(4)).joining(3, false), "wait for " + n(3) + " to join: its pod is being made"},
+		"one has joined":                        {observed(plain, 3).asks(sized(4)).with(3, true), "promote member " + n(3)},
+		"one has joined, and serves nobody yet": {observed(plain, 3).asks(sized(4)).with(3, true).down(3), "wait for " + n(3) + " to join: container etcd runs, and its readiness probe does not succeed yet"},
+		"it votes":                              {observed(plain, 4).hidden(3).asks(sized(4)), "show 1 to clients"},
+		"one cannot join":                       {observed(plain, 3).asks(sized(4)).joining(3, true).silent(3, time.Hour), "remove member " + n(3)},
 		"while one joins no other is added, whoever is well": {observed(plain, 3).asks(sized(5)).joining(3, true), "wait for " + n(3) + " to join: it is starting"},
 		"a kubelet has not said yet that the last is ready":  {observed(plain, 4).unprobed(3).asks(sized(5)), "add member " + n(4)},
 		"nor before one is taken away":                       {observed(plain, 5).unprobed(3).asks(sized(3)), "wait for " + n(3) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},

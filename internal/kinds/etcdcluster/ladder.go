@@ -27,8 +27,8 @@ func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 			d.step = remove(m, "the cluster is to have fewer members now")
 		case m.learner && outdated(c, m):
 			d.step = remove(m, "its pod was made for an earlier spec")
-		case m.started && m.start() == startOf(etcdgate.Established, m.id):
-			d.step = promote(m)
+		case m.started && m.healthy && m.start() == startOf(etcdgate.Established, m.id):
+			d.step = promote(m) // one that was sent a snapshot may serve nobody for seconds yet (etcd: publishV3)
 		default:
 			continue
 		}

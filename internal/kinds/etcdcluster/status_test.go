@@ -256,3 +256,17 @@ func TestNothingIsSaidToBeUpToDateBeforeThereIsAnything(t *testing.T) {
 		t.Errorf("expected nothing to be up to date yet, got %s", got)
 	}
 }
+
+// Regression: a member that is sent a snapshot as a learner votes seconds before it serves clients.
+func TestAVoterThatDoesNotAnswerIsNoLostQuorumWhileTheMembersDecide(t *testing.T) {
+	w := observed(newCluster(sized(2)), 2).down(1)
+	w.view.Err = nil
+	got := report(w)
+	want := "True ClusterAvailable: Cluster available: the members decide, and do not all answer: 1 of 2 voters are healthy, 2 are needed"
+	if available := conditionOf(got, etcdv1beta2.EtcdClusterAvailable); available != want {
+		t.Errorf("expected\n%s, got\n%s", want, available)
+	}
+	if ready := conditionOf(got, etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(ready, "False MemberNotReady: 1 of 2 members are ready; ") {
+		t.Errorf("expected Ready to name who does not answer, got %s", ready)
+	}
+}
