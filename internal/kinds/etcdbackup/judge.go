@@ -140,8 +140,8 @@ func pause(attempt int) time.Duration {
 
 // last is the last of some attempts that has a pod, and that pod; nil: none has.
 func (f facts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Pod) {
-	for i := len(works) - 1; i >= 0; i-- {
-		if pod := f.podOf(b, works[i]); pod != nil {
+	for i, w := range slices.Backward(works) {
+		if pod := f.podOf(b, w); pod != nil {
 			return i, pod
 		}
 	}

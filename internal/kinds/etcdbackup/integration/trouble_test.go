@@ -165,8 +165,8 @@ func TestADeletionLeavesNothingAndWritesNothing(t *testing.T) {
 // A pod of the name that a run will have can be there only if somebody copied it: the object's UID is in it.
 func TestAStrangersPodIsLeftAloneAndNamed(t *testing.T) {
 	s := newSite(t)
-	b := s.create(annotated(common.PausedAnnotation, "true"))
-	b = s.await("False Paused")
+	s.create(annotated(common.PausedAnnotation, "true"))
+	b := s.await("False Paused")
 	theirs := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}}
 	theirs.Name = s.podName(b)
 	s.made(theirs)
