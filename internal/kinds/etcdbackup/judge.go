@@ -103,7 +103,7 @@ func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, 
 	if pod == nil {
 		return
 	}
-	if result := outcome(pod, now); result != nil {
+	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // or it was given up, and was done after all
 		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true
 	}
