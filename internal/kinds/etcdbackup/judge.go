@@ -103,7 +103,7 @@ func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, 
 	if pod == nil {
 		return
 	}
-	if result := outcome(pod, now); result != nil {
+	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // or it was given up, and was done after all
 		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true
 	}
@@ -140,8 +140,8 @@ func pause(attempt int) time.Duration {
 
 // last is the last of some attempts that has a pod, and that pod; nil: none has.
 func (f facts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Pod) {
-	for i := len(works) - 1; i >= 0; i-- {
-		if pod := f.podOf(b, works[i]); pod != nil {
+	for i, w := range slices.Backward(works) {
+		if pod := f.podOf(b, w); pod != nil {
 			return i, pod
 		}
 	}

@@ -86,10 +86,13 @@ func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]c
 func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (bool, error) {
 	live := &etcdv1beta2.EtcdBackup{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(b), live)
-	if client.IgnoreNotFound(err) != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
 		return false, fmt.Errorf("read it again: %w", err)
 	}
-	return err != nil || live.UID != b.UID || !equality.Semantic.DeepEqual(live.Status.Run, b.Status.Run), nil
+	return live.UID != b.UID || !equality.Semantic.DeepEqual(live.Status.Run, b.Status.Run), nil
 }
 
 // observeCluster reads the EtcdCluster that is named, which must have members.

@@ -36,6 +36,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		"it succeeded, and could not prune":   {run, pods(podOf(run, save, 1, told(0, unpruned))), "True PruneFailed: Saved backups/example: revision 42, 20512 bytes, at 2026-08-01T12:00:00Z; older ones could not be removed: denied"},
 		"an attempt failed":                   {run, pods(podOf(run, save, 1, told(0, away))), "False Retrying: attempt 1 of 3 failed: S3: connection refused; the next is pod " + second + "; no backup has succeeded yet"},
 		"and the next is made":                {run, pods(podOf(run, save, 1, told(0, away)), podOf(run, save, 2)), "False Retrying: attempt 1 of 3 failed: S3: connection refused; the next is pod " + second + "; no backup has succeeded yet"},
+		"one given up was done after all":     {run, pods(podOf(run, save, 1, told(0, good)), podOf(run, save, 2)), "False Running: The first backup is being made by pod " + second},
 		"all attempts failed":                 {run, pods(podOf(run, save, 3, told(0, away))), "False ServerUnreachable: S3: connection refused; no backup has succeeded yet"},
 		"a later one is made":                 {again, pods(podOf(again, save, 1)), "True Saved: Saved " + sevenMade},
 		"a later one fails":                   {again, pods(podOf(again, save, 3, told(0, away))), "False ServerUnreachable: S3: connection refused" + earlier},

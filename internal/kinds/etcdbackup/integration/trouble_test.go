@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -165,8 +166,8 @@ func TestADeletionLeavesNothingAndWritesNothing(t *testing.T) {
 // A pod of the name that a run will have can be there only if somebody copied it: the object's UID is in it.
 func TestAStrangersPodIsLeftAloneAndNamed(t *testing.T) {
 	s := newSite(t)
-	b := s.create(annotated(common.PausedAnnotation, "true"))
-	b = s.await("False Paused")
+	s.create(annotated(common.PausedAnnotation, "true"))
+	b := s.await("False Paused")
 	theirs := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}}
 	theirs.Name = s.podName(b)
 	s.made(theirs)
@@ -265,6 +266,37 @@ func TestAPodThatSomebodyDeletesIsMadeAgainForTheSameOrder(t *testing.T) {
 	if b := s.await("True Saved"); b.Status.Count != 1 {
 		t.Errorf("expected one success, got %+v", b.Status)
 	}
+}
+
+// Regression: a pod that has no time at which it ended was never followed by another.
+func TestAPodThatEndsWithoutAWordIsFollowedByTheNext(t *testing.T) {
+	hours := metav1.NewTime(time.Now().Add(-2 * time.Hour))
+	for name, c := range map[string]struct {
+		status corev1.PodStatus
+		words  string
+	}{
+		"its node is gone":        {corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &hours}, "nobody has told that pod"},
+		"its kubelet evicted it":  {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory", StartTime: &hours}, "The node was low on memory"},
+		"it was killed too early": {corev1.PodStatus{Phase: corev1.PodFailed, StartTime: &hours, ContainerStatuses: []corev1.ContainerStatus{killed("save", hours)}}, "OOMKilled, exit code 137"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.create()
+			pod := s.awaitPod("save", 1)
+			pod.Status = c.status
+			if err := env.Client.Status().Update(t.Context(), pod); err != nil {
+				t.Fatal(err)
+			}
+			next := s.awaitPod("save", 2)
+			s.await("False Retrying", "attempt 1 of 3 failed", c.words)
+			s.succeeds(next)
+			s.await("True Saved")
+		})
+	}
+}
+
+func killed(name string, at metav1.Time) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: at}}}
 }
 
 func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) {
