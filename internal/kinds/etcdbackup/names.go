@@ -51,6 +51,9 @@ func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
 	return name + "-" + hex.EncodeToString(sum[:])[:10]
 }
 
+// orderID is the same for all attempts: what an earlier one has done after all is not done again.
+func (w work) orderID() string { return fmt.Sprintf("%s-%d", w.task, w.due.Unix()) }
+
 func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }
 
 func (w work) labels() map[string]string {

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backuppod"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -117,40 +117,15 @@ func (r *reconciler) observeCluster(ctx context.Context, b *etcdv1beta2.EtcdBack
 }
 
 // observeNeeds asks whether the Secrets and the claim are there that the pod mounts: it would hang
-// without them. What is in them is for the pod alone.
+// without them.
 func (r *reconciler) observeNeeds(ctx context.Context, b *etcdv1beta2.EtcdBackup, f facts) (*obstacle, error) {
-	for _, need := range needs(b, f.cluster) {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(need.kind)
-		err := r.Live.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: need.name}, object)
-		switch {
-		case apierrors.IsNotFound(err):
-			return &obstacle{need.reason, fmt.Sprintf("%s: there is no %s %s", need.field, need.kind.Kind, need.name)}, nil
-		case err != nil:
-			return nil, fmt.Errorf("read %s %s: %w", need.kind.Kind, need.name, err)
-		}
+	var needs []backuppod.Need
+	if name := tlsSecret(b, f.cluster); name != "" {
+		needs = append(needs, backuppod.SecretNeed("clientTLSSecret", name))
 	}
-	return nil, nil
-}
-
-// need is an object of the user's that a pod mounts.
-type need struct {
-	field, name, reason string
-	kind                schema.GroupVersionKind
-}
-
-// needs are those of all pods.
-func needs(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) []need {
-	secrets, claims := corev1.SchemeGroupVersion.WithKind("Secret"), corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
-	var out []need
-	if name := tlsSecret(b, cluster); name != "" {
-		out = append(out, need{"clientTLSSecret", name, etcdv1beta2.ReasonSecretMissing, secrets})
+	reason, message, err := backuppod.Missing(ctx, r.Live, b.Namespace, append(needs, placeOf(b).Needs()...))
+	if err != nil || reason == "" {
+		return nil, err
 	}
-	if place := placeOf(b.Spec.StorageType, b.Spec.Storage); place.secret != "" {
-		out = append(out, need{place.field, place.secret, etcdv1beta2.ReasonSecretMissing, secrets})
-	}
-	if b.Spec.StorageType == etcdv1beta2.StoragePVC {
-		out = append(out, need{"pvc.claimName", b.Spec.PVC.ClaimName, etcdv1beta2.ReasonClaimMissing, claims})
-	}
-	return out
+	return &obstacle{reason, message}, nil
 }

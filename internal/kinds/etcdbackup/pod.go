@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backuppod"
 	"github.com/opcrew/opcrew/internal/podtemplate"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -49,19 +50,12 @@ func pod(b *etcdv1beta2.EtcdBackup, f facts, w work, order string) *corev1ac.Pod
 }
 
 func worker(b *etcdv1beta2.EtcdBackup, f facts, w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ContainerApplyConfiguration {
-	out := corev1ac.Container().WithName(string(w.task)).
+	out := backuppod.Ordered(corev1ac.Container().WithName(string(w.task)).
 		WithImage(f.image).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
-		WithArgs(string(w.task)).
-		WithEnv(corev1ac.EnvVar().WithName(orderVariable).WithValueFrom(corev1ac.EnvVarSource().
-			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + orderAnnotation + "']")))).
-		WithTerminationMessagePath(corev1.TerminationMessagePathDefault).
-		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile).
 		WithResources(resources(w, policy)).
-		WithSecurityContext(workload.Locked().WithReadOnlyRootFilesystem(true))
-	for _, m := range mounts(b, f, w) {
-		out.WithVolumeMounts(corev1ac.VolumeMount().WithName(m.name).WithMountPath(m.path).WithReadOnly(m.readOnly))
-	}
+		WithSecurityContext(workload.Locked().WithReadOnlyRootFilesystem(true)), string(w.task), orderAnnotation)
+	backuppod.Mounted(out, mounts(b, f, w))
 	return out
 }
 
@@ -79,29 +73,14 @@ func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequir
 	return out
 }
 
-// mount is a volume of a pod, and where its container has it.
-type mount struct {
-	name, path string
-	readOnly   bool
-	volume     *corev1ac.VolumeApplyConfiguration
-}
-
-func mounts(b *etcdv1beta2.EtcdBackup, f facts, w work) []mount {
-	var out []mount
-	secret := func(name, path, from string) {
-		if from != "" {
-			out = append(out, mount{name, path, true, corev1ac.Volume().WithSecret(corev1ac.SecretVolumeSource().WithSecretName(from).WithDefaultMode(0o440))})
-		}
+func mounts(b *etcdv1beta2.EtcdBackup, f facts, w work) []backuppod.Mount {
+	out := placeOf(b).Mounts(w.task == verify)
+	if w.task == verify {
+		scratch := corev1ac.Volume().WithName("scratch").WithEmptyDir(corev1ac.EmptyDirVolumeSource())
+		return append(out, backuppod.Mount{Name: "scratch", Path: scratchMount, Volume: scratch})
 	}
-	secret("storage", storageMount, placeOf(b.Spec.StorageType, b.Spec.Storage).secret)
-	if w.task == save {
-		secret("tls", tlsMount, tlsSecret(b, f.cluster))
-	} else {
-		out = append(out, mount{"scratch", scratchMount, false, corev1ac.Volume().WithEmptyDir(corev1ac.EmptyDirVolumeSource())})
-	}
-	if b.Spec.StorageType == etcdv1beta2.StoragePVC && b.Spec.PVC != nil {
-		claim := corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(b.Spec.PVC.ClaimName)
-		out = append(out, mount{"backups", folderMount, w.task == verify, corev1ac.Volume().WithPersistentVolumeClaim(claim)})
+	if secret := tlsSecret(b, f.cluster); secret != "" {
+		out = append(out, backuppod.SecretMount("tls", tlsMount, secret))
 	}
 	return out
 }
@@ -109,7 +88,7 @@ func mounts(b *etcdv1beta2.EtcdBackup, f facts, w work) []mount {
 func volumes(b *etcdv1beta2.EtcdBackup, f facts, w work) []*corev1ac.VolumeApplyConfiguration {
 	var out []*corev1ac.VolumeApplyConfiguration
 	for _, m := range mounts(b, f, w) {
-		out = append(out, m.volume.WithName(m.name))
+		out = append(out, m.Volume)
 	}
 	return out
 }

@@ -45,7 +45,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		"it is restored":                      {proof, pods(podOf(proof, verify, 1)), "False Running: Backup " + sevenMade + " is being restored by pod " + podOf(proof, verify, 1).Name + " to see that it can be"},
 		"it was restorable":                   {proof, pods(podOf(proof, verify, 1, told(0, backup.Result{Outcome: backup.Succeeded, EndedAt: noon}))), "True Saved: Saved " + sevenMade},
 		"it could not be restored":            {proof, pods(podOf(proof, verify, 3, told(0, corrupt))), "False Corrupt: Backup " + sevenMade + " could not be restored: its hash is another"},
-		"its order makes no sense":            {newBackup(inRun(running, 0), withPath("backups/../x")), nil, "False InvalidSpec: the path \"backups/../x\" has a part that is empty, . or .."},
+		"its order makes no sense":            {newBackup(inRun(running, 0), withPath("backups/../x")), nil, "False InvalidSpec: the path \"backups/../x\" has an empty part, or one of dots"},
 		"it rests":                            {newBackup(every(3600), inRun(done, 0), hasSaved), nil, "True Saved: Saved " + sevenMade},
 		"it rests, and its conditions went":   {newBackup(every(3600), inRun(done, 0), hasSaved, unsaid), nil, "True Saved: Saved " + sevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
 		"it failed, and its conditions went":  {newBackup(inRun(failed, 0), hasFailed, unsaid), nil, "False BackupFailed: S3: connection refused; no backup has succeeded yet"},

@@ -1,0 +1,80 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdrestore
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+func newRestore() *etcdv1beta2.EtcdRestore {
+	r := &etcdv1beta2.EtcdRestore{}
+	r.Namespace, r.Name, r.UID, r.Generation = "data", "example", "uid-of-restore", 1
+	r.Spec.EtcdCluster.Name = "example"
+	return r
+}
+
+type option func(*etcdv1beta2.EtcdCluster)
+
+// of is a cluster that is so far with a restore.
+func of(uid, phase string, options ...option) facts {
+	c := &etcdv1beta2.EtcdCluster{}
+	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: uid, Phase: phase, Object: "backups/example", Revision: 1_000_000_042, Message: "member example-0 reads the backup"}
+	for _, o := range options {
+		o(c)
+	}
+	return facts{cluster: c}
+}
+
+func serving(c *etcdv1beta2.EtcdCluster) {
+	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: etcdv1beta2.EtcdClusterAvailable, Status: metav1.ConditionTrue, Reason: "ClusterAvailable"})
+}
+
+func failing(c *etcdv1beta2.EtcdCluster) {
+	c.Status.Restore.Reason, c.Status.Restore.Message = "BucketMissing", "S3 bucket backups does not exist"
+}
+
+func TestReadyTellsHowFarARestoreIs(t *testing.T) {
+	const mine = "uid-of-restore"
+	for name, c := range map[string]struct {
+		facts     facts
+		want      string
+		succeeded bool
+	}{
+		"there is no cluster":         {facts{}, "False ClusterMissing: There is no EtcdCluster example; when it is made it begins with this backup", false},
+		"the cluster sleeps":          {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Hibernate = true }), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
+		"the cluster is paused":       {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
+		"it is not taken up yet":      {of("uid-of-another", etcdv1beta2.PhaseRestored, serving), "False Waiting: EtcdCluster example has not taken it up yet", false},
+		"it goes on":                  {of(mine, etcdv1beta2.PhaseRestoring), "False Restoring: member example-0 reads the backup; until it serves the cluster stays what it is", false},
+		"it does not go on":           {of(mine, etcdv1beta2.PhaseRestoring, failing), "False BucketMissing: S3 bucket backups does not exist; until it serves the cluster stays what it is", false},
+		"nobody is served yet":        {of(mine, etcdv1beta2.PhaseRestored), "False Restoring: EtcdCluster example has gone over to the restored member, and does not serve clients yet", false},
+		"what was restored is served": {of(mine, etcdv1beta2.PhaseRestored, serving), "True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on", true},
+	} {
+		r := newRestore()
+		(&reconciler{}).Report(r, c.facts, kit.Outcome{}, noon)
+		ready := meta.FindStatusCondition(r.Status.Conditions, etcdv1beta2.EtcdRestoreReady)
+		if got := fmt.Sprintf("%s %s: %s", ready.Status, ready.Reason, ready.Message); got != c.want || r.Status.Succeeded != c.succeeded || (r.Status.Reason == "") != c.succeeded {
+			t.Errorf("%s: expected\n%s, succeeded %t; got\n%s, %+v", name, c.want, c.succeeded, got, r.Status)
+		}
+	}
+}
+
+func TestWhatSucceededHasWhateverBecomesOfTheCluster(t *testing.T) {
+	r := newRestore()
+	(&reconciler{}).Report(r, of("uid-of-restore", etcdv1beta2.PhaseRestored, serving), kit.Outcome{}, noon)
+	before := r.DeepCopy()
+	(&reconciler{}).Report(r, facts{}, kit.Outcome{}, noon.Add(time.Hour))
+	if !r.Status.Succeeded || r.Status.Object != before.Status.Object || len(r.Status.Conditions) != 1 || r.Status.Conditions[0].Status != metav1.ConditionTrue {
+		t.Errorf("expected the status to stay, got %+v", r.Status)
+	}
+}
