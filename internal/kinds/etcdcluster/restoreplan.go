@@ -31,9 +31,7 @@ func (f facts) planRestore(c *etcdv1beta2.EtcdCluster) kit.Plan {
 	if f.isCalledOff(c) || f.needs != nil {
 		return plan
 	}
-	for _, object := range []ensure.Child{{Object: peerService(c)}, {Object: connection(c)}} {
-		plan.Children = append(plan.Children, object)
-	}
+	plan.Children = []ensure.Child{{Object: peerService(c)}, {Object: connection(c)}}
 	m := f.seed(c)
 	if persistent(c) {
 		plan.Children = append(plan.Children, ensure.Child{Object: f.claim(c, m), Once: true})

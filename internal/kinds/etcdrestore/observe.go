@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,10 +29,10 @@ func (r *reconciler) Observe(ctx context.Context, restore *etcdv1beta2.EtcdResto
 	cluster := &etcdv1beta2.EtcdCluster{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: restore.Namespace, Name: restore.Spec.EtcdCluster.Name}, cluster)
 	switch {
-	case client.IgnoreNotFound(err) != nil:
-		return facts{}, fmt.Errorf("read EtcdCluster: %w", err)
-	case err != nil:
+	case apierrors.IsNotFound(err):
 		return facts{}, nil
+	case err != nil:
+		return facts{}, fmt.Errorf("read EtcdCluster: %w", err)
 	}
 	return facts{cluster: cluster}, nil
 }
