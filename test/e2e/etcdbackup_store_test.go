@@ -104,7 +104,7 @@ func (e *etcdTest) objects(t *testing.T) []string {
 	t.Helper()
 	out := e.kubectl(t, "exec", "-n", e.ns, "s3", "-c", "shell", "--", "find", "/data/"+bucket, "-type", "f")
 	var found []string
-	for _, path := range strings.FieldsSeq(out) {
+	for path := range strings.FieldsSeq(out) {
 		if name := strings.TrimPrefix(path, "/data/"+bucket+"/"); !strings.HasSuffix(name, ".meta.json") && !strings.Contains(name, ".sgwtmp") {
 			found = append(found, name)
 		}
