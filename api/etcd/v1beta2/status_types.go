@@ -78,7 +78,6 @@ type EtcdClusterStatus struct {
 	TargetVersion string `json:"targetVersion,omitempty"`
 
 	// lineage is the UID of the EtcdRestore whose data the cluster has; empty for that which it began with.
-	// Pods and claims of another lineage are not the cluster's.
 	// +optional
 	Lineage string `json:"lineage,omitempty"`
 
@@ -148,9 +147,6 @@ type RestoreProgress struct {
 	// serial is the number of the member that begins with the backup.
 	// +optional
 	Serial int64 `json:"serial,omitempty"`
-	// former is the lineage that the cluster had before.
-	// +optional
-	Former string `json:"former,omitempty"`
 	// object is the backup, revision what the restored cluster started at.
 	// +optional
 	Object string `json:"object,omitempty"`

@@ -12,14 +12,42 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// others are the pods and claims of other lineages: of a restore that is not done, or was given up,
-// and, after one, of the cluster as it was before. They are no members, and never looked at as such.
+// lineage is which data a pod or claim is of: the cluster's as it is, as it was before a restore, or
+// that of a restore which is not done or was called off.
+//
+// Its name tells, which nobody can change: each is made of a number that no other ever has, and a
+// restore begins with one that is higher than all before.
+type lineage int
+
+const (
+	ofCluster lineage = iota
+	ofFormer
+	ofSeed
+)
+
+func lineageOf(c *etcdv1beta2.EtcdCluster, name string) lineage {
+	at := c.Status.Restore
+	if at == nil {
+		return ofCluster
+	}
+	serial := serialOf(serialsBelow(c, max(at.Serial, c.Status.Serial)+ahead), name)
+	switch restored := at.Phase == etcdv1beta2.PhaseRestored; {
+	case serial < 0:
+		return ofCluster
+	case restored && serial < at.Serial:
+		return ofFormer
+	case !restored && serial == at.Serial:
+		return ofSeed
+	}
+	return ofCluster
+}
+
+// others are the pods and claims of other lineages than the cluster's. They are no members, and never
+// looked at as such.
 type others struct {
 	pods   []*corev1.Pod
 	claims []*corev1.PersistentVolumeClaim
 }
-
-func lineageOf(object client.Object) string { return object.GetAnnotations()[lineageAnnotation] }
 
 // none tells whether nothing of another lineage is left.
 func (o others) none() bool { return len(o.pods) == 0 && len(o.claims) == 0 }
@@ -46,21 +74,18 @@ func (o others) claim(name string) *corev1.PersistentVolumeClaim {
 	return o.claims[i]
 }
 
-// isPast tells of a pod or claim whether its lineage is one that the status says is over. Of one that
-// the status does not know it may itself be what is out of date: it stays.
+// isPast tells of a pod or claim whether the status says that its lineage is over. A process whose
+// status is an old one knows of no other lineage, and leaves what is of one alone.
 func (f facts) isPast(c *etcdv1beta2.EtcdCluster, d decision, object client.Object) bool {
-	at := c.Status.Restore
-	if at == nil || lineageOf(object) == c.Status.Lineage {
+	switch lineageOf(c, object.GetName()) {
+	case ofSeed:
+		return c.Status.Restore.Phase == etcdv1beta2.PhaseAbandoned
+	case ofFormer:
+		_, isPod := object.(*corev1.Pod) // the data stays until all members have the new
+		return isPod || f.whole(c, d)
+	default:
 		return false
 	}
-	switch at.Phase {
-	case etcdv1beta2.PhaseAbandoned:
-		return lineageOf(object) == at.UID
-	case etcdv1beta2.PhaseRestored:
-		_, isPod := object.(*corev1.Pod) // the data stays until all members have the new
-		return lineageOf(object) == at.Former && (isPod || f.whole(c, d))
-	}
-	return false
 }
 
 // whole tells whether there are as many members as asked for, all of them well.

@@ -28,8 +28,6 @@ const (
 	// voterLabel is on the pods of members that serve clients: they vote in a cluster that was
 	// formed. The Service for clients goes by it.
 	voterLabel, isVoter = "etcd.opcrew.io/voter", "true"
-	// lineageAnnotation of a pod or claim is the UID of the EtcdRestore whose data it was made for.
-	lineageAnnotation = "etcd.opcrew.io/lineage"
 	// wishesAnnotation is a hash of what the user asked for when the pod was made.
 	wishesAnnotation = "etcd.opcrew.io/wishes"
 )
@@ -41,8 +39,8 @@ type member struct {
 	client string
 	serial int64
 	id     uint64
-	// lineage is the data that it has, as in status.lineage.
-	lineage string
+	// seed: it begins with a backup, and is no member until the cluster goes over to it.
+	seed    bool
 	learner bool
 	// started: it has told its name, so it has run at least once.
 	started bool
@@ -84,7 +82,7 @@ func (m member) start() string {
 func (f facts) members(c *etcdv1beta2.EtcdCluster) []member {
 	var out []member
 	for _, m := range f.identities(c) {
-		m.pod, m.claim, m.lineage = f.pods[m.name], f.claims[m.name], c.Status.Lineage
+		m.pod, m.claim = f.pods[m.name], f.claims[m.name]
 		status, asked := f.view.Status[m.id]
 		m.patched, m.answers = f.patched[m.name], asked && status.Err == nil
 		m.healthy, m.version = f.view.Healthy(m.id), status.Version

@@ -83,10 +83,7 @@ func (f facts) claim(c *etcdv1beta2.EtcdCluster, m member) *corev1ac.PersistentV
 // marks say of a pod or a claim which member it is of.
 func (f facts) marks(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
 	out := map[string]string{serialAnnotation: strconv.FormatInt(m.serial, 10)}
-	if m.lineage != "" {
-		out[lineageAnnotation] = m.lineage
-	}
-	if c.Status.ClusterID == "" && m.lineage == "" {
+	if c.Status.ClusterID == "" && !m.seed {
 		out[firstAnnotation] = strconv.Itoa(int(f.first(c)))
 	}
 	return out
@@ -101,7 +98,7 @@ func podLabels(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
 	maps.Copy(out, labels(c))
 	out[etcdv1beta2.NodeLabel] = m.name
 	delete(out, voterLabel)
-	if c.Status.ClusterID != "" && m.lineage == c.Status.Lineage && m.started && m.voter() {
+	if c.Status.ClusterID != "" && !m.seed && m.started && m.voter() {
 		out[voterLabel] = isVoter
 	}
 	return out
@@ -122,7 +119,7 @@ func (f facts) podAnnotations(c *etcdv1beta2.EtcdCluster, m member, version stri
 // startOf tells how a member may start now.
 func (f facts) startOf(c *etcdv1beta2.EtcdCluster, m member) string {
 	switch {
-	case m.lineage != c.Status.Lineage:
+	case m.seed:
 		return startOf(etcdgate.Restored, m.id)
 	case c.Status.ClusterID == "":
 		return startOf(etcdgate.Bootstrap, m.id)

@@ -38,7 +38,7 @@ type facts struct {
 	// patched are pods of which the cache does not show our own last patch yet.
 	patched map[string]bool
 	claims  map[string]*corev1.PersistentVolumeClaim
-	// others are pods and claims of another lineage than the cluster's: see restore.go.
+	// others are pods and claims of another lineage than the cluster's: see lineage.go.
 	others others
 	// restore is the EtcdRestore of the cluster's name, nil if there is none.
 	restore *etcdv1beta2.EtcdRestore
@@ -115,7 +115,7 @@ func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster
 		switch {
 		case !metav1.IsControlledBy(pod, c):
 			continue
-		case lineageOf(pod) != c.Status.Lineage:
+		case lineageOf(c, pod.Name) != ofCluster:
 			f.others.pods = append(f.others.pods, pod)
 		default:
 			f.pods[pod.Name] = pod
@@ -126,7 +126,7 @@ func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster
 		claim := &claims.Items[i]
 		switch {
 		case !metav1.IsControlledBy(claim, c):
-		case lineageOf(claim) != c.Status.Lineage:
+		case lineageOf(c, claim.Name) != ofCluster:
 			f.others.claims = append(f.others.claims, claim)
 		default:
 			f.claims[claim.Name] = claim

@@ -47,7 +47,7 @@ func (f facts) seed(c *etcdv1beta2.EtcdCluster) member {
 	name := memberName(c, at.Serial)
 	id := etcd.BootstrapID([]string{c.PeerURL(name)}, token(c))
 	return member{
-		name: name, serial: at.Serial, id: id, lineage: at.UID, started: true, client: c.ClientURL(name),
+		name: name, serial: at.Serial, id: id, seed: true, started: true, client: c.ClientURL(name),
 		pod: f.others.pod(name), claim: f.others.claim(name), patched: f.patched[name],
 	}
 }

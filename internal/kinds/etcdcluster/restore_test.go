@@ -42,7 +42,7 @@ func (w world) seeded() world {
 	m := w.seed(w.c)
 	pod := &corev1.Pod{}
 	pod.Name, pod.Namespace, pod.UID = m.name, w.c.Namespace, "uid-of-seed"
-	pod.Annotations = map[string]string{lineageAnnotation: m.lineage, startAnnotation: startOf(etcdgate.Restored, m.id)}
+	pod.Annotations = map[string]string{startAnnotation: startOf(etcdgate.Restored, m.id)}
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: restorer}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container}}
 	w.others.pods = append(slices.Clone(w.others.pods), pod)
@@ -190,40 +190,79 @@ func TestWhatKeepsARestoreFromGoingOnIsToldAndTheClusterStaysWhatItIs(t *testing
 }
 
 func TestOfAnotherLineageOnlyWhatTheStatusKnowsToBePastGoes(t *testing.T) {
-	of := func(lineage string) (*corev1.Pod, *corev1.PersistentVolumeClaim) {
-		pod, claim := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}
-		pod.Annotations = map[string]string{lineageAnnotation: lineage}
-		claim.Annotations = pod.Annotations
-		return pod, claim
-	}
 	for name, c := range map[string]struct {
-		phase, lineage string
-		of             string
-		complete       bool
-		pod, claim     bool // stay
+		phase  string
+		begun  int64 // number of the seed
+		serial int64 // of the pod and the claim
+		whole  bool
+		pod    bool // stays
+		claim  bool
 	}{
-		"of the cluster before, when the seed serves":      {etcdv1beta2.PhaseRestored, "r", "", false, false, true},
-		"of the cluster before, when all members serve":    {etcdv1beta2.PhaseRestored, "r", "", true, false, false},
-		"of a restore that was called off":                 {etcdv1beta2.PhaseAbandoned, "", "r", true, false, false},
-		"of one that the status does not know":             {etcdv1beta2.PhaseRestored, "r", "another", true, true, true},
-		"of a restore that goes on, as an old status says": {"", "", "r", true, true, true},
+		"of the cluster before, when the seed serves":        {etcdv1beta2.PhaseRestored, 5, 4, false, false, true},
+		"of the cluster before, when all members serve":      {etcdv1beta2.PhaseRestored, 5, 4, true, false, false},
+		"of a restore that was called off":                   {etcdv1beta2.PhaseAbandoned, 9, 9, true, false, false},
+		"of a restore that goes on":                          {etcdv1beta2.PhaseRestoring, 9, 9, true, true, true},
+		"of the cluster, with a restore that was called off": {etcdv1beta2.PhaseAbandoned, 9, 6, true, true, true},
 	} {
-		w := observed(newCluster(withClaims), 3)
-		if !c.complete {
-			w = w.down(1)
+		w := observed(newCluster(withClaims), 0)
+		for serial := range int64(3) {
+			w = w.with(c.begun%9+serial, false)
 		}
-		w.c.Status.Lineage = c.lineage
-		if c.phase != "" {
-			w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "r", Phase: c.phase}
+		w.view.Status = map[uint64]etcd.MemberStatus{}
+		for _, m := range w.view.Members {
+			w.view.Status[m.ID] = etcd.MemberStatus{ID: m.ID, Version: "3.5.35", Leader: w.view.Members[0].ID}
 		}
-		for _, m := range w.pods {
-			m.Annotations[lineageAnnotation] = c.lineage
+		if !c.whole {
+			w = w.down(c.begun + 1)
 		}
+		if c.begun == 9 {
+			w = w.with(6, false)
+		}
+		w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "r", Phase: c.phase, Serial: c.begun}
 		stays := w.stays(w.c, w.decide(w.c))
-		pod, claim := of(c.of)
+		pod, claim := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}
+		pod.Name = memberName(w.c, c.serial)
+		claim.Name = pod.Name
 		if stays(pod) != c.pod || stays(claim) != c.claim {
 			t.Errorf("%s: expected the pod to stay: %t, the claim: %t; got %t, %t", name, c.pod, c.claim, stays(pod), stays(claim))
 		}
+	}
+}
+
+// What a member is of is told by its name: annotations can be taken away by anybody.
+func TestAMemberOfTheRestoredClusterIsOneWhateverSomebodyTakesOffItsPod(t *testing.T) {
+	c := newCluster(withClaims)
+	c.Status.Serial = 7
+	for name, test := range map[string]struct {
+		phase  string
+		serial int64
+		want   lineage
+	}{
+		"the seed, when the cluster has gone over to it": {etcdv1beta2.PhaseRestored, 5, ofCluster},
+		"a member that was added since":                  {etcdv1beta2.PhaseRestored, 7, ofCluster},
+		"one that is about to be added":                  {etcdv1beta2.PhaseRestored, 8, ofCluster},
+		"a member of before":                             {etcdv1beta2.PhaseRestored, 4, ofFormer},
+		"the seed, until then":                           {etcdv1beta2.PhaseRestoring, 5, ofSeed},
+		"a member, until then":                           {etcdv1beta2.PhaseRestoring, 4, ofCluster},
+		"the seed of a restore that was called off":      {etcdv1beta2.PhaseAbandoned, 5, ofSeed},
+		"a member added since it was":                    {etcdv1beta2.PhaseAbandoned, 6, ofCluster},
+	} {
+		c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: test.phase, Serial: 5}
+		if got := lineageOf(c, memberName(c, test.serial)); got != test.want {
+			t.Errorf("%s: expected lineage %d, got %d", name, test.want, got)
+		}
+	}
+	c.Status.Restore = nil
+	if lineageOf(c, memberName(c, 3)) != ofCluster || lineageOf(c, "stranger") != ofCluster {
+		t.Error("expected all to be of the cluster where nothing was ever restored")
+	}
+}
+
+func TestTheNumberOfASeedIsNeverUsedAgain(t *testing.T) {
+	w := observed(newCluster(unformed), 0)
+	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseAbandoned, Serial: 3}
+	if got := w.nextSerial(w.c, nil); got != 4 {
+		t.Errorf("expected the next member to be number 4, after a seed that was called off, got %d", got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/backuppod"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podtemplate"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -52,18 +53,23 @@ func (f facts) seedPod(c *etcdv1beta2.EtcdCluster, m member) *corev1ac.PodApplyC
 	pod, place := f.pod(c, m, []member{m}, wanted(c)), placeOf(f.restore)
 	pod.WithAnnotations(map[string]string{orderAnnotation: order, wishesAnnotation: seedWishes})
 	mounts := place.Mounts(true)
-	pod.Spec.WithInitContainers(f.restorer(mounts))
+	pod.Spec.WithInitContainers(f.restorer(c, mounts))
 	for _, mount := range mounts {
 		pod.Spec.WithVolumes(mount.Volume)
 	}
 	return pod
 }
 
-func (f facts) restorer(mounts []backuppod.Mount) *corev1ac.ContainerApplyConfiguration {
+// restorer has the resources of etcd itself, as the contract has it for all containers of a member: it runs
+// before etcd does, and takes as much memory as the keys.
+func (f facts) restorer(c *etcdv1beta2.EtcdCluster, mounts []backuppod.Mount) *corev1ac.ContainerApplyConfiguration {
 	out := backuppod.Ordered(corev1ac.Container().WithName(restorer).
 		WithImage(f.backupImage).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
 		WithSecurityContext(workload.Locked()), "restore", orderAnnotation)
+	if c.Spec.Pod != nil {
+		out.WithResources(podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](c.Spec.Pod.Resources))
+	}
 	backuppod.Mounted(out, append(mounts, backuppod.Mount{Name: dataVolume, Path: dataMount}))
 	return out
 }

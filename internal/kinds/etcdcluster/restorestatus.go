@@ -19,7 +19,7 @@ import (
 func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	s := &c.Status
 	serial := f.nextSerial(c, f.members(c))
-	s.Restore = &etcdv1beta2.RestoreProgress{UID: string(f.restore.UID), Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Former: s.Lineage}
+	s.Restore = &etcdv1beta2.RestoreProgress{UID: string(f.restore.UID), Phase: etcdv1beta2.PhaseRestoring, Serial: serial}
 	s.Serial = max(s.Serial, serial)
 	f.tellRestoring(set, c, "a member is about to begin with it")
 }

@@ -15,8 +15,12 @@ const ahead = 16
 
 // serials maps names to the numbers that they are made of.
 func (f facts) serials(c *etcdv1beta2.EtcdCluster) map[string]int64 {
+	return serialsBelow(c, f.highest(c)+ahead)
+}
+
+func serialsBelow(c *etcdv1beta2.EtcdCluster, top int64) map[string]int64 {
 	out := map[string]int64{}
-	for serial := range f.highest(c) + ahead {
+	for serial := range top {
 		out[memberName(c, serial)] = serial
 	}
 	return out
@@ -35,6 +39,9 @@ func (f facts) highest(c *etcdv1beta2.EtcdCluster) int64 {
 	top := c.Status.Serial
 	if c.Status.ClusterID == "" {
 		top = int64(f.first(c)) - 1
+	}
+	if at := c.Status.Restore; at != nil { // its number is never that of a member made otherwise
+		top = max(top, at.Serial)
 	}
 	for _, pod := range f.pods {
 		top = max(top, serialIn(pod.Annotations))

@@ -19,7 +19,7 @@ import (
 func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object) bool {
 	fresh := f.fresh(c)
 	return func(object client.Object) bool {
-		if lineage := lineageOf(object); lineage != c.Status.Lineage && isData(object) {
+		if isData(object) && lineageOf(c, object.GetName()) != ofCluster {
 			return !f.isPast(c, d, object)
 		}
 		switch object.(type) {
