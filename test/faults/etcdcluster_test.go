@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,9 +49,10 @@ func TestEtcdCluster(t *testing.T) {
 			{Name: "a cluster that was formed stays the same", Check: oneCluster},
 			{Name: "a quorum of pods is there", Check: quorumOfPods},
 			{Name: "no client comes before the cluster is formed", Check: clientsComeLate},
+			{Name: "clients are never led to two lineages", Check: oneLineageServes},
 		},
 		Mask:      maskEtcd,
-		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping},
+		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring},
 	})
 }
 
@@ -141,6 +143,68 @@ var etcdSleeping = faults.Workload{
 	},
 }
 
+const restoreManifest = `
+apiVersion: etcd.database.coreos.com/v1beta2
+kind: EtcdRestore
+metadata: {name: db}
+spec: {etcdCluster: {name: db}, backupStorageType: S3, s3: {path: backups/db}}
+`
+
+// etcdRestoring has a backup take the place of the data.
+var etcdRestoring = faults.Workload{
+	Name: "restoring",
+	Steps: []faults.Step{
+		createEtcd(2),
+		{
+			Name:     "restore it",
+			Do:       func(u *faults.User) { u.Apply(restoreManifest) },
+			Until:    etcdRestored,
+			Patience: 45 * time.Second,
+		},
+		{
+			Name:  "delete the restore, which is done",
+			Do:    func(u *faults.User) { u.Delete("db", &etcdv1beta2.EtcdRestore{}) },
+			Until: etcdReady,
+		},
+	},
+}
+
+// etcdRestored holds when all members are of the restore, and none is left of before.
+func etcdRestored(v faults.View) error {
+	c := &etcdv1beta2.EtcdCluster{}
+	if err := v.Get("db", c); err != nil {
+		return err
+	}
+	if c.Status.Lineage == "" {
+		return fmt.Errorf("nothing is restored, the status is %+v", c.Status)
+	}
+	return etcdReady(v)
+}
+
+// oneLineageServes holds if, of the cluster before a restore and the one after it, clients are led to
+// one only.
+func oneLineageServes(_, after faults.View, e faults.Event) error {
+	c := &etcdv1beta2.EtcdCluster{}
+	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.Restore == nil {
+		return nil
+	}
+	old, restored := "", ""
+	for _, pod := range etcdPods(after) {
+		serial, err := strconv.ParseInt(pod.Annotations["etcd.opcrew.io/serial"], 10, 64)
+		switch {
+		case err != nil, pod.Labels["etcd.opcrew.io/voter"] == "", !metav1.IsControlledBy(&pod, c):
+		case serial < c.Status.Restore.Serial:
+			old = pod.Name
+		default:
+			restored = pod.Name
+		}
+	}
+	if old != "" && restored != "" {
+		return fmt.Errorf("clients are led to %s, of before, and to %s, of the restore", old, restored)
+	}
+	return nil
+}
+
 func etcdTold(v faults.View, reason string) (*etcdv1beta2.EtcdCluster, error) {
 	c := &etcdv1beta2.EtcdCluster{}
 	if err := v.Get("db", c); err != nil {
@@ -217,7 +281,8 @@ func oneCluster(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "EtcdCluster" || !sees(before, "db", old) || !sees(after, "db", now) || old.UID != now.UID {
 		return nil
 	}
-	if old.Status.ClusterID != "" && old.Status.ClusterID != now.Status.ClusterID {
+	restored := old.Status.Lineage != now.Status.Lineage && now.Status.Restore != nil && now.Status.Restore.UID == now.Status.Lineage
+	if old.Status.ClusterID != "" && old.Status.ClusterID != now.Status.ClusterID && !restored {
 		return fmt.Errorf("cluster %q became %q", old.Status.ClusterID, now.Status.ClusterID)
 	}
 	return nil
@@ -262,7 +327,7 @@ func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
 	case "EtcdCluster":
-		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions"} {
+		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions", "lineage", "restore"} {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":

@@ -22,11 +22,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 )
 
-const startAnnotation = "etcd.opcrew.io/start"
+const (
+	startAnnotation = "etcd.opcrew.io/start"
+	orderAnnotation = "etcd.opcrew.io/order"
+)
 
 // Kubelets run what is in pods.
 type Kubelets struct {
@@ -180,11 +184,16 @@ func (k *Kubelets) process(pod *corev1.Pod) etcdtest.Process {
 		return ""
 	}
 	_, version, _ := strings.Cut(pod.Spec.Containers[0].Image, ":v")
-	return etcdtest.Process{
+	p := etcdtest.Process{
 		Name: flag("name"), PeerURL: flag("initial-advertise-peer-urls"), ClientURL: flag("advertise-client-urls"),
 		InitialCluster: flag("initial-cluster"), Token: flag("initial-cluster-token"),
 		Existing: flag("initial-cluster-state") == "existing", Volume: k.volume(pod), Version: version,
 	}
+	if order, err := backup.ParseOrder(pod.Annotations[orderAnnotation]); err == nil && order.Restore != nil {
+		// What is made of a backup is the directory of a cluster of its own.
+		p.InitialCluster, p.Token, p.Existing = order.Restore.InitialCluster, order.Restore.Token, false
+	}
+	return p
 }
 
 // String tells what runs, for messages of failing tests.
