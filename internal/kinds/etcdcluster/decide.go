@@ -101,7 +101,7 @@ func (f facts) establish(_ *etcdv1beta2.EtcdCluster, d *decision) {
 		switch {
 		case m.start() != startOf(etcdgate.Established, m.id):
 			d.establish = append(d.establish, m)
-		case m.voter() && !m.shown() && !f.others.serve():
+		case !m.shown() && f.mayShow(m):
 			d.show = append(d.show, m)
 		}
 	}

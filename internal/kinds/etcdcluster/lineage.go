@@ -55,8 +55,13 @@ func (o others) none() bool { return len(o.pods) == 0 && len(o.claims) == 0 }
 // serve tells whether a pod of another lineage may still have clients: then nobody is led to a member
 // of this one, or some would write here and some there.
 func (o others) serve() bool {
-	return slices.ContainsFunc(o.pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !ended(pod) })
+	return slices.ContainsFunc(o.pods, func(pod *corev1.Pod) bool {
+		return pod.Labels[voterLabel] == isVoter && pod.DeletionTimestamp == nil && !ended(pod)
+	})
 }
+
+// mayShow tells whether clients may be led to a member.
+func (f facts) mayShow(m member) bool { return m.voter() && !f.others.serve() }
 
 func (o others) pod(name string) *corev1.Pod {
 	i := slices.IndexFunc(o.pods, func(pod *corev1.Pod) bool { return pod.Name == name })

@@ -90,7 +90,7 @@ func (f facts) marks(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
 }
 
 // podLabels are those of a member's pod; the user's stand back behind ours.
-func podLabels(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
+func (f facts) podLabels(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
 	out := map[string]string{}
 	if c.Spec.Pod != nil {
 		maps.Copy(out, c.Spec.Pod.Labels)
@@ -98,7 +98,7 @@ func podLabels(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
 	maps.Copy(out, labels(c))
 	out[etcdv1beta2.NodeLabel] = m.name
 	delete(out, voterLabel)
-	if c.Status.ClusterID != "" && !m.seed && m.started && m.voter() {
+	if c.Status.ClusterID != "" && !m.seed && m.started && f.mayShow(m) {
 		out[voterLabel] = isVoter
 	}
 	return out

@@ -40,7 +40,7 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	plan.Prune = []client.ObjectList{&corev1.PodList{}, &corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}}
 	plan.Stays = f.stays(c, d)
 	for _, m := range slices.Concat(d.establish, d.show) {
-		plan.Patches = append(plan.Patches, establishPatch(m))
+		plan.Patches = append(plan.Patches, establishPatch(m, f.mayShow(m)))
 	}
 	plan.Patches = append(plan.Patches, remarks(c, d.members)...)
 	if d.change != nil {
@@ -171,15 +171,14 @@ func (f facts) certificatesIn(c *etcdv1beta2.EtcdCluster) time.Duration {
 	return secretInterval
 }
 
-// establishPatch takes from a pod the permission to start on an empty volume, and shows a voter's to
-// clients.
-func establishPatch(m member) kit.Patch {
+// establishPatch takes from a pod the permission to start on an empty volume, and may show it to clients.
+func establishPatch(m member, show bool) kit.Patch {
 	to := startOf(etcdgate.Established, m.id)
 	change := podChange{pod: m.pod, intent: to}
 	if m.start() != to {
 		change.annotate(startAnnotation, to)
 	}
-	if m.voter() {
+	if show {
 		change.intent += " " + voterLabel
 		change.label(voterLabel, isVoter)
 	}

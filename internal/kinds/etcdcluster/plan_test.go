@@ -31,7 +31,7 @@ func TestClientsComeToVotersOfAFormedClusterOnly(t *testing.T) {
 		"a learner":                     {newCluster(), true, true, ""},
 		"before the cluster was formed": {newCluster(unformed, withLabel(voterLabel, isVoter)), true, false, ""},
 	} {
-		if got := podLabels(test.c, member{name: "m", started: test.started, learner: test.learns})[voterLabel]; got != test.want {
+		if got := (facts{}).podLabels(test.c, member{name: "m", started: test.started, learner: test.learns})[voterLabel]; got != test.want {
 			t.Errorf("%s: expected %q for the label that clients are led by, got %q", name, test.want, got)
 		}
 	}

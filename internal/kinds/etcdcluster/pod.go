@@ -49,7 +49,7 @@ func (f facts) pod(c *etcdv1beta2.EtcdCluster, m member, all []member, version s
 		WithSecurityContext(securityContext(c))
 	placement(spec, c)
 	return corev1ac.Pod(m.name, c.Namespace).
-		WithLabels(podLabels(c, m)).
+		WithLabels(f.podLabels(c, m)).
 		WithAnnotations(f.podAnnotations(c, m, version)).
 		WithSpec(spec)
 }

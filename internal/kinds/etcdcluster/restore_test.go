@@ -269,9 +269,18 @@ func TestTheNumberOfASeedIsNeverUsedAgain(t *testing.T) {
 func TestNobodyIsLedToTheRestoredMemberWhileAPodOfTheClusterBeforeServes(t *testing.T) {
 	w := observed(newCluster(), 1).hidden(0)
 	w.others.pods = []*corev1.Pod{{}}
+	w.others.pods[0].Labels = map[string]string{voterLabel: isVoter}
 	if d := w.decide(w.c); len(d.show) > 0 {
 		t.Error("expected the member to be shown only when the others are gone")
 	}
+	seed := w.pods[memberName(w.c, 0)]
+	seed.Annotations[startAnnotation] = startOf(etcdgate.Restored, id(0))
+	for _, patch := range (&reconciler{}).Plan(w.c, w.facts, noon).Patches {
+		if strings.Contains(string(patch.Data), escaped(voterLabel)) {
+			t.Errorf("expected it not to be shown when it is established either, got %s", patch.Data)
+		}
+	}
+	seed.Annotations[startAnnotation] = startOf(etcdgate.Established, id(0))
 	w.others.pods[0].DeletionTimestamp = &metav1.Time{Time: noon}
 	if d := w.decide(w.c); len(d.show) != 1 {
 		t.Error("expected the member to be shown when the others are going")
