@@ -33,6 +33,8 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 		c.Status.Quorum = ""
 		reason, message := f.beginning(d)
 		set.False(kind, reason, message)
+	case f.isGoingOver(c, d):
+		set.False(kind, etcdv1beta2.ReasonRestoring, goesOver)
 	case f.view.Err == nil && f.outOfSpace() != "":
 		set.False(kind, etcdv1beta2.ReasonNoSpace, f.outOfSpace())
 	case f.view.Err == nil && healthy >= needs:

@@ -49,19 +49,35 @@ type others struct {
 	claims []*corev1.PersistentVolumeClaim
 }
 
-// none tells whether nothing of another lineage is left.
-func (o others) none() bool { return len(o.pods) == 0 && len(o.claims) == 0 }
+// seeds tells whether something of a restore is there that was called off.
+func (o others) seeds(c *etcdv1beta2.EtcdCluster) bool {
+	of := func(object client.Object) bool { return lineageOf(c, object.GetName()) == ofSeed }
+	return slices.ContainsFunc(o.pods, func(p *corev1.Pod) bool { return of(p) }) ||
+		slices.ContainsFunc(o.claims, func(p *corev1.PersistentVolumeClaim) bool { return of(p) })
+}
 
-// serve tells whether a pod of another lineage may still have clients: then nobody is led to a member
-// of this one, or some would write here and some there.
-func (o others) serve() bool {
-	return slices.ContainsFunc(o.pods, func(pod *corev1.Pod) bool {
-		return pod.Labels[voterLabel] == isVoter && pod.DeletionTimestamp == nil && !ended(pod)
+// live tells whether a pod of another lineage is there that nobody has deleted.
+func (o others) live() bool {
+	return slices.ContainsFunc(o.pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil })
+}
+
+// formerServes tells whether a pod of before a restore may still have clients: then nobody is led to a
+// member of this lineage, or some would write here and some there. One that was deleted does until it is
+// gone or its grace has passed; of a kubelet that does not answer nobody hears more.
+func (f facts) formerServes() bool {
+	return slices.ContainsFunc(f.others.pods, func(pod *corev1.Pod) bool {
+		gone := pod.DeletionTimestamp != nil && !f.now.Before(pod.DeletionTimestamp.Time)
+		return pod.Labels[voterLabel] == isVoter && !gone && !ended(pod)
 	})
 }
 
+// isGoingOver tells whether a restored member serves, and clients are not led to it yet.
+func (f facts) isGoingOver(c *etcdv1beta2.EtcdCluster, d decision) bool {
+	return f.formerServes() || c.Status.Lineage != "" && f.view.Err == nil && !slices.ContainsFunc(d.members, member.shown)
+}
+
 // mayShow tells whether clients may be led to a member.
-func (f facts) mayShow(m member) bool { return m.voter() && !f.others.serve() }
+func (f facts) mayShow(m member) bool { return m.voter() && !f.formerServes() }
 
 func (o others) pod(name string) *corev1.Pod {
 	i := slices.IndexFunc(o.pods, func(pod *corev1.Pod) bool { return pod.Name == name })

@@ -28,6 +28,8 @@ const (
 	// voterLabel is on the pods of members that serve clients: they vote in a cluster that was
 	// formed. The Service for clients goes by it.
 	voterLabel, isVoter = "etcd.opcrew.io/voter", "true"
+	// restoreAnnotation of a pod or claim is the UID of the EtcdRestore that it was made for.
+	restoreAnnotation = "etcd.opcrew.io/restore"
 	// wishesAnnotation is a hash of what the user asked for when the pod was made.
 	wishesAnnotation = "etcd.opcrew.io/wishes"
 )

@@ -83,6 +83,9 @@ func (f facts) claim(c *etcdv1beta2.EtcdCluster, m member) *corev1ac.PersistentV
 // marks say of a pod or a claim which member it is of.
 func (f facts) marks(c *etcdv1beta2.EtcdCluster, m member) map[string]string {
 	out := map[string]string{serialAnnotation: strconv.FormatInt(m.serial, 10)}
+	if m.seed {
+		out[restoreAnnotation] = c.Status.Restore.UID
+	}
 	if c.Status.ClusterID == "" && !m.seed {
 		out[firstAnnotation] = strconv.Itoa(int(f.first(c)))
 	}

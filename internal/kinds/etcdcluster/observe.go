@@ -157,13 +157,23 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 // observeFormed asks the API server whether the cluster was formed, as long as the cache
 // says no: a first member that is made anew in a cluster with data would lose it.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	if c.Status.ClusterID != "" || restoring(c) || int32(len(f.pods)) >= f.first(c) {
+	if c.Status.ClusterID != "" || restoring(c) || f.firstAreThere(c) {
 		return nil
 	}
 	live := &etcdv1beta2.EtcdCluster{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), live); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	f.behind = live.UID != c.UID || live.Status.ClusterID != ""
+	f.behind = live.UID != c.UID || live.Status.ClusterID != "" || phaseOf(live.Status.Restore) != phaseOf(c.Status.Restore)
 	return nil
+}
+
+// firstAreThere tells whether all pods of first members are, and none but these.
+func (f facts) firstAreThere(c *etcdv1beta2.EtcdCluster) bool {
+	for serial := range int64(f.first(c)) {
+		if f.pods[memberName(c, serial)] == nil {
+			return false
+		}
+	}
+	return int32(len(f.pods)) == f.first(c)
 }

@@ -148,7 +148,7 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	if d.step != nil || d.change != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
-	if f.stray(d) != "" || f.strayClaim(d) {
+	if f.stray(d) != "" || f.strayClaim(d) || f.formerServes() {
 		soonest = strayWait
 	}
 	for _, wait := range []time.Duration{f.retriesIn(), f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c)} {

@@ -30,10 +30,10 @@ func restoring(c *etcdv1beta2.EtcdCluster) bool {
 // cluster of the name; and what is left of the last has to go before.
 func (f facts) takesUp(c *etcdv1beta2.EtcdCluster) bool {
 	r := f.restore
-	if r == nil || r.DeletionTimestamp != nil || r.Status.Succeeded || restoring(c) || c.Spec.Paused || c.Spec.Hibernate {
+	if r == nil || r.DeletionTimestamp != nil || r.Status.Succeeded || restoring(c) || f.paused || c.Spec.Hibernate {
 		return false
 	}
-	return f.others.none() && (c.Status.Restore == nil || c.Status.Restore.UID != string(r.UID))
+	return !f.others.live() && !f.others.seeds(c) && (c.Status.Restore == nil || c.Status.Restore.UID != string(r.UID))
 }
 
 // isCalledOff tells whether the restore that was taken up is gone.
@@ -82,14 +82,39 @@ func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdClus
 	case err == nil:
 		f.restore = restore
 	}
-	if !restoring(c) || f.isCalledOff(c) || f.seed(c).pod != nil {
+	if !restoring(c) || f.isCalledOff(c) || f.seed(c).pod != nil && !f.renewsSeed(c) {
 		return nil
+	}
+	if err := r.observeProgress(ctx, c, f); err != nil || f.behind {
+		return err
 	}
 	reason, message, err := backuppod.Missing(ctx, r.Live, c.Namespace, placeOf(f.restore).Needs())
 	if err == nil && reason != "" {
 		f.needs = &obstacle{reason, message}
 	}
 	return err
+}
+
+// observeProgress asks the API server how far a restore is before its seed is made or made anew: one
+// that the cluster has gone over to would begin with the backup a second time.
+func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+	live := &etcdv1beta2.EtcdCluster{}
+	err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), live)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read it again: %w", err)
+	}
+	f.behind = err != nil || live.UID != c.UID || phaseOf(live.Status.Restore) != phaseOf(c.Status.Restore)
+	return nil
+}
+
+// renewsSeed tells whether the seed's pod has ended, or does not run and was made for another spec.
+func (f facts) renewsSeed(c *etcdv1beta2.EtcdCluster) bool {
+	pod := f.seed(c).pod
+	if pod == nil || pod.DeletionTimestamp != nil {
+		return false
+	}
+	other := pod.Annotations[wishesAnnotation] != seedWishes+wishes(c) || versionOf(pod) != wanted(c)
+	return ended(pod) || runsSince(pod).IsZero() && other
 }
 
 func placeOf(r *etcdv1beta2.EtcdRestore) backuppod.Place {
@@ -99,14 +124,23 @@ func placeOf(r *etcdv1beta2.EtcdRestore) backuppod.Place {
 // confirmSeed asks the API server itself whether the seed's pod is there, when that is all that is left to be
 // known: what is done next has the former data go.
 func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	if !restoring(c) || f.isCalledOff(c) || !f.seedServes(c) {
+	if !restoring(c) || f.paused || c.Spec.Hibernate || f.isCalledOff(c) || !f.seedServes(c) {
 		return nil
 	}
-	live, seen := &corev1.Pod{}, f.seed(c).pod
+	pod, err := r.isThere(ctx, f.seed(c).pod, &corev1.Pod{})
+	if err != nil {
+		return err
+	}
+	restore, err := r.isThere(ctx, f.restore, &etcdv1beta2.EtcdRestore{})
+	f.seedIsLive = pod && restore
+	return err
+}
+
+// isThere asks the API server itself whether an object that was seen is there, and stays.
+func (r *reconciler) isThere(ctx context.Context, seen, live client.Object) (bool, error) {
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(seen), live)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read the pod of the restored member: %w", err)
+		return false, fmt.Errorf("read %T %s: %w", live, client.ObjectKeyFromObject(seen), err)
 	}
-	f.seedIsLive = err == nil && live.UID == seen.UID && live.DeletionTimestamp == nil
-	return nil
+	return err == nil && live.GetUID() == seen.GetUID() && live.GetDeletionTimestamp() == nil, nil
 }

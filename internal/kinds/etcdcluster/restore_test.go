@@ -42,7 +42,9 @@ func (w world) seeded() world {
 	m := w.seed(w.c)
 	pod := &corev1.Pod{}
 	pod.Name, pod.Namespace, pod.UID = m.name, w.c.Namespace, "uid-of-seed"
-	pod.Annotations = map[string]string{startAnnotation: startOf(etcdgate.Restored, m.id)}
+	pod.Annotations = map[string]string{
+		startAnnotation: startOf(etcdgate.Restored, m.id), wishesAnnotation: seedWishes + wishes(w.c), etcdv1beta2.VersionAnnotation: wanted(w.c),
+	}
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: restorer}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container}}
 	w.others.pods = append(slices.Clone(w.others.pods), pod)
@@ -95,13 +97,13 @@ func TestWhatIsNoRestoreToBeginWith(t *testing.T) {
 	for name, w := range map[string]world{
 		"one that succeeded":           asked(func(r *etcdv1beta2.EtcdRestore) { r.Status.Succeeded = true }),
 		"one that is being deleted":    asked(func(r *etcdv1beta2.EtcdRestore) { r.DeletionTimestamp = &metav1.Time{Time: noon} }),
-		"one of a cluster that waits":  asked(none).asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }),
 		"one of a cluster that sleeps": asked(none).asks(hibernates),
 		"one that was done": asked(none).asks(func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Lineage = "uid-of-restore"
 			c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored}
 		}),
-		"one behind what an earlier one left": func() world { w := asked(none); w.others.claims = []*corev1.PersistentVolumeClaim{{}}; return w }(),
+		"one behind pods of an earlier one":             func() world { w := asked(none); w.others.pods = []*corev1.Pod{{}}; return w }(),
+		"one of a cluster that is paused by annotation": pausedNow(asked(none)),
 	} {
 		if w.takesUp(w.c) {
 			t.Errorf("expected %s to be left alone", name)
@@ -133,6 +135,9 @@ func TestTheClusterGoesOverToTheSeedWithOneWriteAndOnlyWhenThatServes(t *testing
 	if got.ClusterID != "00000000000000c2" || got.Lineage != "uid-of-restore" || got.Restore.Phase != etcdv1beta2.PhaseRestored ||
 		len(got.Membership) != 1 || got.Restore.Revision != 1_000_000_042 || got.FormedWith != "3.5.35" {
 		t.Errorf("expected the seed to be the cluster, got %+v", got)
+	}
+	if available := conditionOf(&etcdv1beta2.EtcdCluster{Status: got}, etcdv1beta2.EtcdClusterAvailable); !strings.HasPrefix(available, "False Restoring: ") {
+		t.Errorf("expected nobody to be told that it serves yet, got %s", available)
 	}
 	r := &reconciler{}
 	if before := begun.c; !r.Records(before, &etcdv1beta2.EtcdCluster{Status: got}) {
@@ -281,9 +286,16 @@ func TestNobodyIsLedToTheRestoredMemberWhileAPodOfTheClusterBeforeServes(t *test
 		}
 	}
 	seed.Annotations[startAnnotation] = startOf(etcdgate.Established, id(0))
+	w.others.pods[0].DeletionTimestamp = &metav1.Time{Time: noon.Add(30 * time.Second)} // when its grace is over
+	if d := w.decide(w.c); len(d.show) > 0 {
+		t.Error("expected the member not to be shown while the others are ending")
+	}
+	if got := conditionOf(report(w), etcdv1beta2.EtcdClusterAvailable); !strings.HasPrefix(got, "False Restoring: ") {
+		t.Errorf("expected the cluster not to be called available before anybody is led to it, got %s", got)
+	}
 	w.others.pods[0].DeletionTimestamp = &metav1.Time{Time: noon}
 	if d := w.decide(w.c); len(d.show) != 1 {
-		t.Error("expected the member to be shown when the others are going")
+		t.Error("expected the member to be shown when the grace of the others has passed")
 	}
 }
 
@@ -296,5 +308,43 @@ func TestARestoreThatIsCalledOffLeavesTheClusterAsItWas(t *testing.T) {
 	}
 	if plan := (&reconciler{}).Plan(w.c, w.facts, noon); len(plan.Children) > 0 {
 		t.Errorf("expected no more of it to be made, got %+v", kit.Plan{})
+	}
+}
+
+func TestASeedThatEndedOrWasMadeForAnEarlierSpecIsMadeAnew(t *testing.T) {
+	begun := func() world { return observed(newCluster(), 3).wantsRestore().takenUp().seeded() }
+	for name, c := range map[string]struct {
+		world world
+		anew  bool
+	}{
+		"it reads the backup":        {begun(), false},
+		"it was evicted":             {begun().ending(), true},
+		"another version is wanted":  {begun().asks(versioned("3.6.16")), true},
+		"other pods are wanted":      {begun().asks(withAllTLS), true},
+		"it runs, and others wanted": {begun().restored(whole).serving().asks(versioned("3.6.16")), false},
+	} {
+		plan := (&reconciler{}).Plan(c.world.c, c.world.facts, noon)
+		seed, old := c.world.others.pods[0], c.world.pods[memberName(c.world.c, 0)]
+		goes := len(plan.Prune) > 0 && !plan.Stays(seed)
+		if goes != c.anew || goes && !plan.Stays(old) {
+			t.Errorf("%s: expected the seed's pod to go: %t, and no other; got %t", name, c.anew, goes)
+		}
+	}
+}
+
+// ending has the seed's pod have ended.
+func (w world) ending() world {
+	pod := w.others.pods[0].DeepCopy()
+	pod.Status.Phase = corev1.PodFailed
+	w.others.pods = []*corev1.Pod{pod}
+	return w
+}
+
+func TestWhatWasMadeForARestoreThatTheStatusDoesNotKnowStays(t *testing.T) {
+	w := observed(newCluster(withClaims), 3)
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Name, claim.Annotations = memberName(w.c, 19), map[string]string{restoreAnnotation: "uid-of-restore"}
+	if !w.stays(w.c, w.decide(w.c))(claim) {
+		t.Error("expected a process with an old status to leave the data of a restore alone")
 	}
 }

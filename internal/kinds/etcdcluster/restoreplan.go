@@ -6,6 +6,7 @@ package etcdcluster
 import (
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backup"
@@ -23,7 +24,7 @@ const (
 	restorer = "restore"
 	// seedWishes are those that nobody has: a pod that would read the backup again with every start of its
 	// node is made anew, as any other, when the cluster can spare it.
-	seedWishes = "seed"
+	seedWishes = "seed "
 )
 
 // planRestore makes the seed, and touches nothing else.
@@ -36,6 +37,11 @@ func (f facts) planRestore(c *etcdv1beta2.EtcdCluster) kit.Plan {
 	m := f.seed(c)
 	if persistent(c) {
 		plan.Children = append(plan.Children, ensure.Child{Object: f.claim(c, m), Once: true})
+	}
+	if f.renewsSeed(c) {
+		plan.Prune = []client.ObjectList{&corev1.PodList{}}
+		plan.Stays = func(object client.Object) bool { return object.GetName() != m.name }
+		return plan
 	}
 	if pod := f.seedPod(c, m); pod != nil && (m.pod == nil || m.pod.DeletionTimestamp == nil) {
 		plan.Children = append(plan.Children, ensure.Child{Object: pod, Once: true})
@@ -51,7 +57,7 @@ func (f facts) seedPod(c *etcdv1beta2.EtcdCluster, m member) *corev1ac.PodApplyC
 		return nil
 	}
 	pod, place := f.pod(c, m, []member{m}, wanted(c)), placeOf(f.restore)
-	pod.WithAnnotations(map[string]string{orderAnnotation: order, wishesAnnotation: seedWishes})
+	pod.WithAnnotations(map[string]string{orderAnnotation: order, wishesAnnotation: seedWishes + wishes(c)})
 	mounts := place.Mounts(true)
 	pod.Spec.WithInitContainers(f.restorer(c, mounts))
 	for _, mount := range mounts {

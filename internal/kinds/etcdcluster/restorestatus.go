@@ -15,10 +15,13 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
+// goesOver is what is said between the moment that the seed is the cluster and that clients are led to it.
+const goesOver = "The cluster goes over to what was restored: clients are led there when no pod of before serves"
+
 // takeUp writes a restore down before anything of it is done.
 func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	s := &c.Status
-	serial := f.nextSerial(c, f.members(c))
+	serial := f.nextSerial(c, f.members(c)) + ahead // one that no member which is about to be made can have
 	s.Restore = &etcdv1beta2.RestoreProgress{UID: string(f.restore.UID), Phase: etcdv1beta2.PhaseRestoring, Serial: serial}
 	s.Serial = max(s.Serial, serial)
 	f.tellRestoring(set, c, "a member is about to begin with it")
@@ -34,6 +37,7 @@ func (f facts) reportRestore(set condition.Set, c *etcdv1beta2.EtcdCluster, done
 		return
 	case f.seedIsLive:
 		f.cutOver(c, seed)
+		set.False(etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonRestoring, goesOver)
 		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves, and the cluster goes on from it")
 		return
 	}

@@ -37,7 +37,7 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 	switch at := progress(restore, f); {
 	case f.cluster == nil:
 		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("There is no EtcdCluster %s; when it is made it begins with this backup", name)
-	case f.cluster.Spec.Hibernate:
+	case f.cluster.Spec.Hibernate && at == nil:
 		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s hibernates; nothing is restored until it is woken", name)
 	case f.cluster.Spec.Paused && at == nil:
 		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s is paused; nothing is restored until it is not", name)
