@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -100,11 +101,12 @@ func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdClus
 func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	live := &etcdv1beta2.EtcdCluster{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), live)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read it again: %w", err)
+	if apierrors.IsNotFound(err) {
+		f.behind = true
+		return nil
 	}
-	f.behind = err != nil || live.UID != c.UID || phaseOf(live.Status.Restore) != phaseOf(c.Status.Restore)
-	return nil
+	f.behind = live.UID != c.UID || phaseOf(live.Status.Restore) != phaseOf(c.Status.Restore)
+	return err
 }
 
 // renewsSeed tells whether the seed's pod has ended, or does not run and was made for another spec.
