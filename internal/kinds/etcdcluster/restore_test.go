@@ -343,8 +343,16 @@ func (w world) ending() world {
 func TestWhatWasMadeForARestoreThatTheStatusDoesNotKnowStays(t *testing.T) {
 	w := observed(newCluster(withClaims), 3)
 	claim := &corev1.PersistentVolumeClaim{}
-	claim.Name, claim.Annotations = memberName(w.c, 19), map[string]string{restoreAnnotation: "uid-of-restore"}
+	claim.Name, claim.Annotations = memberName(w.c, 19), map[string]string{restoreAnnotation: "uid-of-restore", serialAnnotation: "19"}
 	if !w.stays(w.c, w.decide(w.c))(claim) {
 		t.Error("expected a process with an old status to leave the data of a restore alone")
+	}
+	w.c.Status.Serial = 40
+	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-a-later-one", Phase: etcdv1beta2.PhaseRestored, Serial: 40}
+	w.c.Status.Lineage = "uid-of-a-later-one"
+	pod := &corev1.Pod{}
+	pod.Name, pod.Annotations = claim.Name, claim.Annotations
+	if w.stays(w.c, w.decide(w.c))(pod) {
+		t.Error("expected what an earlier restore began with to go with the cluster before a later one")
 	}
 }

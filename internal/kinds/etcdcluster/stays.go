@@ -19,8 +19,8 @@ import (
 func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object) bool {
 	fresh := f.fresh(c)
 	return func(object client.Object) bool {
-		if uid := object.GetAnnotations()[restoreAnnotation]; uid != "" && (c.Status.Restore == nil || c.Status.Restore.UID != uid) {
-			return true // of a restore that this status does not know: it may be an old one
+		if marks := object.GetAnnotations(); marks[restoreAnnotation] != "" && serialIn(marks) > c.Status.Serial {
+			return true // of a restore that was taken up later than this status is
 		}
 		if isData(object) && lineageOf(c, object.GetName()) != ofCluster {
 			return !f.isPast(c, d, object)
