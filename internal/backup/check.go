@@ -24,6 +24,9 @@ func (o Order) Check() error {
 	if o.TimeoutSeconds < 0 {
 		return errors.New("the timeout is negative")
 	}
+	if o.Restore != nil && o.Restore.From != nil {
+		return o.Restore.checkFrom(o)
+	}
 	if err := o.Target.check(o.Save != nil && o.Save.Time.IsZero()); err != nil {
 		return err
 	}
@@ -115,6 +118,16 @@ func (r Restore) check() error {
 		return fmt.Errorf("%q cannot be a data directory", r.DataDir)
 	}
 	return absolute("the data directory", r.DataDir)
+}
+
+func (r Restore) checkFrom(o Order) error {
+	switch {
+	case o.Subcommand() == "" || o.Target != Target{} || r.Object != "":
+		return errors.New("the order is to restore the data of a member, and asks for something else, too")
+	case r.From.Endpoint == "" || r.From.ClusterID == "":
+		return errors.New("the order does not tell which member of which cluster has the data")
+	}
+	return r.check()
 }
 
 func absolute(what, path string) error {

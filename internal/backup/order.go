@@ -92,6 +92,8 @@ type Verify struct {
 
 // Restore makes a data directory for one member.
 type Restore struct {
+	// From is the member whose data it is made of, in the place of a backup: then there is no Target.
+	From *Source `json:"from,omitempty"`
 	// Object is as in Verify. Named, it need not have a record: its own hash is checked.
 	Object string `json:"object,omitempty"`
 	// DataDir is what the member gets as --data-dir. The directory above it must exist, and has
@@ -106,6 +108,18 @@ type Restore struct {
 	// watchers of the old cluster list anew instead of waiting for revisions that they have seen
 	// already; nil: DefaultBump, 0: neither.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
+}
+
+// Source is a member that is asked for its data. It need not have a quorum.
+type Source struct {
+	// Endpoint is its client URL.
+	Endpoint string `json:"endpoint"`
+	// TLSDir is as in Save.
+	TLSDir string `json:"tlsDir,omitempty"`
+	// ClusterID, in hexadecimal, and Index are what it is known by: its cluster, and an entry of the log that it
+	// has carried out. One that has got less far has lost its data since.
+	ClusterID string `json:"clusterID"`
+	Index     uint64 `json:"index"`
 }
 
 // Bump is RevisionBump with its default.

@@ -19,8 +19,32 @@ func restoring() Order {
 	}}
 }
 
+// takingOver is of a member, and of no backup.
+func takingOver() Order {
+	o := restoring()
+	o.Target, o.Restore.From = Target{}, &Source{Endpoint: "http://a:2379", ClusterID: "c1", Index: 7}
+	return o
+}
+
+func TestAnOrderToTakeOverAMemberSaysWhichAndNothingElse(t *testing.T) {
+	for name, change := range map[string]func(*Order){
+		"a backup too":     func(o *Order) { o.Restore.Object = "b/shop" },
+		"a place too":      func(o *Order) { o.Target = saving().Target },
+		"to save too":      func(o *Order) { o.Save = saving().Save },
+		"no endpoint":      func(o *Order) { o.Restore.From.Endpoint = "" },
+		"no cluster":       func(o *Order) { o.Restore.From.ClusterID = "" },
+		"no name":          func(o *Order) { o.Restore.Name = "" },
+		"no own directory": func(o *Order) { o.Restore.DataDir = "data" },
+	} {
+		o := takingOver()
+		if change(&o); o.Check() == nil {
+			t.Errorf("%s: expected it to be refused", name)
+		}
+	}
+}
+
 func TestAnOrderIsReadAsItWasWritten(t *testing.T) {
-	for _, o := range []Order{saving(), restoring()} {
+	for _, o := range []Order{saving(), restoring(), takingOver()} {
 		text, err := EncodeOrder(o)
 		if err != nil {
 			t.Fatal(err)

@@ -61,6 +61,9 @@ func (a *Agent) act(ctx context.Context, o backup.Order) (backup.Result, error) 
 	if err := o.Check(); err != nil {
 		return backup.Result{}, backup.Fail(backup.ReasonBadOrder, "%w", err)
 	}
+	if o.Restore != nil && o.Restore.From != nil {
+		return a.takeOver(ctx, o)
+	}
 	s, err := a.shelf(ctx, o.Target)
 	if err != nil {
 		return backup.Result{}, err

@@ -26,6 +26,7 @@ type member struct {
 	endpoint string
 	cluster  uint64
 	revision int64
+	applied  uint64
 	alarms   []string
 	facts    bool // it counts and hashes
 	database []byte
@@ -77,7 +78,7 @@ func (m *member) header() *pb.ResponseHeader {
 }
 
 func (m *member) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
-	return &pb.StatusResponse{Header: m.header(), Version: "3.6.16", Leader: 2, Errors: m.alarms}, nil
+	return &pb.StatusResponse{Header: m.header(), Version: "3.6.16", Leader: 2, RaftAppliedIndex: m.applied, Errors: m.alarms}, nil
 }
 
 func (m *member) HashKV(_ context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {

@@ -12,14 +12,8 @@ import (
 
 // restore makes a data directory of a backup, unless this order has made it before.
 func (a *Agent) restore(ctx context.Context, s *shelf, o backup.Order) (backup.Result, error) {
-	place := datadir.At(o.Restore.DataDir)
-	marker, err := place.Look(o.ID, *o.Restore)
-	if err != nil {
-		return backup.Result{}, err
-	}
-	if marker != nil {
-		marker.Result.Again = true
-		return marker.Result, nil
+	if before, err := madeBefore(o); before != nil || err != nil {
+		return settled(before), err
 	}
 	i, m, err := s.pick(ctx, o.Restore.Object)
 	if err != nil {
@@ -30,11 +24,34 @@ func (a *Agent) restore(ctx context.Context, s *shelf, o backup.Order) (backup.R
 		return result, backup.Fail(backup.ReasonCorrupt, "%q was found corrupt: %s", result.Object, m.Verified.Corrupt)
 	}
 	a.Log.Info("Restoring", "object", result.Object, "size", i.size, "directory", o.Restore.DataDir)
+	return a.make(ctx, o, result, func(path string) error { return s.fetch(ctx, i, m, path) })
+}
+
+// madeBefore is what this order had when it made the directory; nil: it has not.
+func madeBefore(o backup.Order) (*backup.Result, error) {
+	marker, err := datadir.At(o.Restore.DataDir).Look(o.ID, *o.Restore)
+	if err != nil || marker == nil {
+		return nil, err
+	}
+	marker.Result.Again = true
+	return &marker.Result, nil
+}
+
+func settled(before *backup.Result) backup.Result {
+	if before == nil {
+		return backup.Result{}
+	}
+	return *before
+}
+
+// make makes a data directory of a snapshot that is fetched into a file beside it.
+func (a *Agent) make(ctx context.Context, o backup.Order, result backup.Result, fetch func(path string) error) (backup.Result, error) {
+	place := datadir.At(o.Restore.DataDir)
 	if err := place.Begin(); err != nil {
 		return result, err
 	}
 	defer place.Abandon()
-	if err := s.fetch(ctx, i, m, place.Snapshot()); err != nil {
+	if err := fetch(place.Snapshot()); err != nil {
 		return result, err
 	}
 	done, err := a.DataDir(ctx, datadir.Job{Snapshot: place.Snapshot(), Dir: place.Made(), Restore: o.Restore})

@@ -18,8 +18,9 @@ type Answer struct {
 	Endpoint  string
 	Version   string
 	ClusterID uint64
-	// Revision is the newest that the member has applied.
+	// Revision is the newest that the member has applied, and Applied the entry of the log that made it.
 	Revision        int64
+	Applied         uint64
 	Leader, Learner bool
 	// Corrupt is one that etcd itself has found to hold something else than its cluster.
 	Corrupt bool
