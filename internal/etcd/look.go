@@ -12,7 +12,7 @@ import (
 
 // look lists the members and asks each how it is, all at a time.
 func (c *cluster) look(ctx context.Context, before View) View {
-	view := View{At: c.clock.Now(), ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion}
+	view := View{At: c.clock.Now(), ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion, Decided: before.Decided}
 	store, done, err := c.use()
 	if err != nil {
 		view.Err = err
@@ -29,6 +29,7 @@ func (c *cluster) look(ctx context.Context, before View) View {
 	view.fill(target.Endpoints, round.wait(c.clock))
 	view.askVersion(ctx, store)
 	view.noteAgreement(before)
+	view.noteDecided(before)
 	return view
 }
 

@@ -27,11 +27,32 @@ type View struct {
 	VersionErr error
 	// DisagreesSince is since when it is another one than they run; zero if it is not.
 	DisagreesSince time.Time
+	// Decided is the last look that showed a quorum, this one or one before; zero: none has.
+	Decided Decided
 	// Absent are the endpoints of the target that no member has made known as its own.
 	Absent []string
 	// Stale tells that a step has been taken since: the next look, which comes at once,
 	// shows what came of it.
 	Stale bool
+}
+
+// Decided is how far a cluster was when it was last seen to have a quorum.
+type Decided struct {
+	// At is when that look began. Whatever was acknowledged before it stands in the log up to Index.
+	At    time.Time
+	Index uint64
+}
+
+// noteDecided remembers how far the cluster is, if its leader has told.
+func (v *View) noteDecided(before View) {
+	v.Decided = before.Decided
+	if before.ClusterID != v.ClusterID {
+		v.Decided = Decided{}
+	}
+	leader, known := v.Leader()
+	if status, asked := v.Status[leader]; known && asked && status.Err == nil && v.HasQuorum() {
+		v.Decided = Decided{At: v.At, Index: status.RaftIndex}
+	}
 }
 
 // Voters are the members that count for the quorum, started or not.

@@ -52,7 +52,7 @@ func TestEtcdCluster(t *testing.T) {
 			{Name: "clients are never led to two lineages", Check: oneLineageServes},
 		},
 		Mask:      maskEtcd,
-		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring},
+		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRecovering},
 	})
 }
 
@@ -165,6 +165,36 @@ var etcdRestoring = faults.Workload{
 			Name:  "delete the restore, which is done",
 			Do:    func(u *faults.User) { u.Delete("db", &etcdv1beta2.EtcdRestore{}) },
 			Until: etcdReady,
+		},
+	},
+}
+
+// etcdRecovering has a cluster in emptyDirs lose the pod of one of its two members: what is left can never
+// decide again.
+var etcdRecovering = faults.Workload{
+	Name: "recovering",
+	Steps: []faults.Step{
+		{
+			Name: "create a cluster of 2 that may go on from what is left",
+			Do: func(u *faults.User) {
+				u.Apply(fmt.Sprintf(etcdManifest, 2))
+				u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":{"recovery":{"quorumLoss":"Automatic"}}}`)
+			},
+			Until: etcdReady,
+		},
+		{
+			Name: "somebody deletes a pod",
+			Do: func(u *faults.User) {
+				pods := &corev1.PodList{}
+				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
+				for _, pod := range pods.Items {
+					if pod.Annotations["etcd.opcrew.io/serial"] == "1" {
+						u.Delete(pod.Name, &corev1.Pod{})
+					}
+				}
+			},
+			Until:    etcdRestored,
+			Patience: 45 * time.Second,
 		},
 	},
 }
@@ -327,7 +357,7 @@ func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
 	case "EtcdCluster":
-		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions", "lineage", "restore"} {
+		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions", "lineage", "restore", "quorumLoss"} {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":

@@ -54,6 +54,10 @@ const (
 	ReasonClusterUpgrading = "ClusterUpgrading"
 	// ReasonClusterUpgraded: all members run the version that they went to.
 	ReasonClusterUpgraded = "ClusterUpgraded"
+	// ReasonRecovering: the cluster goes on from what is left of it, after it had lost its quorum for good.
+	ReasonRecovering = "Recovering"
+	// ReasonRecovered: it has.
+	ReasonRecovered = "Recovered"
 	// ReasonReplacingMember: a member is being replaced.
 	ReasonReplacingMember = "ReplacingMember"
 	// ReasonAllUpToDate: every member runs what the spec says.

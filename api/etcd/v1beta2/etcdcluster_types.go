@@ -88,6 +88,10 @@ type EtcdClusterSpec struct {
 	// +optional
 	Healing *Healing `json:"healing,omitempty"`
 
+	// recovery tells what is done when a majority of the members has lost its data.
+	// +optional
+	Recovery *Recovery `json:"recovery,omitempty"`
+
 	// upgradePath are the versions that an upgrade over several minor versions passes through, in any
 	// order; for minors that are not named the newest patch known to the operator is taken.
 	// +optional

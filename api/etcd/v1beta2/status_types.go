@@ -77,13 +77,18 @@ type EtcdClusterStatus struct {
 	// +optional
 	TargetVersion string `json:"targetVersion,omitempty"`
 
-	// lineage is the UID of the EtcdRestore whose data the cluster has; empty for that which it began with.
+	// lineage names the restore whose data the cluster has: the UID of the EtcdRestore, or the name of a recovery;
+	// empty for the data that it began with.
 	// +optional
 	Lineage string `json:"lineage,omitempty"`
 
-	// restore is the last EtcdRestore that the cluster has taken up.
+	// restore is the last EtcdRestore, or recovery, that the cluster has taken up.
 	// +optional
 	Restore *RestoreProgress `json:"restore,omitempty"`
+
+	// quorumLoss is there while no quorum can decide.
+	// +optional
+	QuorumLoss *QuorumLoss `json:"quorumLoss,omitempty"`
 
 	// formedWith is the lowest version that was asked for until the cluster was formed. Its members wrote the
 	// beginning of their logs with it; if it is not known, any version may have.
@@ -136,9 +141,9 @@ type MemberIdentity struct {
 	Learner bool `json:"learner,omitempty"`
 }
 
-// RestoreProgress is how far an EtcdRestore is.
+// RestoreProgress is how far an EtcdRestore is, or the recovery from a lost quorum.
 type RestoreProgress struct {
-	// uid of the EtcdRestore.
+	// uid of the EtcdRestore, or the name of the recovery.
 	// +optional
 	UID string `json:"uid,omitempty"`
 	// phase is Restoring, Restored or Abandoned.
@@ -157,6 +162,9 @@ type RestoreProgress struct {
 	Reason string `json:"reason,omitempty"`
 	// +optional
 	Message string `json:"message,omitempty"`
+	// recovery is there where nobody has asked for a restore, but a quorum was lost.
+	// +optional
+	Recovery *QuorumRecovery `json:"recovery,omitempty"`
 }
 
 // Phases of a restore. Until it is Restored the cluster is what it was; from then on it is what the

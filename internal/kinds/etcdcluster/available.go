@@ -42,7 +42,7 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	case f.view.Err == nil && !hopeless(d): // a quorum has just said who the members are
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members decide, and do not all answer: "+c.Status.Quorum)
 	case hopeless(d):
-		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+gone(d))
+		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+gone(d)+planOf(c))
 	case healthy < needs && f.planned(c, d):
 		set.False(kind, common.ReasonUpdating, "The members are starting again: "+c.Status.Quorum)
 	case healthy < needs:
@@ -110,7 +110,7 @@ func gone(d decision) string {
 			out.WriteString("; " + m.name + ": " + m.lost)
 		}
 	}
-	fmt.Fprintf(&out, "; only %d can still come back, so nothing is written to it any more: restore a backup", alive(d))
+	fmt.Fprintf(&out, "; only %d can still come back, so nothing is written to it any more", alive(d))
 	return out.String()
 }
 

@@ -42,6 +42,8 @@ type facts struct {
 	others others
 	// restore is the EtcdRestore of the cluster's name, nil if there is none.
 	restore *etcdv1beta2.EtcdRestore
+	// backups are the EtcdBackups of the cluster; they are read when none of its members is left.
+	backups []*etcdv1beta2.EtcdBackup
 	// needs tells what the seed of a restore lacks; nil: nothing. seedIsLive: it serves, and the API
 	// server itself has its pod.
 	needs      *obstacle
@@ -78,7 +80,7 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 		return f, nil
 	}
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{
-		r.observePods, r.observeNodes, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
+		r.observePods, r.observeNodes, r.observeBackups, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
 	} {
 		if err := read(ctx, c, &f); err != nil {
 			return f, err

@@ -27,20 +27,28 @@ func restoring(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.Restore != nil && c.Status.Restore.Phase == etcdv1beta2.PhaseRestoring
 }
 
-// takesUp tells whether there is a restore to begin with. One that is done is none, also of an earlier
-// cluster of the name; and what is left of the last has to go before.
+// takesUp tells whether there is a restore, or a recovery, to begin with.
 func (f facts) takesUp(c *etcdv1beta2.EtcdCluster) bool {
-	r := f.restore
-	if r == nil || r.DeletionTimestamp != nil || r.Status.Succeeded || restoring(c) || f.paused || c.Spec.Hibernate {
-		return false
-	}
-	return !f.others.live() && !f.others.seeds(c) && (c.Status.Restore == nil || c.Status.Restore.UID != string(r.UID))
+	return !restoring(c) && (f.takesRestore(c) || f.takesRecovery(c) != nil)
 }
 
-// isCalledOff tells whether the restore that was taken up is gone.
-func (f facts) isCalledOff(c *etcdv1beta2.EtcdCluster) bool {
-	return f.restore == nil || f.restore.DeletionTimestamp != nil || string(f.restore.UID) != c.Status.Restore.UID
+// takesRestore tells whether there is an EtcdRestore to begin with: what is left of the last has to go before.
+func (f facts) takesRestore(c *etcdv1beta2.EtcdCluster) bool {
+	return f.restoreAsked(c) && !f.paused && !c.Spec.Hibernate && !f.others.live() && !f.others.seeds(c)
 }
+
+// restoreAsked tells whether somebody asks for a restore that was not taken up yet. One that is done is none,
+// also of an earlier cluster of the name.
+func (f facts) restoreAsked(c *etcdv1beta2.EtcdCluster) bool {
+	r := f.restore
+	if r == nil || r.DeletionTimestamp != nil || r.Status.Succeeded {
+		return false
+	}
+	return c.Status.Restore == nil || c.Status.Restore.UID != string(r.UID)
+}
+
+// isCalledOff tells whether the restore that was taken up is not to go on.
+func (f facts) isCalledOff(c *etcdv1beta2.EtcdCluster) bool { return f.origin(c) == nil }
 
 // seed is the member that begins with the backup.
 func (f facts) seed(c *etcdv1beta2.EtcdCluster) member {
@@ -89,7 +97,7 @@ func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdClus
 	if err := r.observeProgress(ctx, c, f); err != nil || f.behind {
 		return err
 	}
-	reason, message, err := backuppod.Missing(ctx, r.Live, c.Namespace, placeOf(f.restore).Needs())
+	reason, message, err := backuppod.Missing(ctx, r.Live, c.Namespace, f.origin(c).needs())
 	if err == nil && reason != "" {
 		f.needs = &obstacle{reason, message}
 	}
@@ -133,9 +141,17 @@ func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster
 	if err != nil {
 		return err
 	}
-	restore, err := r.isThere(ctx, f.restore, &etcdv1beta2.EtcdRestore{})
-	f.seedIsLive = pod && restore
+	wanted, err := r.isStillWanted(ctx, c, *f)
+	f.seedIsLive = pod && wanted
 	return err
+}
+
+// isStillWanted asks the API server itself whether the EtcdRestore is there, or the loss as it was.
+func (r *reconciler) isStillWanted(ctx context.Context, c *etcdv1beta2.EtcdCluster, f facts) (bool, error) {
+	if c.Status.Restore.Recovery == nil {
+		return r.isThere(ctx, f.restore, &etcdv1beta2.EtcdRestore{})
+	}
+	return r.isLostLive(ctx, c, f)
 }
 
 // isThere asks the API server itself whether an object that was seen is there, and stays.

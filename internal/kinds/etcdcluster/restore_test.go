@@ -185,7 +185,7 @@ func TestWhatKeepsARestoreFromGoingOnIsToldAndTheClusterStaysWhatItIs(t *testing
 		"no such object": {begun().seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonObjectMissing, Message: "backups/example does not exist"}),
 			"False ObjectMissing: EtcdRestore example: backups/example does not exist" + stays},
 		"too new for it": {begun().seeded().restored(backup.Result{Outcome: backup.Succeeded, Object: "backups/example", EtcdVersion: "3.6.16"}),
-			"False ImpossibleVersion: EtcdRestore example: backups/example is a backup of etcd 3.6.16, and version 3.5.35 may not read it: set version to 3.6.16 or a newer one" + stays},
+			"False ImpossibleVersion: EtcdRestore example: backups/example is of etcd 3.6.16, and version 3.5.35 may not read it: set version to 3.6.16 or a newer one" + stays},
 		"it starts": {begun().seeded().restored(whole), "False Restoring: EtcdRestore example: member " + begun().seed(begun().c).name + " starts with backups/example" + stays},
 	} {
 		if got := conditionOf(report(c.world), "Ready"); got != c.want {

@@ -52,13 +52,14 @@ func (f facts) planRestore(c *etcdv1beta2.EtcdCluster) kit.Plan {
 // seedPod is a member's pod that makes its data of the backup before etcd starts; nil if what is asked for
 // makes no sense.
 func (f facts) seedPod(c *etcdv1beta2.EtcdCluster, m member) *corev1ac.PodApplyConfiguration {
-	order, err := backup.EncodeOrder(restoreOrder(c, f.restore, m))
+	from := f.origin(c)
+	order, err := backup.EncodeOrder(restoreOrder(c, *from, m))
 	if err != nil {
 		return nil
 	}
-	pod, place := f.pod(c, m, []member{m}, wanted(c)), placeOf(f.restore)
+	pod := f.pod(c, m, []member{m}, wanted(c))
 	pod.WithAnnotations(map[string]string{orderAnnotation: order, wishesAnnotation: seedWishes + wishes(c)})
-	mounts := place.Mounts(true)
+	mounts := from.mounts()
 	pod.Spec.WithInitContainers(f.restorer(c, mounts))
 	for _, mount := range mounts {
 		pod.Spec.WithVolumes(mount.Volume)
@@ -81,12 +82,12 @@ func (f facts) restorer(c *etcdv1beta2.EtcdCluster, mounts []backuppod.Mount) *c
 }
 
 // restoreOrder tells what the seed's data is made of.
-func restoreOrder(c *etcdv1beta2.EtcdCluster, r *etcdv1beta2.EtcdRestore, m member) backup.Order {
+func restoreOrder(c *etcdv1beta2.EtcdCluster, from origin, m member) backup.Order {
 	return backup.Order{
-		ID: c.Status.Restore.UID + "/" + m.name, Target: placeOf(r).Target,
+		ID: c.Status.Restore.UID + "/" + m.name, Target: from.place.Target,
 		Restore: &backup.Restore{
-			Object: r.Spec.Object, DataDir: dataMount + "/data", Name: m.name, InitialCluster: m.name + "=" + c.PeerURL(m.name),
-			Token: token(c), PeerURLs: []string{c.PeerURL(m.name)}, RevisionBump: r.Spec.RevisionBump,
+			From: from.from, Object: from.object, DataDir: dataMount + "/data", Name: m.name, InitialCluster: m.name + "=" + c.PeerURL(m.name),
+			Token: token(c), PeerURLs: []string{c.PeerURL(m.name)}, RevisionBump: from.bump,
 		},
 	}
 }

@@ -4,6 +4,7 @@
 package etcdcluster
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -22,8 +23,14 @@ const goesOver = "The cluster goes over to what was restored: clients are led th
 func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	s := &c.Status
 	serial := f.nextSerial(c, f.members(c)) + ahead // one that no member which is about to be made can have
-	s.Restore = &etcdv1beta2.RestoreProgress{UID: string(f.restore.UID), Phase: etcdv1beta2.PhaseRestoring, Serial: serial}
-	s.Serial = max(s.Serial, serial)
+	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial}
+	if f.takesRestore(c) {
+		at.UID = string(f.restore.UID)
+	} else {
+		plan := f.takesRecovery(c).QuorumRecovery
+		at.UID, at.Recovery = fmt.Sprintf("%s-%d", plan.Digest, serial), &plan // a second try is another lineage
+	}
+	s.Restore, s.Serial = at, max(s.Serial, serial)
 	f.tellRestoring(set, c, "a member is about to begin with it")
 }
 
@@ -32,7 +39,7 @@ func (f facts) reportRestore(set condition.Set, c *etcdv1beta2.EtcdCluster, done
 	at, seed := c.Status.Restore, f.seed(c)
 	switch {
 	case f.isCalledOff(c):
-		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "It was deleted before it was done; the cluster is what it was"
+		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "It was called off before it was done; the cluster is what it was"
 		set.False(etcdv1beta2.EtcdClusterReady, common.ReasonUpdating, "The restore was called off; the cluster is what it was")
 		return
 	case f.seedIsLive:
@@ -51,7 +58,11 @@ func (f facts) tellRestoring(set condition.Set, c *etcdv1beta2.EtcdCluster, how 
 	if at := c.Status.Restore; at.Reason != "" {
 		reason = at.Reason
 	}
-	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("EtcdRestore %s: %s; until it serves the cluster stays what it is", c.Name, how))
+	name := "The recovery"
+	if from := f.origin(c); from != nil {
+		name = from.name
+	}
+	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; until it serves the cluster stays what it is", name, how))
 }
 
 // cutOver makes the seed the cluster. With this one write all that is of the former lineage is past.
@@ -61,6 +72,8 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 	if result := restoreResult(seed.pod); result != nil {
 		at.Object, at.Revision = result.Object, result.RestoredRevision
 	}
+	noteRecovered(s)
+	s.QuorumLoss = nil
 	s.ClusterID, s.Lineage = clusterID(f.view.ClusterID), at.UID
 	s.Membership = []etcdv1beta2.MemberIdentity{{ID: fmt.Sprintf("%016x", seed.id), Name: seed.name}}
 	s.Size, s.CurrentVersion, s.TargetVersion = 1, f.view.Status[seed.id].Version, ""
@@ -71,7 +84,7 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 // whyNotRestored tells what keeps the seed from serving; without a reason it only takes its time.
 func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.Outcome) (reason, message string) {
 	taken, isTaken := done.First(ensure.Taken)
-	switch order := restoreOrder(c, f.restore, seed).Check(); {
+	switch order := restoreOrder(c, *f.origin(c), seed).Check(); {
 	case order != nil:
 		return etcdv1beta2.ReasonInvalidSpec, order.Error()
 	case f.needs != nil:
@@ -90,13 +103,21 @@ func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.
 		return string(result.Reason), result.Message
 	}
 	if result != nil && older(wanted(c), minorOf(result.EtcdVersion)+".0") { // 3.6 refuses what 3.7 has written
-		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s is a backup of etcd %s, and version %s may not read it: set version to %s or a newer one", result.Object, result.EtcdVersion, wanted(c), result.EtcdVersion)
+		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s is of etcd %s, and version %s may not read it: set version to %s or a newer one", cmp.Or(result.Object, what(c)), result.EtcdVersion, wanted(c), result.EtcdVersion)
 	}
 	if why, stuck := workload.WhyNotReady(seed.pod); stuck {
 		return etcdv1beta2.ReasonMemberNotReady, "member " + seed.name + ": " + why
 	}
 	if result == nil {
-		return "", "member " + seed.name + " reads the backup"
+		return "", "member " + seed.name + " reads " + what(c)
 	}
-	return "", "member " + seed.name + " starts with " + result.Object
+	return "", "member " + seed.name + " starts with " + cmp.Or(result.Object, what(c))
+}
+
+// what is what a seed begins with, in words.
+func what(c *etcdv1beta2.EtcdCluster) string {
+	if plan := c.Status.Restore.Recovery; plan != nil && plan.Member != "" {
+		return "the data of member " + plan.Member
+	}
+	return "the backup"
 }

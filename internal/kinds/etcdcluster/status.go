@@ -51,6 +51,7 @@ func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcom
 		return
 	}
 	f.reportMembership(c, d)
+	f.reportQuorumLoss(c, d)
 	f.reportAvailable(set, c, d)
 	f.reportMembers(set, c, d)
 	f.reportUpToDate(set, c, d)

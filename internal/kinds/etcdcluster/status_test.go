@@ -51,7 +51,7 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"two of three are down": {observed(claims, 3).down(1, 2),
 			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
 		"two of three are gone for good": {observed(plain, 3).without(1, 2),
-			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; " + n(2) + ": its pod is gone, and its emptyDir with it; only 1 can still come back, so nothing is written to it any more: restore a backup"},
+			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; " + n(2) + ": its pod is gone, and its emptyDir with it; only 1 can still come back, so nothing is written to it any more. To go on from member " + n(0) + ", which has entry 0 of the log"},
 		"the only one is changed, and starts again": {restarting(observed(newCluster(sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
 			"False Updating: The members are starting again: 0 of 1 voters are healthy, 1 are needed"},
 		"the only one is down, and nobody changed it": {restarting(observed(newCluster(sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.ReasonAllUpToDate),

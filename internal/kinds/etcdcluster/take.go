@@ -108,29 +108,35 @@ func sorted(members []etcd.Member) []etcd.Member {
 // stillLost asks the API server itself whether a member is lost: a cache that lags behind
 // shows no pod where there is one, and what is taken out can never come back.
 func (r *reconciler) stillLost(ctx context.Context, c *etcdv1beta2.EtcdCluster, m member) (bool, error) {
+	f, m, err := r.liveMember(ctx, c, m)
+	return f.lost(c, m) != "", err
+}
+
+// liveMember is a member as the API server itself has it, and what there is to know of its node.
+func (r *reconciler) liveMember(ctx context.Context, c *etcdv1beta2.EtcdCluster, m member) (facts, member, error) {
 	f := facts{now: r.Clock.Now(), nodes: map[string]node{}, nodesKnown: true}
 	pod, claim := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}
 	key := client.ObjectKey{Namespace: c.Namespace, Name: m.name}
 	m.pod, m.claim = nil, nil
 	if found, err := r.ours(ctx, c, key, pod); err != nil {
-		return false, err
+		return f, m, err
 	} else if found {
 		m.pod = pod
 	}
 	if found, err := r.ours(ctx, c, key, claim); err != nil {
-		return false, err
+		return f, m, err
 	} else if found {
 		m.claim = claim
 	}
 	if m.pod != nil && m.pod.Spec.NodeName != "" {
 		n := &corev1.Node{}
 		if found, err := r.found(ctx, client.ObjectKey{Name: m.pod.Spec.NodeName}, n); err != nil {
-			return false, err
+			return f, m, err
 		} else if found {
 			f.nodes[n.Name] = nodeOf(n)
 		}
 	}
-	return f.lost(c, m) != "", nil
+	return f, m, nil
 }
 
 // ours tells whether an object is there and the cluster's. One that somebody else made under the

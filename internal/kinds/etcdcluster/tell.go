@@ -4,15 +4,19 @@
 package etcdcluster
 
 import (
+	"cmp"
 	"fmt"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Tell makes an event of the beginning and of the end of each step of an upgrade.
+// Tell makes events of the beginning and of the end of each step of an upgrade, and of a recovery.
 func (r *reconciler) Tell(before, after *etcdv1beta2.EtcdCluster) []kit.Event {
-	was, is := before.Status, after.Status
+	return append(tellUpgrade(before.Status, after.Status), tellRecovery(before.Status, after.Status)...)
+}
+
+func tellUpgrade(was, is etcdv1beta2.EtcdClusterStatus) []kit.Event {
 	event := kit.Event{Reason: etcdv1beta2.ReasonClusterUpgrading, Action: "ChangeVersion"}
 	switch {
 	case is.TargetVersion != "" && is.TargetVersion != was.TargetVersion:
@@ -21,6 +25,20 @@ func (r *reconciler) Tell(before, after *etcdv1beta2.EtcdCluster) []kit.Event {
 		event.Reason, event.Note = etcdv1beta2.ReasonClusterUpgraded, "All members run version "+is.CurrentVersion
 	default:
 		return nil
+	}
+	return []kit.Event{event}
+}
+
+func tellRecovery(was, is etcdv1beta2.EtcdClusterStatus) []kit.Event {
+	if is.Restore == nil || is.Restore.Recovery == nil || phaseOf(was.Restore) == phaseOf(is.Restore) {
+		return nil
+	}
+	event := kit.Event{Reason: etcdv1beta2.ReasonRecovering, Action: "Recover", Note: is.Restore.Message}
+	switch is.Restore.Phase {
+	case etcdv1beta2.PhaseRestoring:
+		event.Note = fmt.Sprintf("The quorum is lost for good; a member begins beside what is left, with the data of %s", cmp.Or(is.Restore.Recovery.Member, is.Restore.Recovery.Object))
+	case etcdv1beta2.PhaseRestored:
+		event.Reason = etcdv1beta2.ReasonRecovered
 	}
 	return []kit.Event{event}
 }

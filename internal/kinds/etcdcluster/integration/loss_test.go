@@ -76,7 +76,7 @@ func TestWithoutClaimsAClusterThatLosesAllPodsIsNotBegunAnew(t *testing.T) {
 	for i := range pods {
 		s.delete(&pods[i])
 	}
-	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 can still come back", "restore a backup")
+	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 can still come back", "restore another one with an EtcdRestore")
 	if got := s.pods(); len(got) != 0 {
 		t.Errorf("expected no pod to be made on an empty volume, got %q", names(got))
 	}

@@ -1,0 +1,99 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+func recoversBy(policy etcdv1beta2.RecoveryPolicy) option {
+	return func(c *etcdv1beta2.EtcdCluster) {
+		c.Spec.Recovery = &etcdv1beta2.Recovery{QuorumLoss: policy}
+	}
+}
+
+// awaitRecovered waits until the cluster has gone on from a member, with as many members as before.
+func (s *site) awaitRecovered(from string) *etcdv1beta2.EtcdCluster {
+	s.Helper()
+	var c *etcdv1beta2.EtcdCluster
+	operator.Until(s.T, "the cluster has gone on from "+from, func() error {
+		c = s.get()
+		if at := c.Status.Restore; at == nil || at.Phase != etcdv1beta2.PhaseRestored || at.Recovery == nil || at.Recovery.Member != from {
+			return fmt.Errorf("the status is %+v", c.Status)
+		}
+		return nil
+	})
+	s.await("True AllMembersReady", "3 of 3")
+	return s.get()
+}
+
+// lose takes two of three pods away, each with its emptyDir, and gives the one that is left.
+func (s *site) lose() corev1.Pod {
+	s.Helper()
+	pods := s.pods()
+	s.delete(&pods[0])
+	s.delete(&pods[1])
+	return pods[2]
+}
+
+func TestAClusterThatHasLostItsMajorityGoesOnFromWhatIsLeft(t *testing.T) {
+	s := newSite(t)
+	s.create(recoversBy(etcdv1beta2.RecoveryAutomatic))
+	before := s.awaitWhole()
+	left := s.lose()
+	after := s.awaitRecovered(left.Name)
+	if after.Status.ClusterID == before.Status.ClusterID || after.Status.QuorumLoss != nil || after.Status.Restore.Recovery.MayBeLost == "" {
+		t.Errorf("expected another cluster, and to be told what may be lost, got %+v, %+v", after.Status, after.Status.Restore)
+	}
+	again := s.lose() // what was recovered can be lost, too
+	s.awaitRecovered(again.Name)
+}
+
+func TestAClusterThatHasLostItsMajorityWaitsForSomebodyToWantThePlan(t *testing.T) {
+	s := newSite(t)
+	s.create()
+	s.awaitWhole()
+	left := s.lose()
+	c := s.await("False QuorumLost", "To go on from member "+left.Name, etcdv1beta2.RecoverAnnotation+"=")
+	s.patch(c, `{"metadata":{"annotations":{"etcd.opcrew.io/recover":"000000000000"}}}`)
+	s.await("False QuorumLost", c.Status.QuorumLoss.Digest)
+	s.patch(c, `{"metadata":{"annotations":{"etcd.opcrew.io/recover":"`+c.Status.QuorumLoss.Digest+`"}}}`)
+	s.awaitRecovered(left.Name)
+}
+
+func TestAClusterWithNothingLeftGoesOnFromTheBackupThatWasProven(t *testing.T) {
+	s := newSite(t)
+	s.create(recoversBy(etcdv1beta2.RecoveryAutomatic))
+	s.awaitWhole()
+	env.Apply(t, testenv.ProjectCRDs+"/etcd.database.coreos.com_etcdbackups.yaml")
+	s.backedUp("unproven", nil)
+	s.backedUp("proven", &etcdv1beta2.BackupRecord{Object: "backups/proven", Revision: 9})
+	left := s.lose()
+	s.delete(&left)
+	c := s.awaitRecovered("")
+	if c.Status.Restore.Recovery.Backup != "proven" {
+		t.Errorf("expected what was proven, got %+v", c.Status.Restore.Recovery)
+	}
+}
+
+// backedUp has an EtcdBackup of the cluster be there, and what was seen to be restorable of it.
+func (s *site) backedUp(name string, verified *etcdv1beta2.BackupRecord) {
+	s.Helper()
+	b := &etcdv1beta2.EtcdBackup{}
+	b.Namespace, b.Name = s.ns, name
+	b.Spec.EtcdCluster, b.Spec.StorageType = &etcdv1beta2.ClusterReference{Name: "db"}, etcdv1beta2.StorageS3
+	b.Spec.S3 = &etcdv1beta2.S3Source{Path: "backups/" + name}
+	operator.Until(s.T, "the server knows EtcdBackup", func() error { return env.Client.Create(s.Context(), b) })
+	b.Status.Verified = verified
+	if err := env.Client.Status().Update(s.Context(), b); err != nil {
+		s.Fatal(err)
+	}
+}

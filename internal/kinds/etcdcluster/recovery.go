@@ -1,0 +1,159 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd"
+)
+
+// A cluster whose quorum is lost for good comes back by a second lineage, as a restore does (restore.go): its
+// seed begins with what the best of the members that are left holds, or else with the newest backup that was
+// seen to be restorable. The members that are left stay untouched until the seed serves; and as the new
+// cluster has another id, none of the old ones, should it come back, is ever a member of it.
+//
+// etcd's own way, --force-new-cluster on the directory of one that is left, would leave no way back, and an
+// etcd that is started with it twice throws out the members that were added in between.
+
+// recovery is how such a cluster would come back.
+type recovery struct {
+	etcdv1beta2.QuorumRecovery
+	// waits is what it waits for; empty: it can be carried out.
+	waits string
+}
+
+// recovery plans it; nil if there is nothing to recover from.
+func (f facts) recovery(c *etcdv1beta2.EtcdCluster, d decision) *recovery {
+	if c.Status.ClusterID == "" || asleep(c) || restoring(c) || f.view.Err == nil || !hopeless(d) {
+		return nil
+	}
+	out := &recovery{}
+	if out.waits = f.unproven(d); out.waits != "" {
+		return out
+	}
+	for _, m := range d.members {
+		if m.lost != "" {
+			out.Lost = append(out.Lost, m.name)
+		}
+	}
+	if alive(d) > 0 {
+		f.fromMember(d, out)
+	} else {
+		f.fromBackup(out)
+	}
+	if out.waits == "" {
+		out.Digest = digest(c, out.QuorumRecovery)
+	}
+	return out
+}
+
+// unproven tells what keeps the loss from being proven: somewhere the members that are lost may still run, and
+// decide. It is empty if so many cannot that the others can never be outvoted by them.
+func (f facts) unproven(d decision) string {
+	gone, doubts := 0, []string{}
+	for _, m := range d.members {
+		switch doubt := f.mayRun(m); {
+		case !m.voter() || m.lost == "":
+		case doubt == "":
+			gone++
+		default:
+			doubts = append(doubts, m.name+": "+doubt)
+		}
+	}
+	if int(d.voters())-gone < int(d.voters())/2+1 {
+		return ""
+	}
+	return "proof that a majority is gone; " + strings.Join(doubts, "; ")
+}
+
+// mayRun tells why a member that is lost may still run and vote; empty: it cannot. A pod that is gone was
+// ended by its kubelet, or by somebody who vouches for that (Kubernetes: force deletion).
+func (f facts) mayRun(m member) string {
+	switch {
+	case m.answers:
+		return "it answers"
+	case m.pod == nil, ended(m.pod), refused(m.pod) != nil:
+		return ""
+	}
+	n, ok := f.nodes[m.pod.Spec.NodeName]
+	switch {
+	case m.pod.Spec.NodeName == "", !ok && f.nodesKnown, n.outOfService:
+		return ""
+	case n.silentSince.IsZero():
+		return "its pod is still there, on node " + m.pod.Spec.NodeName
+	}
+	return fmt.Sprintf("its node %s is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it", m.pod.Spec.NodeName)
+}
+
+// fromMember takes the one that has got furthest among those that are left. All of them have to answer: the one
+// that does not may be the one.
+func (f facts) fromMember(d decision, out *recovery) {
+	for _, m := range d.members {
+		if !m.voter() || m.lost != "" {
+			continue
+		}
+		status := f.view.Status[m.id]
+		switch {
+		case !m.answers:
+			out.waits = "member " + m.name + ", which still has its data, to answer" + f.whyNot(m)
+			return
+		case slices.Contains(status.Alarms(), etcd.Alarm{Member: m.id, Kind: etcd.AlarmCorrupt}):
+		case out.Member == "" || int64(status.Applied) > out.Index:
+			out.Member, out.Index = m.name, int64(status.Applied)
+		}
+	}
+	if out.Member == "" {
+		out.waits = "somebody to restore a backup: etcd says that what is left is corrupt"
+	}
+}
+
+// fromBackup takes the newest that was seen to be restorable.
+func (f facts) fromBackup(out *recovery) {
+	var best *etcdv1beta2.BackupRecord
+	for _, b := range f.backups {
+		if v := b.Status.Verified; v != nil && v.Object != "" && (best == nil || v.Revision > best.Revision) {
+			best, out.Backup, out.Object = v, b.Name, v.Object
+		}
+	}
+	if best == nil {
+		out.waits = "a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify); restore another one with an EtcdRestore"
+	}
+}
+
+// digest names a plan. That of another loss, or of what has changed since, is another one.
+func digest(c *etcdv1beta2.EtcdCluster, plan etcdv1beta2.QuorumRecovery) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %q %s %s %s", c.UID, c.Status.ClusterID, plan.Lost, plan.Member, plan.Backup, plan.Object))
+	return hex.EncodeToString(sum[:])[:12]
+}
+
+// takesRecovery tells whether a plan is to be carried out: it stands in the status, somebody wants it, and nothing
+// of an earlier restore is left.
+func (f facts) takesRecovery(c *etcdv1beta2.EtcdCluster) *recovery {
+	if c.Status.QuorumLoss == nil || c.Status.QuorumLoss.Digest == "" || f.paused || c.Spec.Hibernate || f.others.live() || f.others.seeds(c) {
+		return nil
+	}
+	plan := f.recovery(c, f.decide(c))
+	if plan == nil || plan.waits != "" || plan.Digest != c.Status.QuorumLoss.Digest || !wantsRecovery(c, plan.Digest) || f.view.Stale || f.now.Sub(f.view.At) > maxAge {
+		return nil
+	}
+	return plan
+}
+
+func wantsRecovery(c *etcdv1beta2.EtcdCluster, digest string) bool {
+	automatic := c.Spec.Recovery != nil && c.Spec.Recovery.QuorumLoss == etcdv1beta2.RecoveryAutomatic
+	return automatic || c.Annotations[etcdv1beta2.RecoverAnnotation] == digest
+}
+
+// isStillLost tells, while a recovery goes on, whether a majority is still proven to be gone. The members are
+// those that etcd named last: it is the seed that is looked at.
+func (f facts) isStillLost(c *etcdv1beta2.EtcdCluster) bool {
+	d := decision{members: f.members(c)}
+	return hopeless(d) && f.unproven(d) == ""
+}

@@ -1,0 +1,248 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/etcd"
+)
+
+func automatic(c *etcdv1beta2.EtcdCluster) {
+	c.Spec.Recovery = &etcdv1beta2.Recovery{QuorumLoss: etcdv1beta2.RecoveryAutomatic}
+}
+
+// lostTwo has members 1 and 2 of three gone with their volumes; member 0 is left, with entry 70 of the log.
+func lostTwo(options ...option) world {
+	w := observed(newCluster(append([]option{withClaims}, options...)...), 3).applied(70).without(1, 2).unclaimed(1, 2)
+	w.view.Decided = etcd.Decided{At: noon.Add(-time.Minute), Index: 68}
+	w.backupImage = "opcrew-backup:test"
+	return w
+}
+
+// savedAs has the cluster have a backup that was seen to be restorable.
+func (w world) savedAs(name string, revision int64) world {
+	b := &etcdv1beta2.EtcdBackup{}
+	b.Name, b.Namespace = name, w.c.Namespace
+	b.Spec.StorageType, b.Spec.S3 = etcdv1beta2.StorageS3, &etcdv1beta2.S3Source{Path: "backups/" + name, AWSSecret: "aws"}
+	b.Status.Verified = &etcdv1beta2.BackupRecord{Object: "backups/" + name, Revision: revision}
+	w.backups = append(w.backups, b)
+	return w
+}
+
+// plannedRecovery is after the plan was written down.
+func (w world) plannedRecovery() world {
+	w.c = report(w)
+	return w
+}
+
+func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
+	n := func(serial int64) string { return memberName(newCluster(), serial) }
+	five := func() world {
+		return observed(newCluster(withClaims, sized(5)), 5).applied(70, 90, 80).without(3, 4).unclaimed(3, 4)
+	}
+	for name, c := range map[string]struct {
+		world world
+		want  string
+	}{
+		"from the only one":       {lostTwo(), "To go on from member " + n(0) + ", which has entry 70 of the log (no write that was acknowledged before 2026-08-01T11:59:00Z is lost), annotate it with etcd.opcrew.io/recover="},
+		"by itself":               {lostTwo(automatic), "It is about to go on from member " + n(0)},
+		"from the furthest":       {five().without(2).unclaimed(2), "To go on from member " + n(1) + ", which has entry 90"},
+		"one of two is silent":    {five().without(2).unclaimed(2).down(1), "It waits for member " + n(1) + ", which still has its data, to answer: container etcd runs"},
+		"its pod comes back":      {five().without(1, 2).unclaimed(2), "It waits for member " + n(1) + ", which still has its data, to answer: its pod is being made"},
+		"what is left is corrupt": {corrupt(lostTwo(), 0), "It waits for somebody to restore a backup: etcd says that what is left is corrupt"},
+		"less than was decided":   {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (up to 5 entries from before 2026-08-01T11:59:00Z may be lost, and what was written since)"},
+		"nobody has looked":       {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (the members were not seen with a quorum by this operator, so it is not known what is lost)"},
+		"no backup":               {lostTwo().without(0).unclaimed(0), "It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify); restore another one with an EtcdRestore"},
+		"the newest backup":       {lostTwo().without(0).unclaimed(0).savedAs("old", 5).savedAs("new", 9), "To go on from EtcdBackup new, object backups/new (all that was written after that backup is lost), annotate"},
+	} {
+		loss := report(c.world).Status.QuorumLoss
+		if loss == nil || !strings.HasPrefix(loss.Plan, c.want) {
+			t.Errorf("%s: expected\n%s, got\n%+v", name, c.want, loss)
+		}
+	}
+}
+
+func corrupt(w world, serial int64) world {
+	status := w.view.Status[w.id(serial)]
+	status.Errors = []string{"memberID:256 alarm:CORRUPT"}
+	w.view.Status[w.id(serial)] = status
+	return w
+}
+
+// Members that are only cut off may decide among themselves, and serve clients, where the operator sees nothing.
+func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
+	all := func() world { w := observed(newCluster(withClaims, automatic), 3).applied(70); return w }
+	for name, c := range map[string]struct {
+		world world
+		want  string
+	}{
+		"their nodes are silent for long":     {all().silent(1, time.Hour).silent(2, time.Hour).down(1, 2), "is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it"},
+		"one is gone, the other's is silent":  {all().without(1).unclaimed(1).silent(2, time.Hour).down(2), "is silent, and may still run it"},
+		"their claims are gone, pods are not": {all().unclaimed(1, 2).down(1, 2), "its pod is still there, on node node-1"},
+	} {
+		at := report(c.world).Status
+		if at.Restore != nil || at.QuorumLoss == nil || at.QuorumLoss.Digest != "" || !strings.Contains(at.QuorumLoss.Plan, c.want) {
+			t.Errorf("%s: expected no plan to be carried out, got %+v, %+v", name, at.QuorumLoss, at.Restore)
+		}
+	}
+	for name, w := range map[string]world{
+		"they are only down":           all().down(1, 2),
+		"their pods are made anew":     all().without(1, 2),
+		"their nodes are silent a bit": all().silent(1, time.Minute).silent(2, time.Minute).down(1, 2),
+	} {
+		if loss := report(w).Status.QuorumLoss; loss != nil {
+			t.Errorf("%s: expected no loss to be told, got %+v", name, loss)
+		}
+	}
+}
+
+func TestOfASilentNodeSomebodyCanSayThatItIsOff(t *testing.T) {
+	w := observed(newCluster(withClaims), 3).applied(70).silent(1, time.Hour).silent(2, time.Hour).down(1, 2)
+	delete(w.nodes, "node-1")
+	w.nodes["node-2"] = node{silentSince: noon.Add(-time.Hour), outOfService: true}
+	if loss := report(w).Status.QuorumLoss; loss == nil || loss.Digest == "" {
+		t.Errorf("expected a plan, as one node is deleted and the other out of service; got %+v", loss)
+	}
+}
+
+func TestAPlanIsCarriedOutWhenItStandsInTheStatusAndIsWanted(t *testing.T) {
+	digest := lostTwo().plannedRecovery().c.Status.QuorumLoss.Digest
+	annotated := func(value string) option {
+		return func(c *etcdv1beta2.EtcdCluster) {
+			c.Annotations = map[string]string{etcdv1beta2.RecoverAnnotation: value}
+		}
+	}
+	for name, c := range map[string]struct {
+		world world
+		want  bool
+	}{
+		"nobody wants it":              {lostTwo().plannedRecovery(), false},
+		"another plan was meant":       {lostTwo().plannedRecovery().asks(annotated("0123456789ab")), false},
+		"it was annotated":             {lostTwo().plannedRecovery().asks(annotated(digest)), true},
+		"automatic":                    {lostTwo(automatic).plannedRecovery(), true},
+		"automatic, not yet written":   {lostTwo(automatic), false},
+		"automatic, and paused":        {pausedNow(lostTwo(automatic).plannedRecovery()), false},
+		"automatic, out of date":       {stale(lostTwo(automatic).plannedRecovery()), false},
+		"a restore is asked for":       {lostTwo(automatic).plannedRecovery().wantsRestore(), true},
+		"the members are back":         {observed(lostTwo(automatic).plannedRecovery().c, 3), false},
+		"a claim is back":              {lostTwo(automatic).plannedRecovery().claimed(1), false},
+		"what is left of one is there": {func() world { w := lostTwo(automatic).plannedRecovery(); w.others.pods = []*corev1.Pod{{}}; return w }(), false},
+	} {
+		at := report(c.world).Status.Restore
+		if taken := at != nil; taken != c.want || c.world.takesUp(c.world.c) != c.want {
+			t.Errorf("%s: expected it to be taken up %t, got %+v", name, c.want, at)
+		}
+	}
+	if at := report(lostTwo(automatic).plannedRecovery().wantsRestore()).Status.Restore; at.Recovery != nil || at.UID != "uid-of-restore" {
+		t.Errorf("expected the restore that somebody asks for to come first, got %+v", at)
+	}
+}
+
+// claimed has the claim of a member be there.
+func (w world) claimed(serial int64) world {
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Name, claim.Namespace, claim.Status.Phase = memberName(w.c, serial), w.c.Namespace, corev1.ClaimBound
+	w.claims[claim.Name] = claim
+	return w
+}
+
+func recovering() world {
+	return lostTwo(automatic).plannedRecovery().takenUp()
+}
+
+func TestTheSeedOfARecoveryTakesOverWhatTheMemberHolds(t *testing.T) {
+	w := recovering()
+	plan := (&reconciler{}).Plan(w.c, w.facts, noon)
+	pod := w.seedPod(w.c, w.seed(w.c))
+	order, err := backup.ParseOrder(pod.Annotations[orderAnnotation])
+	if err != nil || len(plan.Prune) > 0 || plan.Step != nil {
+		t.Fatalf("expected a seed and nothing else, got %v, %+v", err, plan)
+	}
+	from := order.Restore.From
+	if from == nil || from.Endpoint != w.c.ClientURL(memberName(w.c, 0)) || from.ClusterID != "00000000000000c1" || from.Index != 70 || order.Restore.Bump() != backup.DefaultBump {
+		t.Errorf("expected the data of member 0, with the revision raised, got %+v", order.Restore)
+	}
+	if order.Restore.Token == string(w.c.UID) || !strings.HasPrefix(order.Restore.Token, string(w.c.UID)+"/") {
+		t.Errorf("expected a cluster of another id, got token %s", order.Restore.Token)
+	}
+}
+
+func TestARecoveryThatIsDoneSaysWhatMayBeLost(t *testing.T) {
+	w := recovering().seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42, RestoredRevision: 1_000_000_042}).serving()
+	s := report(w).Status
+	const bound = "no write that was acknowledged before 2026-08-01T11:59:00Z is lost"
+	if s.Lineage == "" || s.Lineage != s.Restore.UID || s.ClusterID != "00000000000000c2" || s.QuorumLoss != nil || s.Restore.Recovery.MayBeLost != bound || !strings.Contains(s.Restore.Message, "at revision 1000000042: "+bound) {
+		t.Errorf("expected the cluster to be the seed's, and the bound to be told, got %+v, %+v, %+v", s, s.Restore, s.Restore.Recovery)
+	}
+}
+
+func TestARecoveryIsCalledOffWhenItIsNotNeededOrCannotBe(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(w world) world
+		want   bool
+	}{
+		"it goes on":                         {func(w world) world { return w }, false},
+		"a lost claim is back":               {func(w world) world { return w.claimed(1) }, true},
+		"the member that is left is deleted": {func(w world) world { return w.without(0) }, true},
+		"its data is taken over by then": {func(w world) world {
+			return w.seeded().restored(backup.Result{Outcome: backup.Succeeded}).without(0)
+		}, false},
+		"somebody asks for a restore": {func(w world) world { return w.wantsRestore() }, true},
+		"the restore asked for is done": {func(w world) world {
+			w = w.wantsRestore()
+			w.restore.Status.Succeeded = true
+			return w
+		}, false},
+	} {
+		w := c.change(recovering())
+		if got := w.isCalledOff(w.c); got != c.want {
+			t.Errorf("%s: expected called off %t, got %t", name, c.want, got)
+		}
+	}
+	w := recovering().seeded().claimed(1)
+	s := report(w).Status
+	if s.Restore.Phase != etcdv1beta2.PhaseAbandoned || s.Lineage != "" {
+		t.Errorf("expected the cluster to be what it was, got %+v", s.Restore)
+	}
+	again := w
+	again.c, again.others = report(w), others{}
+	delete(again.claims, memberName(w.c, 1))
+	if at := report(again.plannedRecovery()).Status.Restore; at.Phase != etcdv1beta2.PhaseRestoring || at.UID == w.c.Status.Restore.UID || at.Serial <= w.c.Status.Restore.Serial {
+		t.Errorf("expected another try to be another lineage, got %+v after %+v", at, w.c.Status.Restore)
+	}
+}
+
+func TestOfARecoveryUsersHear(t *testing.T) {
+	w := lostTwo(automatic).plannedRecovery()
+	taken := w.takenUp()
+	done := taken.seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42}).serving()
+	var got []string
+	for _, pair := range [][2]*etcdv1beta2.EtcdCluster{{w.c, taken.c}, {taken.c, report(taken)}, {taken.c, report(done)}} {
+		for _, e := range (&reconciler{}).Tell(pair[0], pair[1]) {
+			got = append(got, e.Reason)
+		}
+	}
+	if strings.Join(got, " ") != "Recovering Recovered" {
+		t.Errorf("expected one event when it begins and one when it is done, got %q", got)
+	}
+}
+
+func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
+	w := lostTwo().plannedRecovery()
+	w.view.Decided = etcd.Decided{}
+	w.view.Err = errors.New("no leader")
+	again := report(w).Status.QuorumLoss
+	if again.LastQuorum == nil || !again.LastQuorum.Equal(&metav1.Time{Time: noon.Add(-time.Minute)}) || again.LastIndex != 68 {
+		t.Errorf("expected what was known when the quorum went to stay known, got %+v", again)
+	}
+}

@@ -1,0 +1,99 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// reportQuorumLoss notes, when the members cannot decide any more, how far they had got, and how they would
+// come back.
+func (f facts) reportQuorumLoss(c *etcdv1beta2.EtcdCluster, d decision) {
+	s := &c.Status
+	switch {
+	case f.view.Err == nil || s.ClusterID == "" || asleep(c):
+		s.QuorumLoss = nil
+		return
+	case !hopeless(d) && s.QuorumLoss == nil:
+		return // they may only be starting again
+	case s.QuorumLoss == nil:
+		s.QuorumLoss = &etcdv1beta2.QuorumLoss{}
+	}
+	loss := s.QuorumLoss
+	if at := f.view.Decided; loss.LastQuorum == nil && !at.At.IsZero() {
+		loss.LastQuorum, loss.LastIndex = &metav1.Time{Time: at.At.Truncate(time.Second)}, int64(at.Index)
+	}
+	loss.Digest, loss.Plan = "", "No plan is needed: enough members can still come back"
+	if plan := f.recovery(c, d); plan != nil {
+		loss.Digest, loss.Plan = plan.Digest, f.inWords(c, plan)
+	}
+}
+
+// inWords tells a plan to somebody who has to decide.
+func (f facts) inWords(c *etcdv1beta2.EtcdCluster, plan *recovery) string {
+	if plan.waits != "" {
+		return "It waits for " + plan.waits
+	}
+	what := fmt.Sprintf("go on from EtcdBackup %s, object %s", plan.Backup, plan.Object)
+	if plan.Member != "" {
+		what = fmt.Sprintf("go on from member %s, which has entry %d of the log", plan.Member, plan.Index)
+	}
+	if bound := mayBeLost(c.Status.QuorumLoss, plan.QuorumRecovery); bound != "" {
+		what += " (" + bound + ")"
+	}
+	if wantsRecovery(c, plan.Digest) {
+		return "It is about to " + what
+	}
+	return fmt.Sprintf("To %s, annotate it with %s=%s", what, etcdv1beta2.RecoverAnnotation, plan.Digest)
+}
+
+// planOf is the plan behind what is said of a lost quorum.
+func planOf(c *etcdv1beta2.EtcdCluster) string {
+	if c.Status.QuorumLoss == nil {
+		return ""
+	}
+	return ". " + c.Status.QuorumLoss.Plan
+}
+
+// mayBeLost bounds what is gone. Whatever was acknowledged before the last look that showed a quorum stands in
+// the log up to the entry that its leader told then; and one write is one entry at most.
+func mayBeLost(loss *etcdv1beta2.QuorumLoss, plan etcdv1beta2.QuorumRecovery) string {
+	switch {
+	case plan.Member == "":
+		return "all that was written after that backup is lost"
+	case loss == nil || loss.LastQuorum == nil:
+		return "the members were not seen with a quorum by this operator, so it is not known what is lost"
+	}
+	at := loss.LastQuorum.UTC().Format(time.RFC3339)
+	if behind := loss.LastIndex - plan.Index; behind > 0 {
+		return fmt.Sprintf("up to %d entries from before %s may be lost, and what was written since", behind, at)
+	}
+	return fmt.Sprintf("no write that was acknowledged before %s is lost", at)
+}
+
+// noteRecovered bounds, for good, what a recovery has lost.
+func noteRecovered(s *etcdv1beta2.EtcdClusterStatus) {
+	at := s.Restore
+	if at.Recovery == nil {
+		return
+	}
+	at.Recovery.MayBeLost = mayBeLost(s.QuorumLoss, *at.Recovery)
+	at.Reason = etcdv1beta2.ReasonRecovered
+	at.Message = fmt.Sprintf("The quorum was lost for good; the cluster goes on from %s, at revision %d: %s",
+		cmp.Or(at.Recovery.Member, at.Recovery.Object), at.Revision, at.Recovery.MayBeLost)
+}
+
+// backupsIn is when the backups of a cluster that waits for one are read again.
+func (f facts) backupsIn(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
+	if plan := f.recovery(c, d); plan == nil || plan.waits == "" || alive(d) > 0 {
+		return 0
+	}
+	return secretSoon
+}
