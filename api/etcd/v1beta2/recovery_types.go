@@ -68,6 +68,9 @@ type QuorumRecovery struct {
 	// +optional
 	// +listType=atomic
 	Lost []string `json:"lost,omitempty"`
+	// former is the UID of the EtcdRestore that was carried out before, and so is not again.
+	// +optional
+	Former string `json:"former,omitempty"`
 	// mayBeLost bounds, in words, which writes may be gone although they were acknowledged.
 	// +optional
 	MayBeLost string `json:"mayBeLost,omitempty"`

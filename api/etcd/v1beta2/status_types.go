@@ -5,6 +5,7 @@ package v1beta2
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Phases of an EtcdCluster, as the CoreOS operator had them. There Failed was for ever; here it
@@ -165,6 +166,11 @@ type RestoreProgress struct {
 	// recovery is there where nobody has asked for a restore, but a quorum was lost.
 	// +optional
 	Recovery *QuorumRecovery `json:"recovery,omitempty"`
+}
+
+// TookUp tells whether it is about an EtcdRestore, or follows one that was carried out.
+func (p *RestoreProgress) TookUp(restore types.UID) bool {
+	return p != nil && (p.UID == string(restore) || p.Recovery != nil && p.Recovery.Former == string(restore))
 }
 
 // Phases of a restore. Until it is Restored the cluster is what it was; from then on it is what the

@@ -246,3 +246,18 @@ func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
 		t.Errorf("expected what was known when the quorum went to stay known, got %+v", again)
 	}
 }
+
+// An EtcdRestore that was carried out learns it from the status, which tells of the recovery now.
+func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
+	w := lostTwo(automatic)
+	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 0}
+	w = w.plannedRecovery().wantsRestore().takenUp()
+	if w.c.Status.Restore.Recovery == nil || w.isCalledOff(w.c) {
+		t.Fatalf("expected the recovery to be taken up, and to go on, got %+v", w.c.Status.Restore)
+	}
+	w.c.Status.Restore.Phase = etcdv1beta2.PhaseRestored
+	again := w.plannedRecovery().takenUp()
+	if w.takesRestore(w.c) || again.c.Status.Restore.Recovery.Former != "uid-of-restore" {
+		t.Errorf("expected it to stay done, also after another recovery, got %+v", again.c.Status.Restore.Recovery)
+	}
+}

@@ -97,3 +97,15 @@ func (f facts) backupsIn(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	}
 	return secretSoon
 }
+
+// former is the EtcdRestore that was carried out last. It may not have been told so yet, and to carry it out again
+// would undo all since.
+func former(last *etcdv1beta2.RestoreProgress) string {
+	switch {
+	case last == nil || last.Recovery == nil && last.Phase != etcdv1beta2.PhaseRestored:
+		return ""
+	case last.Recovery != nil:
+		return last.Recovery.Former
+	}
+	return last.UID
+}

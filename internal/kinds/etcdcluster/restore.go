@@ -44,7 +44,7 @@ func (f facts) restoreAsked(c *etcdv1beta2.EtcdCluster) bool {
 	if r == nil || r.DeletionTimestamp != nil || r.Status.Succeeded {
 		return false
 	}
-	return c.Status.Restore == nil || c.Status.Restore.UID != string(r.UID)
+	return !c.Status.Restore.TookUp(r.UID)
 }
 
 // isCalledOff tells whether the restore that was taken up is not to go on.

@@ -28,6 +28,7 @@ func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 		at.UID = string(f.restore.UID)
 	} else {
 		plan := f.takesRecovery(c).QuorumRecovery
+		plan.Former = former(s.Restore)
 		at.UID, at.Recovery = fmt.Sprintf("%s-%d", plan.Digest, serial), &plan // a second try is another lineage
 	}
 	s.Restore, s.Serial = at, max(s.Serial, serial)

@@ -25,9 +25,10 @@ func (r *reconciler) Report(restore *etcdv1beta2.EtcdRestore, f facts, _ kit.Out
 		set.False(etcdv1beta2.EtcdRestoreReady, reason, message)
 		return
 	}
-	at := f.cluster.Status.Restore
 	restore.Status.Succeeded, restore.Status.Reason = true, ""
-	restore.Status.Object, restore.Status.Revision = at.Object, at.Revision
+	if at := progress(restore, f); at != nil {
+		restore.Status.Object, restore.Status.Revision = at.Object, at.Revision
+	}
 	set.True(etcdv1beta2.EtcdRestoreReady, reason, message)
 }
 
@@ -41,6 +42,8 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s hibernates; nothing is restored until it is woken", name)
 	case f.cluster.Spec.Paused && at == nil:
 		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s is paused; nothing is restored until it is not", name)
+	case at == nil && f.cluster.Status.Restore.TookUp(restore.UID):
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, and has lost its quorum since; it went on from what was left", name)
 	case at == nil:
 		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet", name)
 	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
