@@ -4,7 +4,9 @@
 package etcd
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,6 +21,16 @@ const (
 type Alarm struct {
 	Member uint64
 	Kind   string
+}
+
+// Alarms are all that any member lists, each once. All of them list the same, or will.
+func (v View) Alarms() []Alarm {
+	var out []Alarm
+	for _, status := range v.Status {
+		out = append(out, status.Alarms()...)
+	}
+	slices.SortFunc(out, func(a, b Alarm) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member)) })
+	return slices.Compact(out)
 }
 
 func (a Alarm) String() string { return fmt.Sprintf("%s of member %x", a.Kind, a.Member) }

@@ -29,6 +29,8 @@ type cluster struct {
 	view   *View
 	// steps counts the beginnings and the ends of steps: it is odd while one is taken.
 	steps int
+	// doing is the work under way; "" for none.
+	doing string
 }
 
 func newCluster(p *Prober, key types.NamespacedName, target Target) *cluster {
@@ -121,7 +123,7 @@ func (c *cluster) publish(view View, steps int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.view
-	view.Stale = steps%2 == 1 || steps != c.steps
+	view.Stale, view.Work = steps%2 == 1 || steps != c.steps, c.doing
 	c.view = &view
 	return before == nil || !alike(*before, view)
 }

@@ -27,6 +27,7 @@ func (c *cluster) look(ctx context.Context, before View) View {
 		round.ask(endpoints(view.Members)...)
 	}
 	view.fill(target.Endpoints, round.wait(c.clock))
+	view.weigh(target.Waste)
 	view.askVersion(ctx, store)
 	view.noteAgreement(before)
 	view.noteDecided(before)
@@ -104,7 +105,7 @@ const (
 
 // DefaultInterval is the time between two looks.
 func DefaultInterval(view View) time.Duration {
-	if view.Err != nil || view.Stale || len(view.Absent) > 0 || len(view.Members) == 0 || view.agreeing() {
+	if view.Err != nil || view.Stale || view.Work != "" || len(view.Absent) > 0 || len(view.Members) == 0 || view.agreeing() {
 		return eager
 	}
 	for _, m := range view.Members {

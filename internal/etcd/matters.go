@@ -20,6 +20,8 @@ type matters struct {
 	absent         string
 	version        string
 	unversioned    bool
+	work           string
+	wasteful       []uint64
 }
 
 // state is that of a member's status.
@@ -37,6 +39,7 @@ func (v View) matters() matters {
 		failing: v.Err != nil, stale: v.Stale, cluster: v.ClusterID, leader: leader,
 		members: v.Members, status: map[uint64]state{}, absent: joined(v.Absent),
 		version: v.ClusterVersion, unversioned: v.VersionErr != nil,
+		work: v.Work, wasteful: v.Wasteful,
 	}
 	for id, status := range v.Status {
 		out.status[id] = state{

@@ -6,6 +6,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -82,6 +83,20 @@ func (p *Prober) View(key types.NamespacedName) (View, bool) {
 		return View{}, false
 	}
 	return c.seen()
+}
+
+// Views are what was seen last of all clusters.
+func (p *Prober) Views() map[types.NamespacedName]View {
+	p.mu.Lock()
+	clusters := maps.Clone(p.clusters)
+	p.mu.Unlock()
+	out := map[types.NamespacedName]View{}
+	for key, c := range clusters {
+		if view, ok := c.seen(); ok {
+			out[key] = view
+		}
+	}
+	return out
 }
 
 // Poke has a cluster looked at at once.

@@ -22,6 +22,7 @@ var refusals = []struct{ theirs, ours error }{
 	{rpctypes.ErrMemberNotLearner, ErrNotLearner},
 	{rpctypes.ErrNoLeader, ErrNoLeader},
 	{rpctypes.ErrNotLeader, ErrNotLeader},
+	{rpctypes.ErrCompacted, ErrCompacted},
 }
 
 // typed tells refusals from failures. What was not answered in time stays the error of

@@ -21,8 +21,10 @@ type server struct {
 	dir                string
 	// version is that of a release; "": the etcd that tests run else.
 	version string
-	cmd     *exec.Cmd
-	log     string
+	// flags are more of etcd's own.
+	flags []string
+	cmd   *exec.Cmd
+	log   string
 }
 
 // etcdBinary is the etcd of KUBEBUILDER_ASSETS, else the one in the project's build.
@@ -86,6 +88,7 @@ func (s *server) start(t *testing.T, state string, initial ...*server) {
 		"--listen-client-urls=" + s.client, "--advertise-client-urls=" + s.client,
 		"--initial-cluster=" + strings.Join(flag, ","), "--initial-cluster-state=" + state, "--initial-cluster-token=tok",
 	}
+	s.cmd.Args = append(s.cmd.Args, s.flags...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -107,6 +110,15 @@ func (s *server) start(t *testing.T, state string, initial ...*server) {
 func (s *server) stop() {
 	_ = s.cmd.Process.Kill() // it may have ended
 	_ = s.cmd.Wait()         // as above
+}
+
+// end has it write to its disk what it has not yet, and stop.
+func (s *server) end(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.cmd.Wait() // it says that it was terminated
 }
 
 func targetOf(servers ...*server) etcd.Target {

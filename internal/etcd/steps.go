@@ -28,7 +28,8 @@ func (r *remote) Status(ctx context.Context, endpoint string) (MemberStatus, err
 	return MemberStatus{
 		ID: answer.Header.MemberId, ClusterID: answer.Header.ClusterId, Version: answer.Version,
 		Leader: answer.Leader, RaftIndex: answer.RaftIndex, RaftTerm: answer.RaftTerm, Applied: answer.RaftAppliedIndex,
-		DBSize: answer.DbSize, Learner: answer.IsLearner, Errors: answer.Errors,
+		Revision: answer.Header.Revision, DBSize: answer.DbSize, DBInUse: answer.DbSizeInUse, Quota: answer.DbSizeQuota,
+		Learner: answer.IsLearner, Errors: answer.Errors,
 	}, nil
 }
 

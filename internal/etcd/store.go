@@ -37,6 +37,8 @@ var (
 	ErrNoLearners = errors.New("this version of etcd has no learners")
 	// ErrNoLeader tells that the cluster, or the member asked, knows no leader.
 	ErrNoLeader = errors.New("no leader")
+	// ErrCompacted tells that the history before a revision was thrown away already.
+	ErrCompacted = errors.New("the history has been compacted")
 	// ErrNotLeader tells that the member asked to hand over the lead has not got it.
 	ErrNotLeader = errors.New("the member does not lead")
 )
@@ -65,7 +67,14 @@ type MemberStatus struct {
 	RaftIndex, RaftTerm uint64
 	// Applied is how far it has carried out what stands in its log, up to RaftIndex.
 	Applied uint64
-	DBSize  int64
+	// Revision is the last of its keys.
+	Revision int64
+	// DBSize is what its data takes, in bytes, and DBInUse how much of that is not free. A
+	// defragmentation gives back what is free.
+	DBSize, DBInUse int64
+	// Quota is how large DBSize may get, in bytes; less than 0: any size; 0: it does not tell, as
+	// before 3.6.
+	Quota   int64
 	Learner bool
 	// Errors are what etcd itself lists, its alarms among them: see Alarms.
 	Errors []string
@@ -81,6 +90,8 @@ type Target struct {
 	// Generation changes when the TLS changes: then, as with other endpoints, all is
 	// dialled anew.
 	Generation string
+	// Waste is from when on what is free of a member's data matters to whoever watches.
+	Waste Waste
 }
 
 // Store is one cluster, for as long as it is open. It may be used by many at a time.
@@ -107,6 +118,16 @@ type Store interface {
 	// Advance has the members write up to so many entries to their logs that change nothing: as many
 	// as fit into the time that ctx leaves. It fails only if there was none.
 	Advance(ctx context.Context, entries uint64) error
+	// Compact throws away the history before a revision, and returns when the member that was asked
+	// has given its space free. That may take minutes.
+	Compact(ctx context.Context, revision int64) error
+	// Defragment has the one member behind an endpoint write its data anew without what is free.
+	// Until it has, which takes seconds a GB, it answers nobody who asks for data.
+	Defragment(ctx context.Context, endpoint string) error
+	// Disarm takes an alarm back. That none is raised is no error.
+	Disarm(ctx context.Context, alarm Alarm) error
+	// Hash reads all the data of the one member behind an endpoint, which takes seconds a GB.
+	Hash(ctx context.Context, endpoint string) (Hash, error)
 	// Close ends the connections. Calls under way fail.
 	Close() error
 }

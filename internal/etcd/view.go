@@ -31,6 +31,10 @@ type View struct {
 	Decided Decided
 	// Absent are the endpoints of the target that no member has made known as its own.
 	Absent []string
+	// Wasteful are the members whose data exceeds the target's Waste.
+	Wasteful []uint64
+	// Work is the name of what is being done to the cluster beside the looks; "" for nothing.
+	Work string
 	// Stale tells that a step has been taken since: the next look, which comes at once,
 	// shows what came of it.
 	Stale bool

@@ -52,7 +52,7 @@ func TestEtcdCluster(t *testing.T) {
 			{Name: "clients are never led to two lineages", Check: oneLineageServes},
 		},
 		Mask:      maskEtcd,
-		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRecovering},
+		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRecovering, etcdTending},
 	})
 }
 

@@ -41,6 +41,8 @@ const (
 	ReasonUnreachable = "Unreachable"
 	// ReasonNoSpace: the data of a member is as large as it may be, and writes are refused.
 	ReasonNoSpace = "NoSpace"
+	// ReasonCorrupt: members have not the same data, for all that etcd knows, and writes are refused.
+	ReasonCorrupt = "Corrupt"
 	// ReasonAllMembersReady: there are as many members as asked for, all healthy.
 	ReasonAllMembersReady = "AllMembersReady"
 	// ReasonMemberNotReady: a member is not healthy, and may come back by itself.

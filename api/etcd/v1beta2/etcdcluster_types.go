@@ -57,6 +57,8 @@ type EtcdCluster struct {
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.pod) && !has(self.pod) || (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec)) == (has(self.pod) && has(self.pod.persistentVolumeClaimSpec))",message="pod.persistentVolumeClaimSpec cannot be added or taken away later: it is where the members' data is; make a new cluster and copy the data"
 // +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.peerSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.peerSecret))",message="TLS.static.member.peerSecret cannot be added or taken away later: members know each other by their URLs; make a new cluster and copy the data"
 // +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.serverSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.serverSecret))",message="TLS.static.member.serverSecret cannot be added or taken away later: clients know members by their URLs; make a new cluster and copy the data"
+// +kubebuilder:validation:XValidation:rule="!has(self.upkeep) || !has(self.upkeep.compaction) || !has(self.pod) || !has(self.pod.etcdEnv) || !self.pod.etcdEnv.exists(e, e.name in ['ETCD_AUTO_COMPACTION_MODE', 'ETCD_AUTO_COMPACTION_RETENTION'])",message="upkeep.compaction and ETCD_AUTO_COMPACTION_MODE or ETCD_AUTO_COMPACTION_RETENTION in pod.etcdEnv say the same: leave one of them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.upkeep) || !has(self.upkeep.corruptionCheck) || !has(self.pod) || !has(self.pod.etcdEnv) || !self.pod.etcdEnv.exists(e, e.name in ['ETCD_CORRUPT_CHECK_TIME', 'ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME'])",message="upkeep.corruptionCheck and ETCD_CORRUPT_CHECK_TIME or ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME in pod.etcdEnv say the same: leave one of them out"
 type EtcdClusterSpec struct {
 	// size is the number of members, from 1 to 7. An odd number is best: with 4 members as many may fail as with 3.
 	// +optional
@@ -100,6 +102,10 @@ type EtcdClusterSpec struct {
 	// +kubebuilder:validation:items:Pattern=`^v?[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,4}([-+][0-9A-Za-z.-]+)?$`
 	// +listType=atomic
 	UpgradePath []string `json:"upgradePath,omitempty"`
+
+	// upkeep is what is done to the data of the cluster so that it goes on.
+	// +optional
+	Upkeep *Upkeep `json:"upkeep,omitempty"`
 
 	// pod tells how the members' pods are made.
 	// +optional

@@ -30,6 +30,9 @@ type cluster struct {
 	version string
 	// looks at the members since all run a newer minor version than that.
 	looks int
+	// data is what all members keep, and alarms what they have raised.
+	data   data
+	alarms []etcd.Alarm
 }
 
 type member struct {

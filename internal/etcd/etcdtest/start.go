@@ -53,7 +53,8 @@ func (w *World) start(p Process) (*cluster, uint64, string) {
 	if w.disks == nil {
 		w.disks = map[string]*disk{}
 	}
-	m.volume, w.disks[p.Volume] = p.Volume, &disk{cluster: c, id: m.ID, snapshot: w.sent(c)}
+	m.volume, w.disks[p.Volume] = p.Volume, &disk{cluster: c, id: m.ID, snapshot: w.sent(c), size: c.data.inUse()}
+	w.copies(p, c)
 	return c, m.ID, ""
 }
 

@@ -56,7 +56,11 @@ func (s *store) Status(ctx context.Context, endpoint string) (status etcd.Member
 		c := p.cluster
 		status = etcd.MemberStatus{
 			ID: p.id, ClusterID: c.id, Version: p.Version, Leader: c.leader,
-			RaftIndex: c.index, RaftTerm: c.term, Applied: c.index, DBSize: 20480, Learner: c.member(p.id).Learner,
+			RaftIndex: c.index, RaftTerm: c.term, Applied: c.index, Learner: c.member(p.id).Learner,
+			Revision: c.data.revision, DBSize: s.world.disks[p.Volume].size, DBInUse: c.data.inUse(), Quota: s.world.quota(),
+		}
+		for _, alarm := range c.alarms {
+			status.Errors = append(status.Errors, fmt.Sprintf("memberID:%d alarm:%s", alarm.Member, alarm.Kind))
 		}
 		if c.leader == 0 {
 			status.Errors = []string{"etcdserver: no leader"}
@@ -177,6 +181,9 @@ func (s *store) agreed(ctx context.Context, name string, effect func(*cluster) e
 	})
 }
 
+// ofOne are the calls that go to one member, a learner too.
+var ofOne = map[string]bool{"Status": true, "ClusterVersion": true, "MoveLeader": true, "Defragment": true, "Hash": true}
+
 // call makes a call to the first of the endpoints that answers. What is not answered
 // takes as long as the context lasts.
 func (s *store) call(ctx context.Context, name string, endpoints []string, effect func(*process) (answered bool, err error)) error {
@@ -186,7 +193,7 @@ func (s *store) call(ctx context.Context, name string, endpoints []string, effec
 	if s.closed {
 		return errClosed
 	}
-	p, hung := w.serving(endpoints, name == "Status" || name == "ClusterVersion" || name == "MoveLeader")
+	p, hung := w.serving(endpoints, ofOne[name])
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -218,7 +225,7 @@ func (w *World) serving(endpoints []string, learners bool) (*process, bool) {
 		for _, p := range w.processes {
 			switch {
 			case p.ClientURL != endpoint || !p.serving:
-			case p.hung:
+			case p.hung, p.busy:
 				hung = true
 			case learners || !p.cluster.member(p.id).Learner:
 				return p, false

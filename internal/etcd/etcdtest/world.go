@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/etcd"
 )
@@ -28,6 +29,10 @@ type World struct {
 	SnapshotCount uint64
 	// AdvanceMost is how many entries pass at most by one call; any number if it is 0.
 	AdvanceMost uint64
+	// Quota is how large the data of a member may get, in bytes; 2 GiB if it is 0.
+	Quota int64
+	// DefragmentationTakes is for how long a member that is defragmented answers nobody.
+	DefragmentationTakes time.Duration
 
 	mu         sync.Mutex
 	clusters   []*cluster
@@ -59,6 +64,7 @@ type process struct {
 	id      uint64
 	serving bool // since it was in touch with a quorum for the first time
 	hung    bool
+	busy    bool   // with its data
 	reason  string // why it cannot start
 }
 
@@ -68,6 +74,9 @@ type disk struct {
 	id      uint64
 	// snapshot is the index of the last one on it: the log is read from there.
 	snapshot uint64
+	// size is what the data takes, and corrupt tells that it is not what the log says.
+	size    int64
+	corrupt bool
 }
 
 // Run says that a process runs, instead of one of that peer URL that did.

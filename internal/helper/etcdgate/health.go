@@ -97,6 +97,9 @@ func (h *health) settle() error {
 	return nil
 }
 
+// wellPath leaves an alarm out that has etcd refuse writes only: clients are to read on, and to delete.
+const wellPath = "/health?exclude=NOSPACE"
+
 // well gives what etcd says when it is, and else an error.
 func (h *health) well(ctx context.Context) (string, error) {
 	switch {
@@ -105,7 +108,7 @@ func (h *health) well(ctx context.Context) (string, error) {
 	case h.options.ByLeader:
 		return "ok: has a leader", h.led(ctx)
 	}
-	answer, err := h.ask(ctx, "/health")
+	answer, err := h.ask(ctx, wellPath)
 	if err != nil {
 		return "", err
 	}

@@ -43,7 +43,7 @@ func (h *health) expectLatch(t *testing.T, want bool) {
 func TestAMemberIsReadyWhenEtcdSaysSo(t *testing.T) {
 	code, body := http.StatusServiceUnavailable, `{"health":"false","reason":"RAFT NO LEADER"}`
 	h, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/health" || r.URL.RawQuery != "" {
+		if r.URL.Path != "/health" || r.URL.RawQuery != "exclude=NOSPACE" {
 			t.Errorf("asked for %s", r.URL)
 		}
 		w.WriteHeader(code)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 )
 
@@ -23,6 +24,8 @@ type step struct {
 	// costs: it takes a voter away, so the others are asked again how they are.
 	costs bool
 	do    func(context.Context, etcd.Store) error
+	// begin is what is done instead where that may take longer than a step may.
+	begin func(*reconciler, *etcdv1beta2.EtcdCluster) etcd.Work
 }
 
 // remove takes a member out for good.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -24,6 +23,7 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	healthy, voters := f.healthy(d)
 	needs := voters/2 + 1
+	refuses, why := f.refusesWrites(c)
 	c.Status.Quorum = fmt.Sprintf("%d of %d voters are healthy, %d are needed", healthy, voters, needs)
 	switch {
 	case asleep(c):
@@ -35,8 +35,8 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 		set.False(kind, reason, message)
 	case f.isGoingOver(c, d):
 		set.False(kind, etcdv1beta2.ReasonRestoring, goesOver)
-	case f.view.Err == nil && f.outOfSpace() != "":
-		set.False(kind, etcdv1beta2.ReasonNoSpace, f.outOfSpace())
+	case refuses != "":
+		set.False(kind, refuses, why)
 	case f.view.Err == nil && healthy >= needs:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+c.Status.Quorum)
 	case f.view.Err == nil && !hopeless(d): // a quorum has just said who the members are
@@ -50,17 +50,6 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	default:
 		set.Unknown(kind, etcdv1beta2.ReasonUnreachable, fmt.Sprintf("The members cannot be listed: %v", f.view.Err))
 	}
-}
-
-// outOfSpace tells of a member whose data is as large as it may be: then nobody can write.
-func (f facts) outOfSpace() string {
-	for _, m := range f.view.Members {
-		status := f.view.Status[m.ID]
-		if slices.Contains(status.Alarms(), etcd.Alarm{Member: m.ID, Kind: etcd.AlarmNoSpace}) {
-			return fmt.Sprintf("Writes are refused: %s is out of space (alarm NOSPACE); compact, defragment and disarm, or set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv", m.Name)
-		}
-	}
-	return ""
 }
 
 // planned tells whether the quorum is away only because the members are woken, or changed where there

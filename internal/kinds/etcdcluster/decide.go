@@ -64,7 +64,8 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	}
 	f.establish(c, &d)
 	for _, rung := range []func(*etcdv1beta2.EtcdCluster, *decision) bool{
-		f.learner, f.replaceLost, f.awaitHealthy, f.grow, f.awaitReady, f.shrink, f.update,
+		f.awaitWork, f.learner, f.replaceLost, f.mendCorrupt, f.makeRoom,
+		f.awaitHealthy, f.grow, f.awaitReady, f.shrink, f.update, f.defragment,
 	} {
 		if rung(c, &d) {
 			break

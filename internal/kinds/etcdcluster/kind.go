@@ -61,6 +61,9 @@ func KindWith(dial etcd.Dialer) kit.Kind {
 			if err := mgr.Add(prober); err != nil {
 				return err
 			}
+			if err := newSizes(tools.Registry, prober); err != nil {
+				return err
+			}
 			return setup(mgr, &reconciler{Tools: tools, prober: prober})
 		},
 	}

@@ -79,8 +79,12 @@ func (f facts) awaitHealthy(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
 }
 
 // awaitReady lets nobody be taken away, or stopped, before the kubelets too say that all others
-// can be reached: clients go by that.
+// can be reached: clients go by that. While a member is out of space etcd has no pod be ready, and the
+// change may be what makes room.
 func (f facts) awaitReady(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
+	if len(f.alarms(etcd.AlarmNoSpace)) > 0 {
+		return f.await(d, member.well)
+	}
 	return f.await(d, member.ready)
 }
 
@@ -105,6 +109,9 @@ func (f facts) whyNot(m member) string {
 		return ": its pod is gone, and is not made anew while the cluster is paused"
 	case m.pod == nil:
 		return ": its pod is being made"
+	}
+	if f.view.Work == defragmentationOf(m.name) {
+		return ": its data is being defragmented"
 	}
 	if why, _ := workload.WhyNotReady(m.pod); why != "" {
 		return ": " + why

@@ -143,7 +143,8 @@ func wishes(c *etcdv1beta2.EtcdCluster) string {
 		Repository string
 		Pod        *etcdv1beta2.PodPolicy
 		TLS        *etcdv1beta2.TLSPolicy
-	}{c.Spec.Repository, c.Spec.Pod.DeepCopy(), c.Spec.TLS}
+		Upkeep     *podUpkeep `json:",omitempty"`
+	}{c.Spec.Repository, c.Spec.Pod.DeepCopy(), c.Spec.TLS, podUpkeepOf(c, wanted(c))}
 	if asked.Pod != nil {
 		asked.Pod.PersistentVolumeClaimSpec, asked.Pod.BusyboxImage, asked.Pod.DNSTimeoutInSecond = nil, "", 0
 	}

@@ -26,6 +26,8 @@ type reconciler struct {
 	born births
 	// refused is what clusters said when they did not take a step.
 	refused refusals
+	// upkeep is what was done to clusters' data last.
+	upkeep upkeeps
 }
 
 // facts are all that is read about a cluster.
@@ -60,6 +62,8 @@ type facts struct {
 	begunWith int32
 	// refused is about the last step, if it was not taken.
 	refused refusedStep
+	// tended is what was done to the data last.
+	tended tended
 	// tls is what is wrong with the certificates; nil: nothing.
 	tls *obstacle
 	// paused: nothing is changed for now.
@@ -94,6 +98,7 @@ func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	if r.born.isAnother(key, c) {
 		r.prober.Forget(key)
 		r.refused.forget(key)
+		r.upkeep.forget(key)
 	}
 }
 
@@ -102,6 +107,7 @@ func (r *reconciler) forget(key client.ObjectKey) {
 	r.prober.Forget(key)
 	r.born.forget(key)
 	r.refused.forget(key)
+	r.upkeep.forget(key)
 }
 
 func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {

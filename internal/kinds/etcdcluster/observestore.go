@@ -35,6 +35,7 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	}
 	f.view, _ = r.prober.View(key)
 	f.view = ownView(c, f.view)
+	f.tended = r.tended(c, f.view)
 	if f.outrun() {
 		r.prober.Poke(key)
 	}
@@ -73,6 +74,9 @@ func clusterID(id uint64) string { return fmt.Sprintf("%016x", id) }
 // cluster is looked at, and those that were renewed are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
 	target := etcd.Target{Generation: strconv.FormatBool(c.ServerSecret() != ""), Endpoints: f.endpoints(c)}
+	if upkeep(c).Defragment != nil && upkeep(c).Defragment.Schedule == "" {
+		target.Waste = wasteOf(c)
+	}
 	held := map[string]map[string][]byte{}
 	for _, b := range bundles(c) {
 		data, err := r.secret(ctx, client.ObjectKey{Namespace: c.Namespace, Name: b.secret})

@@ -100,6 +100,8 @@ func (f facts) reportUpToDate(set condition.Set, c *etcdv1beta2.EtcdCluster, d d
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d members are not yet as the spec says%s", behind, len(d.members), f.waiting(d)))
 	case asleep(c):
 		set.True(kind, etcdv1beta2.ReasonHibernating, "No member runs")
+	case upkeepObstacle(c) != "":
+		set.False(kind, etcdv1beta2.ReasonInvalidSpec, upkeepObstacle(c))
 	case d.anyLost():
 		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member that is left runs what the spec says")
 	default:

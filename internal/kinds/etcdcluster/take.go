@@ -43,13 +43,16 @@ func (r *reconciler) take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *st
 		if err := s.holds(ctx, store, seen); err != nil {
 			return err
 		}
+		if s.begin != nil {
+			return r.prober.Begin(key, s.begin(r, c.DeepCopy()))
+		}
 		return s.do(ctx, store)
 	})
 	switch {
 	case err == nil:
 		r.refused.forget(key)
 		return nil
-	case errors.Is(err, errPassed), errors.Is(err, etcd.ErrNotWatched), errors.Is(err, etcd.ErrLearnerNotReady):
+	case errors.Is(err, errPassed), errors.Is(err, etcd.ErrNotWatched), errors.Is(err, etcd.ErrBusy), errors.Is(err, etcd.ErrLearnerNotReady):
 		r.refused.note(key, r.Clock.Now(), "") // the next look shows more, and comes soon
 		return kit.ErrNotNow
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errQuorum), errors.Is(err, errNoEntries), errors.Is(err, etcd.ErrUnhealthy), errors.Is(err, etcd.ErrTooManyLearners):

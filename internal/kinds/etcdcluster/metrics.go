@@ -1,0 +1,64 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/opcrew/opcrew/internal/etcd"
+)
+
+// sizes tells how large the data of members is, as it was seen last. It is asked for when metrics are, and
+// so neither wakes anybody nor stays when a cluster is gone.
+type sizes struct {
+	prober *etcd.Prober
+	// took is how much disk the data takes, and used how much of that is not free.
+	took, used, quota *prometheus.Desc
+}
+
+// newSizes registers the metrics.
+func newSizes(registry prometheus.Registerer, prober *etcd.Prober) error {
+	describe := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"namespace", "name", "member"}, nil)
+	}
+	s := &sizes{
+		prober: prober,
+		took:   describe("opcrew_etcd_db_size_bytes", "What the data of a member takes."),
+		used:   describe("opcrew_etcd_db_in_use_bytes", "How much of what the data of a member takes is not free."),
+		quota:  describe("opcrew_etcd_db_quota_bytes", "How large the data of a member may get, from etcd 3.6 on."),
+	}
+	if err := registry.Register(s); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	return nil
+}
+
+// Describe tells which metrics there are.
+func (s *sizes) Describe(out chan<- *prometheus.Desc) {
+	out <- s.took
+	out <- s.used
+	out <- s.quota
+}
+
+// Collect tells them.
+func (s *sizes) Collect(out chan<- prometheus.Metric) {
+	for key, view := range s.prober.Views() {
+		for _, m := range view.Members {
+			status := view.Status[m.ID]
+			if status.ID == 0 || len(m.PeerURLs) == 0 {
+				continue
+			}
+			say := func(what *prometheus.Desc, value int64) {
+				out <- prometheus.MustNewConstMetric(what, prometheus.GaugeValue, float64(value), key.Namespace, key.Name, nameOf(m.PeerURLs[0]))
+			}
+			say(s.took, status.DBSize)
+			say(s.used, status.DBInUse)
+			if status.Quota > 0 {
+				say(s.quota, status.Quota)
+			}
+		}
+	}
+}

@@ -1,0 +1,259 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/etcd"
+)
+
+const (
+	mebi  = 1 << 20
+	quota = 100 * mebi
+)
+
+// tends is an edit of the upkeep.
+func tends(edit func(*etcdv1beta2.Upkeep)) option {
+	return func(c *etcdv1beta2.EtcdCluster) {
+		if c.Spec.Upkeep == nil {
+			c.Spec.Upkeep = &etcdv1beta2.Upkeep{}
+		}
+		edit(c.Spec.Upkeep)
+	}
+}
+
+func defragments(schedule string) option {
+	return tends(func(u *etcdv1beta2.Upkeep) { u.Defragment = &etcdv1beta2.Defragment{Schedule: schedule} })
+}
+
+func compacts(mode, retention string) option {
+	return tends(func(u *etcdv1beta2.Upkeep) {
+		u.Compaction = &etcdv1beta2.Compaction{Mode: mode, Retention: retention}
+	})
+}
+
+func reports(u *etcdv1beta2.Upkeep) { u.NoSpace = etcdv1beta2.NoSpaceReport }
+
+// holding has a member's data take so much, of which so much is in use, in MiB, at revision 5000.
+func (w world) holding(serial, takes, inUse int64) world {
+	status := w.view.Status[w.id(serial)]
+	status.DBSize, status.DBInUse, status.Quota, status.Revision = takes*mebi, inUse*mebi, quota, 5000
+	w.view.Status[w.id(serial)] = status
+	return w
+}
+
+// allHolding has all of three do.
+func allHolding(w world, takes, inUse int64) world {
+	return w.holding(0, takes, inUse).holding(1, takes, inUse).holding(2, takes, inUse)
+}
+
+// alarmed has all members list an alarm of one.
+func (w world) alarmed(kind string, member uint64) world {
+	for id, status := range w.view.Status {
+		status.Errors = append(status.Errors, fmt.Sprintf("memberID:%d alarm:%s", member, kind))
+		w.view.Status[id] = status
+	}
+	return w
+}
+
+func (w world) full(serial int64) world { return w.alarmed(etcd.AlarmNoSpace, w.id(serial)) }
+
+// compactedTo has history have been thrown away a while ago.
+func (w world) compactedTo(revision int64, ago time.Duration) world {
+	w.tended.compacted, w.tended.compaction = revision, attempt{at: noon.Add(-ago)}
+	return w
+}
+
+// defragmented has a member have been a while ago.
+func (w world) defragmented(serial int64, last attempt) world {
+	if w.tended.defragmented == nil {
+		w.tended.defragmented = map[uint64]attempt{}
+	}
+	w.tended.defragmented[w.id(serial)] = last
+	return w
+}
+
+func working(w world, on string) world {
+	w.view.Work = on
+	return w
+}
+
+func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
+	begin := func(options ...option) world { return observed(newCluster(options...), 3) }
+	n := func(serial int64) string { return memberName(newCluster(), serial) }
+	for name, test := range map[string]struct {
+		world world
+		want  string
+	}{
+		"history fills them":                    {allHolding(begin(), 100, 99).full(1), "compact at revision 4000"},
+		"all of it is to go":                    {allHolding(begin(tends(keepNone)), 100, 99).full(1), "compact at revision 5000"},
+		"it is free already":                    {allHolding(begin(), 100, 20).full(1), "defragment member " + n(1)},
+		"it was thrown away":                    {allHolding(begin(), 100, 20).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
+		"there are fewer revisions than stay":   {allHolding(begin(tends(keepMany)), 100, 85).full(1), "defragment member " + n(1)},
+		"one was defragmented":                  {allHolding(begin(), 100, 20).holding(1, 20, 20).full(1), "defragment member " + n(2)},
+		"the leader is the last":                {allHolding(begin(), 20, 20).holding(0, 100, 20).full(1), "move the lead to " + n(1)},
+		"it has handed over":                    {leads(allHolding(begin(), 20, 20).holding(0, 100, 20), 1).full(1), "defragment member " + n(0)},
+		"one is busy":                           {working(allHolding(begin(), 100, 20).full(1), "defragmentation of x"), "wait for the defragmentation of x"},
+		"all were":                              {allHolding(begin(), 20, 20).full(1), "disarm NOSPACE"},
+		"keys fill them":                        {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).full(1), "nothing"},
+		"keys fill them, and a larger quota":    {allHolding(observed(newCluster(withClaims), 3), 99, 98).compactedTo(4000, time.Minute).full(1).asks(withEnv(quotaFlag, "1")), "make " + n(1) + " anew"},
+		"clients have deleted keys since":       {allHolding(begin(), 99, 98).compactedTo(3900, time.Minute).full(1), "compact at revision 4000"},
+		"they go on to":                         {allHolding(begin(), 99, 98).compactedTo(3900, time.Second).full(1), "nothing"},
+		"one does not answer":                   {allHolding(begin(), 100, 20).full(1).down(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
+		"the kubelets call them not ready":      {allHolding(begin(), 100, 20).unprobed(0).unprobed(1).unprobed(2).full(1), "defragment member " + n(1)},
+		"nothing is to be done":                 {allHolding(begin(tends(reports)), 100, 99).full(1), "nothing"},
+		"its member was taken out":              {allHolding(begin(tends(reports)), 20, 20).alarmed(etcd.AlarmNoSpace, 0x999), "disarm NOSPACE"},
+		"the quota is said elsewhere":           {allHolding(begin(elsewhere), 100, 99).untold().full(1), "nothing"},
+		"the quota is said in the spec":         {allHolding(begin(withEnv(quotaFlag, "104857600")), 100, 99).untold().full(1), "compact at revision 4000"},
+		"a defragmentation failed just now":     {allHolding(begin(), 20, 20).holding(1, 100, 20).defragmented(1, attempt{at: noon, failed: "x"}).full(1), "nothing"},
+		"and a while ago":                       {allHolding(begin(), 20, 20).holding(1, 100, 20).defragmented(1, attempt{at: noon.Add(-time.Hour), failed: "x"}).full(1), "defragment member " + n(1)},
+		"one gave nothing back":                 {allHolding(begin(), 20, 20).holding(1, 100, 90).defragmented(1, attempt{at: noon, size: 100 * mebi, inUse: 90 * mebi}).compactedTo(4000, time.Minute).full(1), "nothing"},
+		"and would now":                         {allHolding(begin(), 20, 20).holding(1, 100, 50).defragmented(1, attempt{at: noon, size: 100 * mebi, inUse: 90 * mebi}).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
+		"a member that is lost goes first":      {allHolding(begin(), 100, 99).full(1).without(1), "remove member " + n(1)},
+		"no alarm, and no room":                 {allHolding(begin(), 99, 99), "nothing"},
+		"the only member has nobody to hand to": {observed(newCluster(sized(1)), 1).holding(0, 100, 20).full(0), "defragment member " + n(0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := test.world.decide(test.world.c).says(); got != test.want {
+				t.Errorf("expected the operator to %s, it is to %s", test.want, got)
+			}
+		})
+	}
+}
+
+func keepNone(u *etcdv1beta2.Upkeep) { u.KeepRevisions = new(int64) }
+
+func keepMany(u *etcdv1beta2.Upkeep) { many := int64(9000); u.KeepRevisions = &many }
+
+func elsewhere(c *etcdv1beta2.EtcdCluster) {
+	policy(c).EtcdEnv = []etcdv1beta2.EnvVar{{Name: quotaFlag, ValueFrom: &corev1.EnvVarSource{}}}
+}
+
+// untold has members not tell their quota, as before 3.6.
+func (w world) untold() world {
+	for id, status := range w.view.Status {
+		status.Quota = 0
+		w.view.Status[id] = status
+	}
+	return w
+}
+
+func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
+	n := memberName(newCluster(), 1)
+	out := "False NoSpace: Writes are refused: " + n + " is out of space (alarm NOSPACE)"
+	for name, test := range map[string]struct {
+		world world
+		want  string
+	}{
+		"it is healed": {allHolding(observed(newCluster(), 3), 100, 99).full(1),
+			out + "; the members are defragmented, and history but for the last 1000 revisions is thrown away if that is not enough"},
+		"members may still be freeing": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Second).full(1),
+			out + "; the members are defragmented, "},
+		"keys fill it": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Minute).full(1),
+			out + "; all that can be given back was, and 98 MiB of 100 MiB are in use: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, delete keys, or keep fewer than 1000 revisions (spec.upkeep.keepRevisions)"},
+		"nothing is to be done": {allHolding(observed(newCluster(tends(reports)), 3), 100, 99).full(1),
+			out + "; compact, defragment and disarm, or set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv"},
+		"the quota is said elsewhere": {allHolding(observed(newCluster(elsewhere), 3), 100, 99).untold().full(1),
+			out + ", and the value of ETCD_QUOTA_BACKEND_BYTES is not in the spec"},
+	} {
+		if got := conditionOf(report(test.world), etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: expected Ready to be\n%s, it is\n%s", name, test.want, got)
+		}
+	}
+}
+
+func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
+	n := func(serial int64) string { return memberName(newCluster(), serial) }
+	always, nightly, daily := defragments(""), defragments("0 3 * * *"), defragments("30 11 * * *") // it is noon
+	for name, test := range map[string]struct {
+		world world
+		want  string
+	}{
+		"not asked for":           {allHolding(observed(newCluster(), 3), 100, 1), "nothing"},
+		"more than half is free":  {allHolding(observed(newCluster(always), 3), 100, 45), "defragment member " + n(1)},
+		"less is":                 {allHolding(observed(newCluster(always), 3), 100, 55), "nothing"},
+		"it is small":             {allHolding(observed(newCluster(always), 3), 60, 5), "nothing"},
+		"it is not the time":      {allHolding(observed(newCluster(nightly), 3), 100, 1), "nothing"},
+		"it was half an hour ago": {allHolding(observed(newCluster(daily), 3), 100, 85), "defragment member " + n(1)},
+		"and little is free":      {allHolding(observed(newCluster(daily), 3), 100, 95), "nothing"},
+		"the schedule is none":    {allHolding(observed(newCluster(defragments("now")), 3), 100, 1), "nothing"},
+		"only the leader is left": {observed(newCluster(always), 3).holding(0, 100, 1), "move the lead to " + n(1)},
+		"one is not ready":        {allHolding(observed(newCluster(always), 3), 100, 1).unprobed(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
+		"other changes go first":  {allHolding(observed(newCluster(always), 3), 100, 1).asks(versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := test.world.decide(test.world.c).says(); got != test.want {
+				t.Errorf("expected the operator to %s, it is to %s", test.want, got)
+			}
+		})
+	}
+}
+
+func TestTheNextTimeOfAScheduleWakesTheLoop(t *testing.T) {
+	w := observed(newCluster(defragments("0 3 * * *")), 3)
+	if got := w.again(w.c, w.decide(w.c)); got != 15*time.Hour {
+		t.Errorf("expected to look again at three in the morning, 15h from noon, got %s", got)
+	}
+}
+
+func TestWhatIsAskedOfEtcdItselfIsInItsEnvironment(t *testing.T) {
+	checked := tends(func(u *etcdv1beta2.Upkeep) { u.CorruptionCheck = "4h" })
+	for name, test := range map[string]struct {
+		c    *etcdv1beta2.EtcdCluster
+		want []string
+	}{
+		"nothing":    {newCluster(), nil},
+		"by time":    {newCluster(compacts("Periodic", "1h")), []string{"ETCD_AUTO_COMPACTION_MODE=periodic", "ETCD_AUTO_COMPACTION_RETENTION=1h"}},
+		"by number":  {newCluster(compacts("Revision", "1000")), []string{"ETCD_AUTO_COMPACTION_MODE=revision", "ETCD_AUTO_COMPACTION_RETENTION=1000"}},
+		"compared":   {newCluster(checked), []string{"ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME=4h", "ETCD_CORRUPT_CHECK_TIME=4h"}},
+		"before 3.3": {newCluster(checked, versioned("3.2.32")), nil},
+	} {
+		var got []string
+		for _, env := range podUpkeepOf(test.c, wanted(test.c)).environment() {
+			got = append(got, *env.Name+"="+*env.Value)
+		}
+		if strings.Join(got, " ") != strings.Join(test.want, " ") {
+			t.Errorf("%s: expected %q, got %q", name, test.want, got)
+		}
+	}
+}
+
+func TestOnlyWhatPodsAreMadeWithHasThemMadeAnew(t *testing.T) {
+	plain := wishes(newCluster())
+	if wishes(newCluster(defragments(""), tends(reports), tends(keepNone))) != plain {
+		t.Error("expected what the operator does itself to restart nobody")
+	}
+	if wishes(newCluster(compacts("Periodic", "1h"))) == plain {
+		t.Error("expected another compaction to be rolled out")
+	}
+}
+
+func TestWhatOfTheUpkeepCannotBeIsSaidAndHoldsUpNothingElse(t *testing.T) {
+	for name, test := range map[string]struct {
+		c    *etcdv1beta2.EtcdCluster
+		want string
+	}{
+		"no schedule":     {newCluster(defragments("now"), sized(5)), `False InvalidSpec: spec.upkeep.defragment.schedule "now": `},
+		"too old an etcd": {newCluster(compacts("Periodic", "1h"), versioned("3.2.32"), formedLike("3.2.32"), sized(5)), "False InvalidSpec: spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is 3.2.32"},
+	} {
+		w := observed(test.c, 3)
+		if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: expected UpToDate to be %s, got %s", name, test.want, got)
+		}
+		if got := w.decide(w.c).says(); got != "add member "+memberName(w.c, 3) {
+			t.Errorf("%s: expected it to grow all the same, got %s", name, got)
+		}
+	}
+}
+
+func formedLike(version string) option {
+	return func(c *etcdv1beta2.EtcdCluster) { c.Status.CurrentVersion = version }
+}
