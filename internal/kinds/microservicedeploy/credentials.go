@@ -146,6 +146,12 @@ func (f credentialFacts) child(ns *corev1.Namespace, now time.Time) (child ensur
 	child.Object = corev1ac.Secret(tenantAuth, ns.Name).WithType(corev1.SecretTypeOpaque).WithData(map[string][]byte{
 		"username": []byte(f.user), "password": []byte(f.password), htpasswd: []byte(lines),
 	})
+	// A fresh password, or a line of it, is for the very Secret that was looked at: two operators at once would
+	// put the line of one beside the password of the other.
+	child.Random = true
+	if f.live != nil {
+		child.DecidedOn = f.live.ResourceVersion
+	}
 	// What is missing is made anew.
 	if f.live == nil || len(f.live.Data["username"]) > 0 {
 		child.Carry = append(child.Carry, "data.username")

@@ -269,3 +269,14 @@ func TestAHashCostsAGuesserTime(t *testing.T) {
 		t.Errorf("expected a cost of 10 at least, got %d (%v)", cost, err)
 	}
 }
+
+func TestAPasswordAndItsLineRestOnTheSecretThatWasLookedAt(t *testing.T) {
+	o := newTenant(t, nil)
+	if child, _ := o.observe().child(o.ns, time.Now()); !child.Random || child.DecidedOn != "" {
+		t.Errorf("expected a fresh password to be for no Secret that somebody else has made since, got random %t, on %q", child.Random, child.DecidedOn)
+	}
+	o.look(time.Now())
+	if child, _ := o.observe().child(o.ns, time.Now()); child.DecidedOn == "" {
+		t.Error("expected what is done to a Secret to rest on the version that was looked at")
+	}
+}

@@ -52,7 +52,7 @@ type Child struct {
 	// Random is set where what is declared is made at random each time that it is made: then
 	// each is another. Of two that are made at once one is refused, as an apply over the other
 	// would change what somebody may have already; and a child that is deleted again and again
-	// is told by its name.
+	// is told by its name. Without DecidedOn it rests on there being none.
 	Random bool
 }
 

@@ -26,7 +26,7 @@ func (a *Applier) createNew(ctx context.Context, in *intent) (Result, error) {
 	err := a.client.Create(ctx, object, client.FieldOwner(common.Name))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return Result{Ref: in.Ref}, apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, err)
+		return Result{Ref: in.Ref}, thereByNow(in, err)
 	case apierrors.IsNotFound(err):
 		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // its namespace; see apply
 	case err != nil:
@@ -34,6 +34,11 @@ func (a *Applier) createNew(ctx context.Context, in *intent) (Result, error) {
 	}
 	a.Writes.Record(in.GroupVersionKind, object)
 	return Result{Ref: in.Ref, Action: Created}, nil
+}
+
+// thereByNow is the conflict of a child of random content with one that somebody else has made.
+func thereByNow(in *intent, why error) error {
+	return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, why)
 }
 
 // disown has what was created belong to the applier alone. Else what it declares no more would
