@@ -26,8 +26,8 @@ import (
 
 const gibibyte = 1 << 30
 
-// fill writes so many bytes that cannot be compressed.
-func (e *etcdTest) fill(t *testing.T, bytes int) {
+// load writes so many bytes that cannot be compressed.
+func (e *etcdTest) load(t *testing.T, bytes int) {
 	t.Helper()
 	value := make([]byte, 1<<20)
 	for n := range bytes / len(value) {
@@ -76,7 +76,7 @@ func TestAGibibyteOfAnEtcdClusterIsBackedUpWithin64MiBThoughServersFail(t *testi
 	}
 	e.create(t, asked(3, etcd.V36))
 	e.wantS3(t)
-	e.fill(t, gibibyte)
+	e.load(t, gibibyte)
 
 	begun := time.Now()
 	e.backUp(t, "quiet", small(inBucket(bucket+"/quiet", "aws")))
