@@ -22,7 +22,7 @@ func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
 	for _, p := range e.pods(t) {
 		urls = append(urls, e.clientURL(p.Name))
 	}
-	c, err := etcdclient.Start(t.Context(), etcdclient.Options{URLs: urls, TLS: e.security, Dial: e.dial, Prefix: "opcrew/" + e.ns + "/"})
+	c, err := etcdclient.Start(t.Context(), etcdclient.Options{URLs: urls, TLS: e.security, Dial: e.dial, Prefix: fmt.Sprintf("opcrew/%d/", time.Now().UnixNano())})
 	if err != nil {
 		t.Fatal(err)
 	}

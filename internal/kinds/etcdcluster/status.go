@@ -81,13 +81,19 @@ func phaseOf(at *etcdv1beta2.RestoreProgress) string {
 }
 
 // reportUnseen is for a process that has not looked at the members yet. What was last said stands,
-// unless it was said of an earlier spec.
+// unless it was said of an earlier spec, or pods are missing by now.
 func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
-	last := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterMembersReady)
-	if last == nil || last.ObservedGeneration != c.Generation {
-		set.False(etcdv1beta2.EtcdClusterMembersReady, common.ReasonUpdating, "The members have not been looked at since the spec changed")
-		set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, "")
+	const kind = etcdv1beta2.EtcdClusterMembersReady
+	last := meta.FindStatusCondition(c.Status.Conditions, kind)
+	switch ready := len(c.Status.Members.Ready); {
+	case last == nil || last.ObservedGeneration != c.Generation:
+		set.False(kind, common.ReasonUpdating, "The members have not been looked at since the spec changed")
+	case last.Status == metav1.ConditionTrue && ready < int(c.Status.Size):
+		set.False(kind, etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("%d of %d pods of members are ready; the members are about to be looked at", ready, c.Status.Size))
+	default:
+		return
 	}
+	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, "")
 }
 
 func asleep(c *etcdv1beta2.EtcdCluster) bool {

@@ -141,6 +141,9 @@ func TestANewProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	if got := report(unseen(w)); conditionOf(got, "Ready") != conditionOf(w.c, "Ready") || got.Status.Quorum != w.c.Status.Quorum {
 		t.Errorf("expected the status to stay, got %s", conditionOf(got, "Ready"))
 	}
+	if got := conditionOf(report(unseen(w.without(1))), "Ready"); !strings.HasPrefix(got, "False MemberNotReady: 2 of 3 pods of members are ready") {
+		t.Errorf("expected a pod that is gone to be told, got %s", got)
+	}
 }
 
 // Regression: a new process called a spec carried out of which it had seen nothing.
