@@ -183,12 +183,13 @@ var etcdRecovering = faults.Workload{
 			Until: etcdReady,
 		},
 		{
-			Name: "somebody deletes a pod",
+			Name: "a member hangs, and somebody deletes its pod",
 			Do: func(u *faults.User) {
 				pods := &corev1.PodList{}
 				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
 				for _, pod := range pods.Items {
 					if pod.Annotations["etcd.opcrew.io/serial"] == "1" {
+						stores.Hang(pod.Name) // else it may be replaced before it ends
 						u.Delete(pod.Name, &corev1.Pod{})
 					}
 				}
