@@ -81,8 +81,9 @@ type MoveSlots struct {
 	// Goal is the number of pods that the moves lead to. A wish for another number is a
 	// reason to stop.
 	Goal int
-	// Bytes is the estimate of how much is moved.
-	Bytes int64
+	// Bytes is the estimate of how much is moved, and BytesPerSecond how fast: 0 is as fast
+	// as can be.
+	Bytes, BytesPerSecond int64
 }
 
 // StopMove ends the move of slots under way. What is open stays open: the next plan takes
