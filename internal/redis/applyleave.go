@@ -22,28 +22,6 @@ func (s Forget) apply(ctx context.Context, store Store) error {
 	return errors.Join(errs...)
 }
 
-// apply closes slots, but not one that is another's and of which the process holds keys:
-// they have been moved here, or are yet to be moved away.
-func (s CancelMove) apply(ctx context.Context, store Store) error {
-	status, err := store.Status(ctx, s.Address)
-	if err != nil {
-		return err
-	}
-	for _, slot := range s.Slots.Numbers() {
-		answers, err := store.Do(ctx, s.Address, Command{"CLUSTER", "COUNTKEYSINSLOT", slot})
-		if err != nil {
-			return err
-		}
-		if keys, _ := answers[0].(int64); keys > 0 && !status.Slots.Contains(slot) {
-			return fmt.Errorf("%s holds %d keys of slot %d, which is another's", s.Address, keys, slot)
-		}
-		if _, err := store.Do(ctx, s.Address, Command{"CLUSTER", "SETSLOT", slot, "STABLE"}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // apply takes the process out only if it holds no key now, whatever its role: a reset has
 // a replica drop all that it holds.
 func (s ResetEmpty) apply(ctx context.Context, store Store) error {

@@ -30,8 +30,16 @@ type remote struct {
 	clients map[string]*goredis.Client
 }
 
+// quiet has the client library write no lines of its own: what is wrong stands in the View.
+var quiet = sync.OnceFunc(func() { goredis.SetLogger(silent{}) })
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
 // Dial opens the store of a real cluster.
 func Dial(target Target) (Store, error) {
+	quiet()
 	return &remote{target: target, clients: map[string]*goredis.Client{}}, nil
 }
 

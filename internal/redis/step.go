@@ -54,10 +54,13 @@ type Forget struct {
 	At []string
 }
 
-// CancelMove closes slots that a process has open and that are moved no more.
+// CancelMove closes slots that a process has open and that are moved no more. If one of the
+// others has keys of a slot after all, it is opened at both ends instead, for the move to be
+// finished.
 type CancelMove struct {
 	Address string
 	Slots   Slots
+	Others  []End
 }
 
 // ResetEmpty has a process without keys forget the cluster, so that it can leave it.

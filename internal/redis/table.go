@@ -5,6 +5,7 @@ package redis
 
 import (
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,8 +62,10 @@ func parsePeer(words []string) Peer {
 func parseAddress(word string) (address, hostname string) {
 	parts := strings.Split(word, ",")
 	address, _, _ = strings.Cut(parts[0], "@")
-	if strings.HasPrefix(address, ":") { // it does not know where it is
-		address = ""
+	if i := strings.LastIndex(address, ":"); i > 0 {
+		address = net.JoinHostPort(address[:i], address[i+1:]) // an IPv6 address has no brackets
+	} else {
+		address = "" // it does not know where it is
 	}
 	if len(parts) > 1 && !strings.Contains(parts[1], "=") {
 		hostname = parts[1]

@@ -9,8 +9,6 @@
 // and the reasons why others are not taken. Nothing here reads or writes.
 package ring
 
-import "github.com/opcrew/opcrew/internal/redis"
-
 // Ring is what is wanted, and what is known of the pods.
 type Ring struct {
 	// Nodes is how many pods the ring shall have, from 1.
@@ -51,28 +49,3 @@ func (r Ring) Host(i int) int { return (i + 1) % r.Nodes }
 
 // Shard is the one that the guest of pod i replicates.
 func (r Ring) Shard(i int) int { return (i - 1 + r.Nodes) % r.Nodes }
-
-// Why tells the reasons for a step, or for there being none.
-type Why struct {
-	// Doing is what the step is for, in words for the user; "" without a step.
-	Doing string
-	// Refusals are why wanted steps are not taken (yet), the first one first. Without a step
-	// and without refusals all is as it shall be.
-	Refusals []Refusal
-}
-
-// Done tells whether the ring is as it shall be.
-func (w Why) Done() bool { return w.Doing == "" && len(w.Refusals) == 0 }
-
-// Refusal is a guard that does not let a step pass.
-type Refusal struct {
-	Guard Guard
-	// Message is for the user: what is waited for, with the arithmetic.
-	Message string
-}
-
-// Guard is the name of a rule.
-type Guard string
-
-// Step is one of package redis.
-type Step = redis.Step
