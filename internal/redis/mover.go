@@ -15,7 +15,7 @@ import (
 const (
 	// together are slots that are opened at a time: each round trip, and each write of a
 	// nodes.conf to disk, is for that many.
-	together = 16
+	together = 32
 	// batchTimeout is for one command of a move. Servers give up a MIGRATE first.
 	batchTimeout = 12 * time.Second
 )
@@ -58,10 +58,8 @@ func (m *mover) batch(ctx context.Context, move Move, slots []int) error {
 	if err := b.open(ctx); err != nil {
 		return err
 	}
-	for _, slot := range slots {
-		if err := b.empty(ctx, slot); err != nil {
-			return err
-		}
+	if err := b.empty(ctx); err != nil {
+		return err
 	}
 	return b.close(ctx)
 }

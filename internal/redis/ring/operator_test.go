@@ -77,6 +77,9 @@ func (o *operator) reconcile(ctx context.Context) {
 	if view, ok := o.prober.View(shop); ok {
 		step, why := ring.Next(view, wanted)
 		o.note(why)
+		if view.Move != nil && view.Move.Err != nil && step != nil {
+			o.t.Logf("%s the last move ended: %v", time.Now().Format("05.000"), view.Move.Err)
+		}
 		if step != nil {
 			o.take(ctx, step, why)
 		}

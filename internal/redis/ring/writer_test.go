@@ -57,7 +57,7 @@ func (w *writer) run(ctx context.Context, who int) {
 		if err == nil && n%8 == 0 {
 			w.check(key, n)
 		}
-		time.Sleep(500 * time.Microsecond)
+		time.Sleep(2 * time.Millisecond)
 	}
 }
 
