@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // ErrMoving tells that slots of the cluster are being moved already.
@@ -48,11 +49,11 @@ func (m *moves) start(progress Progress, cancel context.CancelFunc) bool {
 	return true
 }
 
-func (m *moves) end(err error) {
+func (m *moves) end(at time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cancel()
-	m.cancel, m.last.Ended, m.last.Err = nil, true, err
+	m.cancel, m.last.Ended, m.last.EndedAt, m.last.Err = nil, true, at, err
 }
 
 // stop has the one that goes on end soon.
@@ -82,7 +83,8 @@ func (c *cluster) beginMove(step MoveSlots) error {
 		return ErrMoving
 	}
 	c.running.Go(func() {
-		c.moves.end((&mover{use: c.use, clock: c.clock, note: c.moves.note, plan: step}).run(ctx))
+		err := (&mover{use: c.use, clock: c.clock, note: c.moves.note, plan: step}).run(ctx)
+		c.moves.end(c.clock.Now(), err)
 		c.wake()
 	})
 	c.outdate()

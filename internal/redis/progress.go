@@ -15,8 +15,9 @@ type Progress struct {
 	Keys, Bytes, Estimate int64
 	Began                 time.Time
 	// Ended tells that nothing is moved any more: all has been, or Err tells why not.
-	Ended bool
-	Err   error
+	Ended   bool
+	EndedAt time.Time
+	Err     error
 }
 
 // Percent is how much of the slots has been moved, from 0 to 100.

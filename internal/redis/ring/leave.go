@@ -5,9 +5,14 @@ package ring
 
 import (
 	"slices"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/redis"
 )
+
+// courtesy is how long an emptied process stays: it redirects clients that have yet to hear
+// who has its slots now. They commonly ask for the whole map every ten seconds.
+const courtesy = 15 * time.Second
 
 // leave takes the processes of pods that are wanted no more out of the cluster, once they
 // have nothing that is needed. A replica is first made to follow the emptied home of its own
@@ -16,6 +21,9 @@ import (
 func leave(f *facts) verdict {
 	var out verdict
 	leaving := f.where(f.leaves)
+	if move := f.view.Move; len(leaving) > 0 && move != nil && f.view.At.Before(move.EndedAt.Add(courtesy)) {
+		return refuse(Moving, "%s redirects clients until %s after slots were moved", leaving[0], courtesy)
+	}
 	slices.SortStableFunc(leaving, func(a, b *proc) int { // replicas before whom they follow
 		return rank(a) - rank(b)
 	})

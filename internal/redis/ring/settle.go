@@ -87,10 +87,12 @@ func (f *facts) unfinished(slot int) (*redis.Move, verdict) {
 	return nil, f.cancel(owner, slot)
 }
 
+// cancel closes a slot at one end. That others have keys of it speaks against that only where
+// the one that closes it owns it.
 func (f *facts) cancel(p *proc, slot int) verdict {
 	step := redis.CancelMove{Address: p.Address, Slots: redis.SlotsOf(slot)}
 	for _, other := range f.primaries() {
-		if other != p {
+		if other != p && p == f.owner(slot) {
 			step.Others = append(step.Others, other.end())
 		}
 	}
