@@ -64,12 +64,13 @@ func TestAnAmountIsReadWithBlanksAndAsANumber(t *testing.T) {
 func TestFieldsThatAskForWhatIsNotServedAreNamedAndNotWhatTheyHold(t *testing.T) {
 	const text = `{"nodes":3,"license":"secret words","activeActive":{"method":"ingress"},"enforceIPv4":false,"encryptPkeys":true,
 		"sso":{"enabled":false},"userDefinedModules":[],"usageReportFields":"","slaveHA":null,
+		"certificates":{"cmCertificateSecretName":"page","proxyCertificateSecretName":"proxy","apiCertificateSecretName":""},
 		"redisEnterpriseNodeResources":{"claims":[{"name":"gpu"}]},"services":{"apiService":{"type":"LoadBalancer"}}}`
 	var spec RedisEnterpriseClusterSpec
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"activeActive", "encryptPkeys", "license", "redisEnterpriseNodeResources.claims", "services.apiService"}
+	want := []string{"activeActive", "certificates.proxyCertificateSecretName", "encryptPkeys", "license", "redisEnterpriseNodeResources.claims", "services.apiService"}
 	if got := spec.Ignored(); !slices.Equal(got, want) {
 		t.Errorf("expected %v, got %v", want, got)
 	}

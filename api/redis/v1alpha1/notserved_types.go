@@ -24,8 +24,6 @@ type NotServed struct {
 	// +optional
 	CallHomeClient Unused `json:"callHomeClient,omitempty"`
 	// +optional
-	Certificates Unused `json:"certificates,omitempty"`
-	// +optional
 	ClusterCredentialSecretRole Unused `json:"clusterCredentialSecretRole,omitempty"`
 	// +optional
 	ClusterCredentialSecretType Unused `json:"clusterCredentialSecretType,omitempty"`
@@ -92,11 +90,9 @@ type NotServed struct {
 // Ignored names the fields of a spec, by their dotted paths and in order, that ask for something and are not served.
 // What is off or empty asks for nothing.
 func (s *RedisEnterpriseClusterSpec) Ignored() []string {
-	var out []string
-	for name, value := range s.fields() {
-		if value.Asks() {
-			out = append(out, name)
-		}
+	out := asking("", s.NotServed)
+	if s.Certificates != nil {
+		out = append(out, asking("certificates.", s.Certificates.CertificatesNotServed)...)
 	}
 	if r := s.RedisEnterpriseNodeResources; r != nil && r.Claims.Asks() {
 		out = append(out, "redisEnterpriseNodeResources.claims")
@@ -108,11 +104,17 @@ func (s *RedisEnterpriseClusterSpec) Ignored() []string {
 	return out
 }
 
-// fields are those of NotServed that are set, by their names.
-func (n *NotServed) fields() map[string]Unused {
-	var out map[string]Unused
-	if raw, err := json.Marshal(n); err == nil {
-		_ = json.Unmarshal(raw, &out) // whatever they hold, it is JSON
+// asking names the fields of a struct of such that ask for something.
+func asking(prefix string, unused any) []string {
+	var fields map[string]Unused
+	if raw, err := json.Marshal(unused); err == nil {
+		_ = json.Unmarshal(raw, &fields) // whatever they hold, it is JSON
+	}
+	var out []string
+	for name, value := range fields {
+		if value.Asks() {
+			out = append(out, prefix+name)
+		}
 	}
 	return out
 }

@@ -140,6 +140,10 @@ type RedisEnterpriseClusterSpec struct {
 	// +kubebuilder:validation:MaxProperties=64
 	UIAnnotations map[string]string `json:"uiAnnotations,omitempty"`
 
+	// certificates are Secrets with certificates.
+	// +optional
+	Certificates *Certificates `json:"certificates,omitempty"`
+
 	// services are wishes for both Services.
 	// +optional
 	Services *ServicesSpec `json:"services,omitempty"`

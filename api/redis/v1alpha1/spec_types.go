@@ -80,6 +80,38 @@ type UpgradeSpec struct {
 	AutoUpgradeRedisEnterprise bool `json:"autoUpgradeRedisEnterprise,omitempty"`
 }
 
+// Certificates are Secrets with certificates, under the keys certificate and key.
+type Certificates struct {
+	// cmCertificateSecretName is that of the status page. While there is none, the page has one that nobody has signed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	CMCertificateSecretName string `json:"cmCertificateSecretName,omitempty"`
+
+	CertificatesNotServed `json:",inline"`
+}
+
+// CertificatesNotServed are of parts that there are not; they are accepted and not used.
+type CertificatesNotServed struct {
+	// +optional
+	APICertificateSecretName Unused `json:"apiCertificateSecretName,omitempty"`
+	// +optional
+	CPInternodeEncryptionCertificateSecretName Unused `json:"cpInternodeEncryptionCertificateSecretName,omitempty"`
+	// +optional
+	DPInternodeEncryptionCertificateSecretName Unused `json:"dpInternodeEncryptionCertificateSecretName,omitempty"`
+	// +optional
+	LDAPClientCertificateSecretName Unused `json:"ldapClientCertificateSecretName,omitempty"`
+	// +optional
+	MetricsExporterCertificateSecretName Unused `json:"metricsExporterCertificateSecretName,omitempty"`
+	// +optional
+	ProxyCertificateSecretName Unused `json:"proxyCertificateSecretName,omitempty"`
+	// +optional
+	SSOIssuerCertificateSecretName Unused `json:"ssoIssuerCertificateSecretName,omitempty"`
+	// +optional
+	SSOServiceCertificateSecretName Unused `json:"ssoServiceCertificateSecretName,omitempty"`
+	// +optional
+	SyncerCertificateSecretName Unused `json:"syncerCertificateSecretName,omitempty"`
+}
+
 // ServicesSpec are wishes for both Services.
 type ServicesSpec struct {
 	// servicesAnnotations are added to both Services.
