@@ -40,6 +40,9 @@ func (in inputs) defaults() []directive {
 		// memory and disk.
 		{"save", `""`},
 		{"maxmemory-policy", "noeviction"},
+		// Else a replica that writes its first log refuses SIGTERM, and never looks at it again:
+		// it would be killed when the pod's patience is at its end.
+		{"shutdown-on-sigterm", "force"},
 		{"cluster-node-timeout", "5000"}, // milliseconds
 	}
 	if in.MemoryLimit > 0 {
