@@ -79,8 +79,8 @@ func New(t testing.TB) *Pod {
 	p.Accept(Password)
 	p.put(redissecrets.UsernameFile, Username)
 	p.put(redissecrets.PasswordFile, SystemPassword)
-	p.Home = &Server{pod: p, place: redisserver.Home, Port: freePort(t)}
-	p.Guest = &Server{pod: p, place: redisserver.Guest, Port: freePort(t)}
+	p.Home = &Server{pod: p, place: redisserver.Home, Port: FreePort(t)}
+	p.Guest = &Server{pod: p, place: redisserver.Guest, Port: FreePort(t)}
 	return p
 }
 
@@ -132,8 +132,8 @@ func (p *Pod) must(err error) {
 	}
 }
 
-// freePort is one that nothing listens at, for the moment, nor at that of its bus.
-func freePort(t testing.TB) int {
+// FreePort is one that nothing listens at, for the moment, nor at that of its bus.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
