@@ -107,8 +107,8 @@ func memcached() Recipe {
 	}
 }
 
-// redis, redis8 and valkey are named as what Debian has in its suites. They have names of ours:
-// upstream's images have an entrypoint that these do without.
+// redis, redis8 and valkey are what Debian has in its suites, under names of ours: upstream's
+// images have an entrypoint of their own, and these do without.
 func redis() Recipe {
 	return redisServer("redis", debian, "redis-server", "redis-tools")
 }
@@ -119,8 +119,11 @@ func redis8() Recipe {
 	return r
 }
 
+// valkey is found under the name of upstream's image too, which is the operator's default.
 func valkey() Recipe {
-	return redisServer("valkey", trixie, "valkey-server", "valkey-tools")
+	r := redisServer("valkey", trixie, "valkey-server", "valkey-tools")
+	r.Tags = append(r.Tags, "valkey/valkey:{minor}")
+	return r
 }
 
 // redisServer is a server, and the tools that its packages have the programs in.

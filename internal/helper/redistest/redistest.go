@@ -165,7 +165,7 @@ func free(port int) bool {
 func (s *Server) Start(flags ...string) {
 	s.pod.Helper()
 	s.Launch(flags...)
-	eventually.True(s.pod, patience, "the server answers", func() error {
+	s.Eventually("the server answers", func() error {
 		_, err := s.ask("PING")
 		return err
 	})
@@ -255,10 +255,16 @@ func (s *Server) As(user, password string, args ...string) (string, error) {
 	return conn.Do(ctx, args...)
 }
 
+// Eventually waits for what a test expects of the server.
+func (s *Server) Eventually(expectation string, check func() error) {
+	s.pod.Helper()
+	eventually.True(s.pod, patience, expectation, check)
+}
+
 // Until waits for an answer that contains a word.
 func (s *Server) Until(word string, args ...string) {
 	s.pod.Helper()
-	eventually.True(s.pod, patience, strings.Join(args, " ")+" tells "+word, func() error {
+	s.Eventually(strings.Join(args, " ")+" tells "+word, func() error {
 		answer, err := s.ask(args...)
 		if err == nil && !strings.Contains(answer, word) {
 			err = fmt.Errorf("it tells %q", answer)
