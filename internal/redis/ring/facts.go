@@ -28,8 +28,8 @@ type proc struct {
 	redis.Node
 	status  redis.NodeStatus
 	answers bool
-	// gone tells that it is proven not to run.
-	gone bool
+	// gone tells that it is proven not to run; yields, that it is about to be stopped.
+	gone, yields bool
 }
 
 func (p *proc) String() string { return fmt.Sprintf("the %s of pod %d", p.Place, p.Pod) }
@@ -65,7 +65,9 @@ func (f *facts) proc(pod int, place redis.Place) *proc {
 	if place == redis.Guest {
 		p.Address = f.ring.Guest(pod)
 	}
-	p.gone = pod < len(f.ring.Pods) && f.ring.Pods[pod].Gone
+	if pod < len(f.ring.Pods) {
+		p.gone, p.yields = f.ring.Pods[pod].Gone, f.ring.Pods[pod].Yields
+	}
 	p.status = f.view.Nodes[p.Address]
 	p.answers = p.Address != "" && p.status.Answers()
 	return p

@@ -14,7 +14,7 @@ func failback(f *facts) verdict {
 	var out verdict
 	for _, home := range f.procs {
 		guest := f.byID[home.status.PrimaryID]
-		if home.Place != redis.Home || !home.answers || home.status.Role != redis.Replica {
+		if home.Place != redis.Home || home.yields || !home.answers || home.status.Role != redis.Replica {
 			continue
 		}
 		if guest == nil || guest.Place != redis.Guest || !guest.leads() {
@@ -25,6 +25,24 @@ func failback(f *facts) verdict {
 			continue
 		}
 		out.add(take(redis.Failback{Address: home.Address}, "%s takes the lead back from %s", home, guest))
+	}
+	return out
+}
+
+// handover has a home that is about to be stopped give the lead to its guest: clients then wait
+// for less than a second, and not for an election.
+func handover(f *facts) verdict {
+	var out verdict
+	for i := range f.ring.Nodes {
+		home, guest := f.home(i), f.guest(i)
+		if !home.yields || !home.leads() || guest.Pod == home.Pod || !guest.answers || guest.status.PrimaryID != home.id() {
+			continue
+		}
+		if found := f.mayLead(guest, home); found.refusals != nil {
+			out.add(found)
+			continue
+		}
+		out.add(take(redis.Failback{Address: guest.Address}, "%s hands over to %s", home, guest))
 	}
 	return out
 }

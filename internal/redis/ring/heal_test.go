@@ -37,7 +37,7 @@ func TestAHomeTakesTheLeadBackOnceItIsInSync(t *testing.T) {
 		return w
 	}
 	expect(t, map[string]situation{
-		"in sync":       {world: led(), step: "have 10.0.0.1:6379 take the lead back"},
+		"in sync":       {world: led(), step: "have 10.0.0.1:6379 take the lead by agreement"},
 		"not connected": {world: led(), do: func(w *world) { w.one("h0").LinkUp = false }, refused: ring.InSync, words: "has yet to get the data"},
 		"far behind": {world: led(), do: func(w *world) { w.one("g1").Offset += 3 << 20 },
 			refused: ring.InSync, words: "3.0 MiB behind the guest of pod 1, and may be 1.0 MiB"},
@@ -104,5 +104,25 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			refused: ring.Election, words: "slot 5 is open"},
 		"the owner is lost": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h0") },
 			refused: ring.Election, words: "nobody who answers owns it"},
+	})
+}
+
+func TestAHomeThatIsAboutToBeStoppedHandsOverAndDoesNotTakeTheLeadBack(t *testing.T) {
+	yields := func(n int, do func(*world)) *world {
+		w := formed(n)
+		w.ring.Pods[n-1].Yields = true
+		if do != nil {
+			do(w)
+		}
+		return w
+	}
+	expect(t, map[string]situation{
+		"its guest takes the lead": {world: yields(3, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
+		"and keeps it":             {world: yields(3, func(w *world) { w.promote("g0", "h2") })},
+		"one of two":               {world: yields(2, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
+		"one alone has nobody to":  {world: yields(1, nil)},
+		"not to one that is behind": {world: yields(3, func(w *world) { w.one("g0").LinkUp = false }),
+			refused: ring.InSync, words: "the guest of pod 0 has yet to get the data of the home of pod 2"},
+		"others go home meanwhile": {world: yields(3, func(w *world) { w.promote("g1", "h0") }), step: "have 10.0.0.1:6379 take the lead by agreement"},
 	})
 }

@@ -20,6 +20,7 @@ func rules() []rule {
 		moving,    // the rest waits for slots that are on their way
 		settle,    // slots that a move has left open
 		failback,  // the lead goes home
+		handover,  // and leaves one that is about to be stopped
 		replicate, // whoever follows nobody, or the wrong one
 		forget,    // who has been replaced
 		balance,   // move slots: out of pods that leave, and evenly over those that stay

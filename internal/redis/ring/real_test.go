@@ -85,7 +85,7 @@ func TestAHomeThatIsKilledTakesTheLeadBack(t *testing.T) {
 	o.led(1, o.pods[2].guest)
 	o.restart(o.host(1), o.pods[1].home)
 	o.settled(soon)
-	o.tookSteps("take the lead back")
+	o.tookSteps("take the lead by agreement")
 	o.keeps(w)
 }
 
@@ -98,7 +98,7 @@ func TestAHomeThatLostItsFolderIsReplacedAndItsOldIDForgotten(t *testing.T) {
 	o.pods[0].home.wipe(t)
 	o.restart(newHost(), o.pods[0].home)
 	o.settled(soon)
-	o.tookSteps("take the lead back", "forget")
+	o.tookSteps("take the lead by agreement", "forget")
 	o.keeps(w)
 }
 

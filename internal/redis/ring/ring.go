@@ -26,6 +26,9 @@ type Pod struct {
 	// started: the pod has been deleted and its kubelet has confirmed that, or its machine is
 	// fenced.
 	Gone bool
+	// Yields tells that the pod is about to be stopped: its home hands over to its replica, and
+	// does not take the lead back.
+	Yields bool
 }
 
 // Home is the address of the primary of a shard, "" while there is none.
