@@ -82,6 +82,9 @@ const (
 	ReasonNoPersistence = "NoPersistence"
 	// ReasonOneCopyLeft: a shard's data is in one place only.
 	ReasonOneCopyLeft = "OneCopyLeft"
+	// ReasonDataMissing: slots have lost their data for all that any server says, or servers claim the same
+	// slots without knowing each other. Nothing is done that would make it worse.
+	ReasonDataMissing = "DataMissing"
 	// ReasonNotServed: the fields stand for what is not in Redis or Valkey, or happens by itself.
 	ReasonNotServed = "NotServed"
 	// ReasonVendorImage: the image in the spec is the vendor's own, and no Redis server is in it.

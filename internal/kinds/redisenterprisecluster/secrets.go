@@ -54,3 +54,8 @@ func hashOf(password string) string {
 func passwordIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data[passwordKey]), "\r\n")
 }
+
+// nameIn is the user's name in a Secret.
+func nameIn(secret *corev1.Secret) string {
+	return strings.TrimRight(string(secret.Data[usernameKey]), "\r\n")
+}

@@ -9,6 +9,7 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/redis"
 )
 
 // ranges are slots: how many, and which, such as 0-5460,10923.
@@ -30,6 +31,12 @@ type server struct {
 	slots ranges
 	// inSync tells that a replica has all that its primary had when they connected, and is connected.
 	inSync bool
+
+	// address is where it is; run changes with every start, and err is why it does not answer.
+	address, run string
+	version      redis.Version
+	loading      bool
+	err          error
 }
 
 // leads tells whether it is the primary of slots.
