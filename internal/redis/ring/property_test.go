@@ -14,7 +14,7 @@ import (
 )
 
 func TestNoViewLeadsToAForbiddenStep(t *testing.T) {
-	const seeds = 20000
+	const seeds = 4000
 	seen := map[string]int{}
 	for seed := range uint64(seeds) {
 		w := random(rand.New(rand.NewPCG(seed, 1)))
