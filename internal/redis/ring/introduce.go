@@ -90,10 +90,12 @@ func meetingsAt(p *proc, members []*proc) []redis.Meeting {
 // never heard of them, nor of anybody who has.
 func (f *facts) strangers(hub *proc) (out verdict, found []*proc) {
 	circle := f.circle(hub)
-	claimed := claims(circle)
 	for _, p := range f.members() {
-		both := p.status.Slots.Within(claimed)
-		if slices.Contains(circle, p) || len(both) == 0 {
+		if len(p.status.Slots) == 0 || slices.Contains(circle, p) {
+			continue
+		}
+		both := p.status.Slots.Within(claims(circle))
+		if len(both) == 0 {
 			continue
 		}
 		out.add(halt(Strangers, "%s and %s have never met, and both know of an owner of slots %s: who has the data?", hub, p, brief(both)))

@@ -25,6 +25,7 @@ func rules() []rule {
 		forget,    // who has been replaced
 		balance,   // move slots: out of pods that leave, and evenly over those that stay
 		leave,     // take emptied processes out
+		serving,   // and tell who is missed
 	}
 }
 

@@ -198,8 +198,9 @@ func (o *operator) restart(host string, servers ...*server) {
 // settled waits until all is as it shall be, and every shard has all that it shall have.
 func (o *operator) settled(within time.Duration) {
 	o.t.Helper()
+	began := time.Now()
 	o.await(within, "the ring to be complete", func(view redis.View, wanted ring.Ring, why ring.Why) bool {
-		if !why.Done() || view.Stale {
+		if !why.Done() || view.Stale || view.At.Before(began) {
 			return false
 		}
 		for i, shard := range ring.Shards(view, wanted) {

@@ -23,9 +23,19 @@ func replicate(f *facts) verdict {
 			out.add(refuse(InSync, "%s has yet to get the data of %s", p, leader))
 		}
 	}
-	for _, p := range f.silent() {
-		if !f.leaves(p) {
+	return out
+}
+
+// serving takes no step: it tells who does not serve although it is wanted.
+func serving(f *facts) verdict {
+	var out verdict
+	for _, p := range f.procs {
+		switch {
+		case f.leaves(p):
+		case !p.answers:
 			out.add(refuse(Silent, "%s %s", p, p.trouble()))
+		case !p.status.ClusterOK:
+			out.add(refuse(Serving, "%s holds the cluster to be down", p))
 		}
 	}
 	return out

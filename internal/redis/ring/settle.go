@@ -22,12 +22,23 @@ func settle(f *facts) verdict {
 			plan.Moves = joined(plan.Moves, *move)
 			continue
 		}
-		out.add(found)
+		out.merge(found)
 	}
 	if len(plan.Moves) > 0 {
 		out.add(take(plan, "finish the move of slots that were left open"))
 	}
 	return out
+}
+
+// merge adds a verdict, and a slot to those that are closed at the same process.
+func (v *verdict) merge(other verdict) {
+	mine, _ := v.step.(redis.CancelMove)
+	theirs, cancels := other.step.(redis.CancelMove)
+	if v.step != nil && cancels && mine.Address == theirs.Address && slices.Equal(mine.Others, theirs.Others) {
+		mine.Slots = redis.SlotsOf(append(mine.Slots.Numbers(), theirs.Slots.Numbers()...)...)
+		v.step, other.step = mine, nil
+	}
+	v.add(other)
 }
 
 // openSlots are those that a primary has open.
@@ -96,7 +107,7 @@ func (f *facts) cancel(p *proc, slot int) verdict {
 			step.Others = append(step.Others, other.end())
 		}
 	}
-	return take(step, "close slot %d at %s: it is moved no more", slot, p)
+	return take(step, "close slots at %s that are moved no more", p)
 }
 
 // destination is where a slot goes: whoever imports it, or has taken the place of the one

@@ -68,6 +68,8 @@ const (
 	Agreement Guard = "Agreement"
 	// Silent tells of a process that does not answer where it must be known what it holds.
 	Silent Guard = "Silent"
+	// Serving waits for a process that holds the cluster to be down, and answers no client.
+	Serving Guard = "Serving"
 	// Memory refuses a move for which there is no room.
 	Memory Guard = "Memory"
 )
@@ -97,7 +99,7 @@ func halt(guard Guard, message string, args ...any) verdict {
 
 // add takes up what else a rule has found. The first step stays.
 func (v *verdict) add(other verdict) {
-	if v.step == nil {
+	if v.step == nil && other.step != nil {
 		v.step, v.doing = other.step, other.doing
 	}
 	v.refusals = append(v.refusals, other.refusals...)

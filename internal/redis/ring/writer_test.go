@@ -32,16 +32,20 @@ const (
 	keysEach = 2000
 )
 
+func (o *operator) client() *goredis.ClusterClient {
+	var addresses []string
+	for i, p := range o.pods {
+		if !o.gone[i] {
+			addresses = append(addresses, p.home.address, p.guest.address)
+		}
+	}
+	return goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: addresses, Username: "default", Password: secret})
+}
+
 func (o *operator) write() *writer {
 	o.t.Helper()
-	var addresses []string
-	for _, p := range o.pods {
-		addresses = append(addresses, p.home.address, p.guest.address)
-	}
 	ctx, end := context.WithCancel(context.Background())
-	w := &writer{t: o.t, end: end, acked: map[string]int{}, client: goredis.NewClusterClient(&goredis.ClusterOptions{
-		Addrs: addresses, Username: "default", Password: secret,
-	})}
+	w := &writer{t: o.t, end: end, acked: map[string]int{}, client: o.client()}
 	for i := range writers {
 		w.ended.Go(func() { w.run(ctx, i) })
 	}
@@ -90,13 +94,14 @@ func (w *writer) stop() {
 	w.ended.Wait()
 }
 
-// lost ends the writing, and lists keys that are not what was acknowledged last. A write
-// that failed may have been carried out: a later value is none that was lost.
-func (w *writer) lost() []string {
+// lost ends the writing, and lists keys that a client does not find as they were
+// acknowledged last. A write that failed may have been carried out: a later value is none
+// that was lost.
+func (w *writer) lost(client *goredis.ClusterClient) []string {
 	w.stop()
 	var out []string
 	for key, n := range w.acked {
-		if got, err := w.client.Get(context.Background(), key).Int(); err != nil || got < n {
+		if got, err := client.Get(context.Background(), key).Int(); err != nil || got < n {
 			out = append(out, fmt.Sprintf("%s: %d, not %d (%v)", key, got, n, err))
 		}
 	}
@@ -106,7 +111,7 @@ func (w *writer) lost() []string {
 // spotless expects that nobody has noticed anything.
 func (w *writer) spotless() {
 	w.t.Helper()
-	if lost := w.lost(); len(lost) > 0 {
+	if lost := w.lost(w.client); len(lost) > 0 {
 		w.t.Errorf("%d of %d keys lost what was acknowledged, such as %s", len(lost), len(w.acked), lost[0])
 	}
 	w.t.Logf("%d writes, %d errors", w.writes, len(w.errs))
