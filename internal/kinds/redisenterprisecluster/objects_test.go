@@ -63,7 +63,7 @@ func TestAPasswordIsReadWithoutTheLinesEndThatAnEditorLeaves(t *testing.T) {
 	}
 }
 
-func TestALaterRackTakesThePlaceOfTheZone(t *testing.T) {
+func TestARackThatIsTheZoneTakesItsPlace(t *testing.T) {
 	c := newCluster(with(`rackAwarenessNodeLabel: topology.kubernetes.io/zone`))
 	constraints := mustRead(t, c).template(c).Spec.TopologySpreadConstraints
 	var got []string

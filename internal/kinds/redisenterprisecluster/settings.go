@@ -25,11 +25,11 @@ const (
 	forbidden class = "forbidden"
 )
 
-// atStart are the settings that servers call immutable: Redis 7.0 to 8.0 and Valkey 7.2 to 9.0, config.c.
+// atStart are the settings that servers call immutable when they are asked to change them: Redis 7.0 to 8.0 and
+// Valkey 8.1. Up to 7.0 lists of processors were spelled with underscores.
 var atStart = []string{
-	"always-show-logo", "aof-disable-auto-gc", "async-loader", "cluster-databases", "databases", "disable-thp", "hash-seed", "io-threads",
-	"io-threads-do-reads", "jemalloc-bg-thread", "locale-collate", "rdb-version-check", "rdbchecksum", "rdma-bind", "rdma-port", "rdma-rx-size", "set-proc-title",
-	"proc-title-template", "server_cpulist", "server-cpulist", "bio-cpulist", "bgsave-cpulist", "aof-rewrite-cpulist", "shutdown-on-sigterm",
+	"always-show-logo", "cluster-databases", "databases", "disable-thp", "io-threads", "io-threads-do-reads", "rdbchecksum", "set-proc-title",
+	"aof-rewrite-cpulist", "aof_rewrite_cpulist", "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist", "server-cpulist", "server_cpulist",
 	"socket-mark-id", "syslog-enabled", "syslog-facility", "syslog-ident", "tcp-backlog",
 }
 
@@ -42,7 +42,7 @@ var (
 		"requirepass", "masterauth", "masteruser", "primaryauth", "primaryuser", "aclfile", "user", "include", "loadmodule", "rename-command",
 		"daemonize", "supervised", "pidfile", "logfile", "protected-mode", "replicaof", "slaveof", "maxmemory",
 	}
-	oursBegin = []string{"tls-", "cluster-announce-", "unixsocket", "enable-"}
+	oursBegin = []string{"tls-", "cluster-announce-", "replica-announce-", "slave-announce-", "unixsocket", "enable-"}
 )
 
 func classOf(name string) class {

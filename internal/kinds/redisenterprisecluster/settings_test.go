@@ -11,10 +11,10 @@ import (
 
 func TestSettingsAreLiveOrReadAtTheStartOrTheOperatorsOwn(t *testing.T) {
 	for name, want := range map[string]class{
-		"maxmemory-policy": live, "appendfsync": live, "cluster-node-timeout": live, "save": live, "hz": live, "maxclients": live,
-		"io-threads": restart, "databases": restart, "tcp-backlog": restart, "syslog-ident": restart,
+		"maxmemory-policy": live, "appendfsync": live, "cluster-node-timeout": live, "save": live, "hz": live, "replica-priority": live, "maxclients": live,
+		"io-threads": restart, "databases": restart, "tcp-backlog": restart, "syslog-ident": restart, "server_cpulist": restart,
 		"port": forbidden, "tls-port": forbidden, "cluster-announce-ip": forbidden, "user": forbidden, "unixsocketperm": forbidden,
-		"maxmemory": forbidden, "enable-debug-command": forbidden, "cluster-enabled": forbidden, "appendfilename": forbidden,
+		"maxmemory": forbidden, "enable-debug-command": forbidden, "cluster-enabled": forbidden, "appendfilename": forbidden, "replica-announce-ip": forbidden,
 	} {
 		if got := classOf(name); got != want {
 			t.Errorf("%s: expected %s, got %s", name, want, got)
