@@ -46,9 +46,6 @@ KUBE_LDFLAGS := -s -w \
 # Debian packages that the local cluster's nodes are made of.
 PACKAGES := containerd runc containernetworking-plugins nftables iptables conntrack iproute2 procps
 
-# Debian packages that the tests' Redis is made of.
-REDIS_PACKAGES := redis-server redis-tools libatomic1 libjemalloc2 liblua5.1-0 liblzf1 lua-bitop lua-cjson
-
 ##@ Start here
 
 .PHONY: help
@@ -247,12 +244,6 @@ $(BIN)/pause: hack/localcluster/cmd/pause/main.go
 
 addons: local
 	@$(LOCAL) addons build -o $(BIN)
-
-# The Redis of this machine, else Debian's, taken apart beside it.
-$(BIN)/redis-server:
-	@mkdir -p $(BIN)/redis && if command -v redis-server >/dev/null; then ln -sf "$$(command -v redis-server)" $@; exit; fi; \
-	cd $(BIN)/redis && apt-get download -qq $(REDIS_PACKAGES) 2>/dev/null && for deb in *.deb; do dpkg -x "$$deb" . || exit 1; done && \
-	printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$$@"\n' "$$(echo $$PWD/usr/lib/*-linux-gnu)" "$$PWD/usr/bin/redis-server" >$@ && chmod +x $@
 
 # Tools are installed under their version and linked, so that a new version is a new file.
 define tool

@@ -45,7 +45,7 @@ func Run(ctx context.Context, o Options, c clock.PassiveClock, log *slog.Logger)
 	failed := make(chan error, len(listeners))
 	for i, handler := range []http.Handler{probes(l), scrapes(l), pages} {
 		server := newServer(handler, log)
-		defer server.Close()
+		defer func() { _ = server.Close() }()
 		go func() { failed <- server.Serve(listeners[i]) }()
 	}
 	select {

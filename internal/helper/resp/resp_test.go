@@ -29,7 +29,7 @@ func answering(t *testing.T, answer string) (c *Conn, asked <-chan string) {
 		if err != nil {
 			return
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		buffer := make([]byte, 1<<10)
 		for {
 			n, err := conn.Read(buffer)
@@ -92,7 +92,7 @@ func TestWhatIsNoAnswerIsAnError(t *testing.T) {
 func TestAServerThatDoesNotAnswerIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
-		defer theirs.Close()
+		defer func() { _ = theirs.Close() }()
 		go func() { _, _ = io.Copy(io.Discard, theirs) }()
 		c := newConn(ours)
 		defer c.Close()

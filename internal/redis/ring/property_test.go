@@ -84,7 +84,7 @@ func (w *world) drain() {
 func happens(w *world, r *rand.Rand) {
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)
-	switch r.IntN(20) {
+	switch r.IntN(21) {
 	case 0, 1:
 		p.down = true
 	case 2, 3:
@@ -124,6 +124,8 @@ func happens(w *world, r *rand.Rand) {
 		p.alone = true
 	case 19:
 		w.move = &redis.Progress{Goal: w.ring.Nodes + r.IntN(2), Slots: 9, Ended: r.IntN(2) == 0}
+	case 20:
+		w.ring.Pods[r.IntN(len(w.ring.Pods))].Yields = true
 	}
 }
 
