@@ -40,7 +40,9 @@ func newRedisTest(t *testing.T, more string) *redisTest {
 		t.Fatal(err)
 	}
 	c := connect(t)
-	c.wantImage(t, redisImage)
+	if !c.holds(t, redisImage) {
+		c.debian(t, "redis")
+	}
 	c.removePools(t)
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "redis-"

@@ -80,8 +80,6 @@ const (
 	ReasonHibernating = "Hibernating"
 	// ReasonNoPersistence: there are no volumes, so that the data would go with the pods.
 	ReasonNoPersistence = "NoPersistence"
-	// ReasonOneCopyLeft: a shard's data is in one place only.
-	ReasonOneCopyLeft = "OneCopyLeft"
 	// ReasonDataMissing: slots have lost their data for all that any server says, or servers claim the same
 	// slots without knowing each other. Nothing is done that would make it worse.
 	ReasonDataMissing = "DataMissing"

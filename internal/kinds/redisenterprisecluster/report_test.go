@@ -30,6 +30,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"Available": "True AllSlotsServed", "Redundant": "True AllShardsReplicated", "UpToDate": "True AllUpToDate",
 			"DataAtRisk": "none", "Migrating": "none",
 		}},
+		"one pod alone": {scene: running(1), state: "Running", wants: map[string]string{"Ready": "True AllPodsReady", "Redundant": "False TooFewNodes"}},
 		"a pod is gone": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0"); s.silence(0) }, state: "Running", wants: map[string]string{
 			"Ready": "False Updating: 2 of 3 pods are ready; example-0: ", "Available": "True", "Redundant": "False ReplicaMissing",
 		}},

@@ -16,14 +16,20 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are what stands in the way of Ready, the first that does being its cause.
-var blockers = []condition.Blocker{
-	condition.Unless(redisv1alpha1.ConditionChildrenReady),
-	condition.WhenTrue(redisv1alpha1.ConditionDataAtRisk),
-	condition.Unless(redisv1alpha1.ConditionAvailable),
-	condition.Unless(redisv1alpha1.ConditionPodsReady),
-	condition.Unless(redisv1alpha1.ConditionRedundant),
-	condition.Unless(redisv1alpha1.ConditionUpToDate),
+// blockers are what stands in the way of Ready, the first that does being its cause. One pod has no copy
+// elsewhere, and is what was asked for.
+func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
+	out := []condition.Blocker{
+		condition.Unless(redisv1alpha1.ConditionChildrenReady),
+		condition.WhenTrue(redisv1alpha1.ConditionDataAtRisk),
+		condition.Unless(redisv1alpha1.ConditionAvailable),
+		condition.Unless(redisv1alpha1.ConditionPodsReady),
+		condition.Unless(redisv1alpha1.ConditionUpToDate),
+	}
+	if nodes(c) > 1 {
+		out = append(out, condition.Unless(redisv1alpha1.ConditionRedundant))
+	}
+	return out
 }
 
 // Report fills the status from the facts and from what was done.
@@ -46,7 +52,7 @@ func (r *reconciler) Report(c *redisv1alpha1.RedisEnterpriseCluster, f facts, do
 	f.reportPods(set, c, d, done)
 	c.Status.State = stateOf(f.situation(c, d, done))
 	ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
-	set.SumUp(blockers, redisv1alpha1.ReasonAllPodsReady, ready.Message+" and every slot is served")
+	set.SumUp(blockers(c), redisv1alpha1.ReasonAllPodsReady, ready.Message+" and every slot is served")
 }
 
 // reportNames fills in what follows from the object itself, and from which pods there are. While it sleeps it
@@ -131,7 +137,7 @@ func (f facts) reportSleep(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 		return
 	}
 	set.True(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonHibernating, text)
-	set.SumUp(blockers[:1], redisv1alpha1.ReasonHibernating, text)
+	set.SumUp(blockers(c)[:1], redisv1alpha1.ReasonHibernating, text)
 }
 
 // situation is what the vendor's state depends on.
