@@ -159,7 +159,7 @@ func (f facts) secrets(c *redisv1alpha1.RedisEnterpriseCluster) []ensure.Child {
 	if s.users != nil {
 		ofUsers.DecidedOn = s.users.ResourceVersion
 	}
-	if s.users != nil && passwordIn(s.users) != "" {
+	if s.users == nil || passwordIn(s.users) != "" { // else it is to be made again
 		ofUsers.Carry = []string{"data." + passwordKey}
 	}
 	return []ensure.Child{ofUsers, own}

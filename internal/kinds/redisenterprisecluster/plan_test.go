@@ -107,7 +107,9 @@ func TestPodsThatLeaveStayUntilTheyHaveNothing(t *testing.T) {
 	}{
 		"with slots":                           {leaves(nil), 4},
 		"not seen":                             {leaves(func(s *scene) { drained(s); s.silence(3) }), 4},
-		"away for a moment":                    {leaves(func(s *scene) { drained(s); s.silence(3); delete(s.Pods, "example-3") }), 4},
+		"away for a moment, with its volume":   {leaves(func(s *scene) { with(persistentSpec)(s.cluster); drained(s); s.silence(3); delete(s.Pods, "example-3") }), 4},
+		"gone with all that it had":            {leaves(func(s *scene) { drained(s); s.silence(3); delete(s.Pods, "example-3") }), 3},
+		"with nothing":                         {leaves(drained), 3},
 		"before there was a cluster":           {leaves(func(s *scene) { s.Status.Conditions = nil; s.silence(0, 1, 2, 3) }), 3},
 		"while the StatefulSet is made anew":   {leaves(func(s *scene) { s.Set = nil; s.silence(3) }), 4},
 		"in its sleep":                         {leaves(asleep), 0},
