@@ -91,6 +91,7 @@ func TestPodsThatLeaveStayUntilTheyHaveNothing(t *testing.T) {
 		for i := range 3 {
 			s.form(i, 3)
 		}
+		s.apart = map[string]bool{"h3": true, "g3": true}
 		for _, id := range []string{"h3", "g3"} {
 			*s.procs[id] = redis.NodeStatus{ID: id, RunID: "run-" + id, Role: redis.Primary, ClusterOK: true}
 		}

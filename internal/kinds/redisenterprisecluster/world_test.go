@@ -23,6 +23,8 @@ type scene struct {
 	*cluster
 	facts
 	procs map[string]*redis.NodeStatus
+	// apart are the servers that know nobody, and that nobody knows.
+	apart map[string]bool
 }
 
 const persistentSpec = "persistentSpec: {enabled: true}"
@@ -147,12 +149,12 @@ func (s *scene) look() facts {
 	return s.facts
 }
 
-// table is what a server knows: all that answer.
+// table is what a server knows: all that answer and have been in the cluster.
 func (s *scene) table(myself string) []redis.Peer {
 	var out []redis.Peer
 	for i := range len(s.Pods) {
 		for name, port := range map[string]string{"h": "6379", "g": "6380"} {
-			if p := s.procs[fmt.Sprintf("%s%d", name, i)]; p != nil {
+			if p := s.procs[fmt.Sprintf("%s%d", name, i)]; p != nil && (p.ID == myself || !s.apart[p.ID] && !s.apart[myself]) {
 				out = append(out, redis.Peer{
 					ID: p.ID, Address: fmt.Sprintf("10.0.0.%d:%s", i+1, port), Role: p.Role, PrimaryID: p.PrimaryID,
 					Myself: p.ID == myself, Connected: true, Slots: p.Slots,
