@@ -24,7 +24,7 @@ func Apply(ctx context.Context, store Store, step Step) error {
 
 // confirm asks whether a process still is who it was.
 func confirm(ctx context.Context, store Store, address, id string) error {
-	answers, err := store.Do(ctx, address, Command{"CLUSTER", "MYID"})
+	answers, err := store.Do(ctx, address, clusterCommand("MYID"))
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s Introduce) apply(ctx context.Context, store Store) error {
 		if err != nil {
 			return err
 		}
-		byAt[m.At] = append(byAt[m.At], Command{"CLUSTER", "MEET", host, port})
+		byAt[m.At] = append(byAt[m.At], clusterCommand("MEET", host, port))
 	}
 	for _, at := range slices.Sorted(maps.Keys(byAt)) {
 		if _, err := store.Do(ctx, at, byAt[at]...); err != nil {
@@ -61,7 +61,7 @@ func (s Introduce) apply(ctx context.Context, store Store) error {
 func (s SetEpoch) apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Epochs)) {
 		epoch := strconv.FormatUint(s.Epochs[address], 10)
-		_, err := store.Do(ctx, address, Command{"CLUSTER", "SET-CONFIG-EPOCH", epoch})
+		_, err := store.Do(ctx, address, clusterCommand("SET-CONFIG-EPOCH", epoch))
 		if err != nil && !refused(err, "ERR") { // it has one by now, or knows others
 			return err
 		}
@@ -71,7 +71,7 @@ func (s SetEpoch) apply(ctx context.Context, store Store) error {
 
 func (s AssignSlots) apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Slots)) {
-		command := Command{"CLUSTER", "ADDSLOTSRANGE"}
+		command := clusterCommand("ADDSLOTSRANGE")
 		for _, r := range s.Slots[address] {
 			command = append(command, r.First, r.Last)
 		}
@@ -83,13 +83,13 @@ func (s AssignSlots) apply(ctx context.Context, store Store) error {
 }
 
 func (s Replicate) apply(ctx context.Context, store Store) error {
-	_, err := store.Do(ctx, s.Address, Command{"CLUSTER", "REPLICATE", s.PrimaryID})
+	_, err := store.Do(ctx, s.Address, clusterCommand("REPLICATE", s.PrimaryID))
 	return err
 }
 
 // apply waits for the election: asked again while it goes on, the replica would begin anew.
 func (s Failback) apply(ctx context.Context, store Store) error {
-	if _, err := store.Do(ctx, s.Address, Command{"CLUSTER", "FAILOVER"}); err != nil {
+	if _, err := store.Do(ctx, s.Address, clusterCommand("FAILOVER")); err != nil {
 		if refused(err, "You should send CLUSTER FAILOVER to a replica") { // it leads
 			return nil
 		}
@@ -120,7 +120,15 @@ func awaitLead(ctx context.Context, store Store, address string) error {
 	}
 }
 
+// apply asks whether the primary is back first: what is taken over is lost to it.
 func (s Takeover) apply(ctx context.Context, store Store) error {
-	_, err := store.Do(ctx, s.Address, Command{"CLUSTER", "FAILOVER", "TAKEOVER"})
+	status, err := store.Status(ctx, s.Address)
+	if err != nil {
+		return err
+	}
+	if status.LinkUp {
+		return fmt.Errorf("%s has found its primary again", s.Address)
+	}
+	_, err = store.Do(ctx, s.Address, clusterCommand("FAILOVER", "TAKEOVER"))
 	return err
 }

@@ -48,7 +48,7 @@ func (s CancelMove) holder(ctx context.Context, store Store, slot int) (*End, er
 }
 
 func countKeys(ctx context.Context, store Store, address string, slot int) (int64, error) {
-	answers, err := store.Do(ctx, address, Command{"CLUSTER", "COUNTKEYSINSLOT", slot})
+	answers, err := store.Do(ctx, address, clusterCommand("COUNTKEYSINSLOT", slot))
 	if err != nil {
 		return 0, err
 	}
@@ -67,15 +67,15 @@ func closeSlot(ctx context.Context, store Store, slot int, at End, owns bool) er
 	if keys > 0 && !owns {
 		return fmt.Errorf("%s holds %d keys of slot %d, which is another's", at.Address, keys, slot)
 	}
-	_, err = store.Do(ctx, at.Address, Command{"CLUSTER", "SETSLOT", slot, "STABLE"})
+	_, err = store.Do(ctx, at.Address, clusterCommand("SETSLOT", slot, "STABLE"))
 	return err
 }
 
 // reopen has a move be one again that is known at both ends.
 func reopen(ctx context.Context, store Store, slot int, from, to End) error {
-	if _, err := store.Do(ctx, to.Address, Command{"CLUSTER", "SETSLOT", slot, "IMPORTING", from.ID}); err != nil {
+	if _, err := store.Do(ctx, to.Address, clusterCommand("SETSLOT", slot, "IMPORTING", from.ID)); err != nil {
 		return err
 	}
-	_, err := store.Do(ctx, from.Address, Command{"CLUSTER", "SETSLOT", slot, "MIGRATING", to.ID})
+	_, err := store.Do(ctx, from.Address, clusterCommand("SETSLOT", slot, "MIGRATING", to.ID))
 	return err
 }

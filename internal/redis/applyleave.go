@@ -14,7 +14,7 @@ import (
 func (s Forget) apply(ctx context.Context, store Store) error {
 	var errs []error
 	for _, at := range s.At {
-		_, err := store.Do(ctx, at, Command{"CLUSTER", "FORGET", s.ID})
+		_, err := store.Do(ctx, at, clusterCommand("FORGET", s.ID))
 		if err != nil && !refused(err, "Unknown node") {
 			errs = append(errs, err)
 		}
@@ -35,7 +35,7 @@ func (s ResetEmpty) apply(ctx context.Context, store Store) error {
 	if status.Keys > 0 || len(status.Slots) > 0 {
 		return fmt.Errorf("%s holds %d keys and %d slots", s.Address, status.Keys, status.Slots.Len())
 	}
-	_, err = store.Do(ctx, s.Address, Command{"CLUSTER", "RESET", "SOFT"})
+	_, err = store.Do(ctx, s.Address, clusterCommand("RESET", "SOFT"))
 	return err
 }
 

@@ -20,7 +20,7 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	if status.Loading {
 		return status, nil
 	}
-	answers, err = r.Do(ctx, address, Command{"CLUSTER", "INFO"}, Command{"CLUSTER", "NODES"})
+	answers, err = r.Do(ctx, address, clusterCommand("INFO"), clusterCommand("NODES"))
 	if refused(err, "LOADING") { // since
 		status.Loading = true
 		return status, nil

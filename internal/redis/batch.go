@@ -54,7 +54,7 @@ func (b *batch) close(ctx context.Context) error {
 func (b *batch) setSlots(ctx context.Context, address, state, id string) error {
 	commands := make([]Command, len(b.slots))
 	for i, slot := range b.slots {
-		commands[i] = Command{"CLUSTER", "SETSLOT", slot, state, id}
+		commands[i] = clusterCommand("SETSLOT", slot, state, id)
 	}
 	_, err := b.do(ctx, address, commands...)
 	return err

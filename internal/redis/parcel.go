@@ -51,7 +51,7 @@ func (b *batch) empty(ctx context.Context) error {
 func (b *batch) keys(ctx context.Context) ([][]any, error) {
 	commands := make([]Command, len(b.slots))
 	for i, slot := range b.slots {
-		commands[i] = Command{"CLUSTER", "GETKEYSINSLOT", slot, keysAtOnce}
+		commands[i] = clusterCommand("GETKEYSINSLOT", slot, keysAtOnce)
 	}
 	answers, err := b.do(ctx, b.From.Address, commands...)
 	if err != nil {

@@ -44,7 +44,7 @@ type Credentials struct {
 
 // Target is where a cluster is to be reached.
 type Target struct {
-	// Nodes are the processes that have an address.
+	// Nodes are the processes that have an address, in one order: to change it dials anew.
 	Nodes       []Node
 	Credentials Credentials
 	// Generation changes when the credentials do: then all is dialled anew.
@@ -77,6 +77,8 @@ type Store interface {
 
 // Command is one with its arguments.
 type Command []any
+
+func clusterCommand(words ...any) Command { return append(Command{"CLUSTER"}, words...) }
 
 // Dialer opens the store of a cluster. It waits for nothing: whether anybody answers is
 // seen by the first call.

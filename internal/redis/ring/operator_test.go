@@ -127,10 +127,11 @@ func (o *operator) wanted() ring.Ring {
 func target(wanted ring.Ring) redis.Target {
 	out := redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}
 	for i, pod := range wanted.Pods {
-		for place, address := range map[redis.Place]string{redis.Home: pod.Home, redis.Guest: pod.Guest} {
-			if address != "" {
-				out.Nodes = append(out.Nodes, redis.Node{Address: address, Pod: i, Place: place})
-			}
+		if pod.Home != "" {
+			out.Nodes = append(out.Nodes, redis.Node{Address: pod.Home, Pod: i, Place: redis.Home})
+		}
+		if pod.Guest != "" {
+			out.Nodes = append(out.Nodes, redis.Node{Address: pod.Guest, Pod: i, Place: redis.Guest})
 		}
 	}
 	return out

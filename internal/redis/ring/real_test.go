@@ -15,7 +15,7 @@ import (
 // soon is within what a step or an election takes, on a machine that has other things to do.
 const (
 	soon  = time.Minute
-	later = 3 * time.Minute
+	later = 5 * time.Minute
 )
 
 func TestThreePodsBecomeACluster(t *testing.T) {
