@@ -30,7 +30,7 @@ KUBECTL := $(BIN)/kubectl
 LAYERS := machines applications data
 KINDS_machines := nodepool activity
 KINDS_applications := appservice microservicedeploy diva
-KINDS_data := memcached etcdcluster etcdbackup etcdrestore
+KINDS_data := memcached etcdcluster etcdbackup etcdrestore redisenterprisecluster
 
 # Versions of what is built from other modules. Kubernetes' own is in hack/localcluster/go.mod.
 CONTROLLER_GEN_VERSION := v0.23.0
