@@ -30,7 +30,7 @@ KUBECTL := $(BIN)/kubectl
 LAYERS := machines applications data
 KINDS_machines := nodepool activity
 KINDS_applications := appservice microservicedeploy diva
-KINDS_data := memcached etcdcluster etcdbackup etcdrestore
+KINDS_data := memcached etcdcluster etcdbackup etcdrestore redisenterprisecluster
 
 # Versions of what is built from other modules. Kubernetes' own is in hack/localcluster/go.mod.
 CONTROLLER_GEN_VERSION := v0.23.0
@@ -62,7 +62,7 @@ down: need-root local ## Remove the local cluster and all that it made on this m
 	@$(LOCAL) down
 
 .PHONY: test
-test: need-go kube $(BIN)/kwok ## All tests that need no root: unit tests, and integration tests on a real API server.
+test: need-go kube $(BIN)/kwok $(BIN)/redis-server ## All tests that need no root: unit tests, and integration tests on a real API server.
 	go test -p 2 -timeout 15m ./...
 	cd hack/localcluster && go test ./...
 
@@ -185,7 +185,7 @@ local-deploy: build helper backup local
 
 .PHONY: samples
 samples: $(KUBECTL) local ## Apply the samples to the local cluster: a pool for node2 and one for node3, a pod in each, an application and a cache.
-	@for image in memcached nginx; do tar="$$($(LOCAL) image build-debian $$image)" && $(LOCAL) image load "$${tar##* }" >/dev/null || exit 1; done
+	@for image in memcached nginx redis redis8 valkey; do tar="$$($(LOCAL) image build-debian $$image)" && $(LOCAL) image load "$${tar##* }" >/dev/null || exit 1; done
 	@$(KUBECTL) label node node2 node-role.kubernetes.io/test= --overwrite >/dev/null
 	@$(KUBECTL) label node node3 node-role.kubernetes.io/master= --overwrite >/dev/null
 	@$(KUBECTL) apply --server-side -f config/samples/nodepools.yaml >/dev/null
@@ -223,6 +223,15 @@ kube: $(BIN)/kube $(KUBECTL)
 $(BIN)/kube: hack/localcluster/go.mod $(wildcard hack/localcluster/cmd/kube/*.go)
 	@echo "building Kubernetes $(KUBERNETES_VERSION) (about 5 minutes, once)"
 	@cd hack/localcluster && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(KUBE_LDFLAGS)" -o $@ ./cmd/kube
+
+# The server that tests of Redis run, out of the image of it, with the libraries that it was built for. Where there is no
+# apt, link one of version 7.0 or later.
+$(BIN)/redis-server:
+	@$(MAKE) local
+	@tar="$$($(LOCAL) image build-debian redis)" && rm -rf $(BIN)/redis && mkdir -p $(BIN)/redis && \
+		tar -xOf "$${tar##* }" --wildcards '*.tar.gz' | tar -xz -C $(BIN)/redis
+	@printf '#!/bin/sh\nroot=%s\nexec "$$root"/lib*/ld-linux-* --library-path "$$(echo "$$root"/usr/lib/*-linux-gnu)" "$$root/usr/bin/redis-server" "$$@"\n' \
+		$(BIN)/redis > $@ && chmod +x $@
 
 $(KUBECTL): $(BIN)/kube
 	@ln -sf kube $@

@@ -25,6 +25,9 @@ import (
 	"github.com/opcrew/opcrew/internal/helper/exit"
 	"github.com/opcrew/opcrew/internal/helper/hostrun"
 	"github.com/opcrew/opcrew/internal/helper/install"
+	"github.com/opcrew/opcrew/internal/helper/redisagent"
+	"github.com/opcrew/opcrew/internal/helper/redisping"
+	"github.com/opcrew/opcrew/internal/helper/redisserver"
 	"github.com/opcrew/opcrew/internal/helper/sshfiles"
 )
 
@@ -52,6 +55,9 @@ func commands() []command {
 	return []command{
 		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
 		{"install", "copies this program into a volume, for a container of another image", installSelf},
+		{"redis-agent", "tells how the servers of a pod of Redis are: probes, metrics, a page", redisAgent},
+		{"redis-ping", "tells whether a server of Redis lives", redisPing},
+		{"redis-server", "starts Redis or Valkey on the data that it has a right to go on with", redisServer},
 		{"run-etcd", "starts etcd on the volume that it has a right to, or not at all", runEtcd},
 		{"run-on-host", "runs a command on the host of its pod, at most once", runOnHost},
 		{"ssh-files", "keeps the files of ssh and sshd in step with a mounted Secret", sshFiles},
@@ -128,6 +134,33 @@ func installSelf(args []string, out io.Writer, _ *slog.Logger) (job, error) {
 		return nil, err
 	}
 	return func(context.Context) error { return install.Run(options) }, nil
+}
+
+func redisAgent(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	options, err := redisagent.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		log.Info("Starting", "version", version, "cluster", options.Cluster)
+		return redisagent.Run(ctx, options, clock.RealClock{}, log)
+	}, nil
+}
+
+func redisPing(args []string, out io.Writer, _ *slog.Logger) (job, error) {
+	options, err := redisping.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return redisping.Run(ctx, options) }, nil
+}
+
+func redisServer(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	options, err := redisserver.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return redisserver.Run(ctx, options, log) }, nil
 }
 
 func runEtcd(args []string, out io.Writer, log *slog.Logger) (job, error) {

@@ -41,8 +41,12 @@ type flags struct {
 	elect      string
 	helper     string
 	backup     string
+	redis      string
 	log        zap.Options
 }
+
+// defaultRedisImage is the newest line of Valkey that is maintained for long.
+const defaultRedisImage = "docker.io/valkey/valkey:8.1"
 
 // What make docker-build makes beside the operator's own image.
 const (
@@ -68,6 +72,7 @@ func parse() *flags {
 	flag.StringVar(&f.probes, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0: nowhere")
 	flag.StringVar(&f.elect, "leader-elect", "auto", "elect one active process: true, false, or auto, which is true inside a cluster")
 	flag.StringVar(&f.helper, "helper-image", defaultHelperImage, "image of the helper that runs in pods of some kinds")
+	flag.StringVar(&f.redis, "redis-image", defaultRedisImage, "image of Redis or Valkey where a RedisEnterpriseCluster names none, or the vendor's")
 	flag.StringVar(&f.backup, "backup-image", defaultBackupImage, "image of what saves and restores etcd")
 	f.log.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -113,6 +118,7 @@ func options(f *flags, served []kit.Kind) (kit.Options, error) {
 		Registry:        metrics.Registry,
 		HelperImage:     f.helper,
 		BackupImage:     f.backup,
+		RedisImage:      f.redis,
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 20 * time.Second,
 	}

@@ -47,6 +47,8 @@ type Options struct {
 	Registry metrics.RegistererGatherer
 	// HelperImage is that of the in-pod helper, BackupImage that of what saves and restores etcd.
 	HelperImage, BackupImage string
+	// RedisImage is that of Redis or Valkey for clusters that name none.
+	RedisImage string
 	// Clock is the time that decisions rest on.
 	Clock clock.WithTicker
 	// ShutdownTimeout is how long running reconciles may take at the end.
@@ -76,7 +78,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools.Installed, tools.HelperImage, tools.BackupImage = installed, opts.HelperImage, opts.BackupImage
+	tools.Installed, tools.HelperImage, tools.BackupImage, tools.RedisImage = installed, opts.HelperImage, opts.BackupImage, opts.RedisImage
 	tools.references.namespaces = opts.Namespaces
 	for _, kind := range served {
 		if err := kind.Setup(mgr, tools); err != nil {

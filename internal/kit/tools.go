@@ -78,6 +78,8 @@ type Tools struct {
 	Clock clock.WithTicker
 	// HelperImage is that of the in-pod helper, BackupImage that of what saves and restores etcd.
 	HelperImage, BackupImage string
+	// RedisImage is that of Redis or Valkey for clusters that name none.
+	RedisImage string
 	// Installed tells which CRDs of optional types there are.
 	Installed map[string]bool
 

@@ -19,6 +19,7 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
@@ -26,7 +27,7 @@ var env *testenv.Env
 
 func TestMain(m *testing.M) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme, redisv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

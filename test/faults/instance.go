@@ -73,7 +73,7 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Kind, n
 func options(kind kit.Kind, namespace string) kit.Options {
 	opts := kit.Options{
 		Kinds: []kit.Kind{kind}, MetricsAddress: "0", ProbeAddress: "0",
-		HelperImage: "opcrew/opcrew-helper:test", BackupImage: "opcrew/opcrew-backup:test",
+		HelperImage: "opcrew/opcrew-helper:test", BackupImage: "opcrew/opcrew-backup:test", RedisImage: "docker.io/valkey/valkey:8.1",
 		Registry: prometheus.NewRegistry(), Clock: clock.RealClock{}, ShutdownTimeout: 5 * time.Second,
 	}
 	if namespace != "" {

@@ -29,13 +29,16 @@ const ShellTag = "busybox:1.35"
 // debian is the suite that the versions below are of.
 const debian = "bookworm"
 
+// trixie is the suite after it, for what is too old there.
+const trixie = "trixie"
+
 // adduser makes accounts where a package is installed; images have theirs by their recipes.
 const adduser = "adduser"
 
 // Recipes are the images that are made of Debian packages, under the names
 // that upstream gives them. To add one, add it here.
 func Recipes() []Recipe {
-	return []Recipe{busybox(), etcd(), memcached(), nginx(), sshClient(), sshManager(), sshExtra()}
+	return []Recipe{busybox(), etcd(), memcached(), nginx(), redis(), redis8(), valkey(), sshClient(), sshManager(), sshExtra()}
 }
 
 // FindRecipe returns the recipe of that name.
@@ -94,7 +97,7 @@ func memcached() Recipe {
 	return Recipe{
 		Name:     "memcached",
 		Summary:  "memcached as Debian builds it",
-		Suite:    "trixie",
+		Suite:    trixie,
 		Packages: []string{"memcached"},
 		Without:  []string{adduser, "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
 		Tags:     []string{"memcached:{version}"},
@@ -104,13 +107,45 @@ func memcached() Recipe {
 	}
 }
 
+// redis, redis8 and valkey are what Debian has in its suites, under names of ours: upstream's
+// images have an entrypoint of their own, and these do without.
+func redis() Recipe {
+	return redisServer("redis", debian, "redis-server", "redis-tools")
+}
+
+func redis8() Recipe {
+	r := redisServer("redis8", trixie, "redis-server", "redis-tools")
+	r.Tags = []string{"opcrew/redis:{version}", "opcrew/redis:{minor}"}
+	return r
+}
+
+// valkey is found under the name of upstream's image too, which is the operator's default.
+func valkey() Recipe {
+	r := redisServer("valkey", trixie, "valkey-server", "valkey-tools")
+	r.Tags = append(r.Tags, "valkey/valkey:{minor}")
+	return r
+}
+
+// redisServer is a server, and the tools that its packages have the programs in.
+func redisServer(name, suite string, packages ...string) Recipe {
+	return Recipe{
+		Name:     name,
+		Summary:  packages[0] + " of " + suite + " as Debian builds it",
+		Suite:    suite,
+		Packages: packages,
+		Without:  []string{adduser, "lsb-base", "sysvinit-utils", "init-system-helpers"},
+		Tags:     []string{"opcrew/" + name + ":{version}", "opcrew/" + name + ":{minor}"},
+		Config:   Config{Entrypoint: []string{packages[0]}, User: "1000:1000"},
+	}
+}
+
 // nginx serves /usr/share/nginx/html at port 80, as upstream's image does: a master that is
 // root, and workers that are not.
 func nginx() Recipe {
 	return Recipe{
 		Name:     "nginx",
 		Summary:  "nginx as Debian builds it, with a page to serve",
-		Suite:    "trixie",
+		Suite:    trixie,
 		Packages: []string{"nginx"},
 		Without:  []string{adduser, "iproute2", "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
 		Tags:     []string{"nginx:{version}", "nginx:{minor}"},
@@ -127,7 +162,7 @@ func sshClient() Recipe {
 	return Recipe{
 		Name:     "diva-client",
 		Summary:  "sshd and python3 as Debian builds them, to be managed",
-		Suite:    "trixie",
+		Suite:    trixie,
 		Packages: []string{"openssh-server", "python3", "dash", "coreutils"},
 		Without:  []string{adduser, "debconf", "init-system-helpers", "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
 		Tags:     []string{"diva-client:{version}"},
@@ -152,7 +187,7 @@ func sshManager() Recipe {
 	return Recipe{
 		Name:    "diva",
 		Summary: "ansible and ssh as Debian builds them, to manage others",
-		Suite:   "trixie",
+		Suite:   trixie,
 		// libc-bin has the one locale that ansible runs in.
 		Packages: []string{"ansible-core", "openssh-client", "dash", "coreutils", "libc-bin"},
 		Without:  []string{adduser, "debconf", "passwd", "media-types"},

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/helper/limiter"
 )
 
 const (
@@ -28,7 +30,7 @@ const (
 type checker struct {
 	key     []byte
 	clock   clock.Clock
-	limiter *limiter
+	limiter *limiter.Limiter
 	metrics *metrics
 	slots   chan struct{}
 	waiting atomic.Int32
@@ -39,9 +41,9 @@ func newChecker(c clock.Clock, m *metrics) *checker {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // it ends the process rather than fail
 	return &checker{
-		key: key, clock: c, limiter: newLimiter(c), metrics: m,
+		key: key, clock: c, limiter: limiter.New(c), metrics: m,
 		// One core is left to requests whose password is known.
-		slots:  make(chan struct{}, min(max(1, runtime.GOMAXPROCS(0)-1), failuresAtOnce)),
+		slots:  make(chan struct{}, min(max(1, runtime.GOMAXPROCS(0)-1), limiter.FailuresAtOnce)),
 		verify: (*credentials).verify,
 	}
 }
@@ -53,7 +55,7 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 		return err
 	}
 	for {
-		if !c.limiter.allows(from) {
+		if !c.limiter.Allows(from) {
 			return errLimited
 		}
 		flight := set.flights.DoChan(string(d[:]), func() (any, error) {
@@ -96,12 +98,12 @@ func (c *checker) inSlot(set *credentials, from netip.Addr, user, password strin
 	if known, err := c.recall(set, user, d); known {
 		return err
 	}
-	if !c.limiter.allows(from) {
+	if !c.limiter.Allows(from) {
 		return errLimited
 	}
 	found := c.verify(set, user, password)
 	if found == nil {
-		c.limiter.failed(from)
+		c.limiter.Failed(from)
 		set.wrong.Add(d, nil)
 		return errWrong
 	}

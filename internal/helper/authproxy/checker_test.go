@@ -7,12 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/helper/limiter"
 )
 
 // desk is a checker whose hashing can be held up and is counted. It works within a
@@ -54,6 +57,10 @@ func (d *desk) askMany(ctx context.Context, n int, from func(i int) uint32, pass
 	return answers
 }
 
+func address(n uint32) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
+}
+
 func always[T any](value T) func(int) T { return func(int) T { return value } }
 
 func tally(answers <-chan error, n int) map[error]int {
@@ -90,7 +97,7 @@ func TestAnAddressAtItsLimitIsRefusedButForAKnownPassword(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openDesk(t)
 		must(t, d.ask(t.Context(), 1, "1"))
-		for i := range failuresAtOnce {
+		for i := range limiter.FailuresAtOnce {
 			if err := d.ask(t.Context(), 1, fmt.Sprint("wrong", i)); !errors.Is(err, errWrong) {
 				t.Fatalf("answer %d is %v, expected %v", i, err, errWrong)
 			}
@@ -112,10 +119,10 @@ func TestABurstFromOneAddressHashesAsManyAsTheLimit(t *testing.T) {
 		answers := d.askMany(t.Context(), 100, always(uint32(1)), func(i int) string { return fmt.Sprint("wrong", i) })
 		synctest.Wait()
 		close(d.hold)
-		if counts := tally(answers, 100); counts[errWrong] != failuresAtOnce || counts[errLimited] != 90 {
+		if counts := tally(answers, 100); counts[errWrong] != limiter.FailuresAtOnce || counts[errLimited] != 90 {
 			t.Errorf("answers: %v", counts)
 		}
-		d.expectHashes(t, failuresAtOnce)
+		d.expectHashes(t, limiter.FailuresAtOnce)
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/opcrew/opcrew/internal/helper/limiter"
 )
 
 func TestOnlyARightPasswordReachesTheApplication(t *testing.T) {
@@ -95,7 +97,7 @@ func TestAnExemptPathNeedsNoCredentialsAndHasNoUser(t *testing.T) {
 func TestAnAddressIsToldToSlowDown(t *testing.T) {
 	f := start(t, echo())
 	f.expectCode(f.get("ada", "1"), http.StatusOK)
-	for i := range failuresAtOnce {
+	for i := range limiter.FailuresAtOnce {
 		f.expectCode(f.get("ada", fmt.Sprint("wrong", i)), http.StatusUnauthorized)
 	}
 	a := f.get("ada", "wrong")

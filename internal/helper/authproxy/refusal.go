@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/opcrew/opcrew/internal/helper/limiter"
 )
 
 // refusal is an answer that the application does not see.
@@ -48,7 +50,7 @@ func (r *refusal) write(w http.ResponseWriter, req *http.Request, realm string) 
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Basic realm=%q, charset=\"UTF-8\"", realm))
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+		w.Header().Set("Retry-After", strconv.Itoa(int(limiter.RetryAfter.Seconds())))
 	}
 	http.Error(w, r.text, r.status)
 }

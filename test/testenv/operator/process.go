@@ -49,6 +49,7 @@ func (p *Process) Start() {
 		Registry:        p.Registry,
 		HelperImage:     "opcrew/opcrew-helper:test",
 		BackupImage:     "opcrew/opcrew-backup:test",
+		RedisImage:      "docker.io/valkey/valkey:8.1",
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 10 * time.Second,
 	})

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package authproxy
+package limiter
 
 import (
 	"net/netip"
@@ -15,14 +15,16 @@ func address(n uint32) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
 }
 
+func noon() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
+
 func TestAnAddressHasTenFailuresAndThenOneASecond(t *testing.T) {
 	clock := clocktesting.NewFakeClock(noon())
-	l := newLimiter(clock)
+	l := New(clock)
 	tries := func(want int) {
 		t.Helper()
 		got := 0
-		for ; got < 100 && l.allows(address(1)); got++ {
-			l.failed(address(1))
+		for ; got < 100 && l.Allows(address(1)); got++ {
+			l.Failed(address(1))
 		}
 		if got != want {
 			t.Errorf("%d tries, expected %d", got, want)
@@ -38,15 +40,15 @@ func TestAnAddressHasTenFailuresAndThenOneASecond(t *testing.T) {
 	tries(3)
 	clock.Step(time.Hour)
 	tries(10)
-	if !l.allows(address(2)) {
+	if !l.Allows(address(2)) {
 		t.Error("another address is refused")
 	}
 }
 
 func TestAskingWithoutFailingCostsNothing(t *testing.T) {
-	l := newLimiter(clocktesting.NewFakeClock(noon()))
+	l := New(clocktesting.NewFakeClock(noon()))
 	for range 100 {
-		if !l.allows(address(1)) {
+		if !l.Allows(address(1)) {
 			t.Fatal("refused without a failure")
 		}
 	}
@@ -56,20 +58,20 @@ func TestAskingWithoutFailingCostsNothing(t *testing.T) {
 }
 
 func TestTheLimiterForgetsTheAddressSeenLongestAgo(t *testing.T) {
-	l := newLimiter(clocktesting.NewFakeClock(noon()))
-	for range failuresAtOnce {
-		l.failed(address(0))
+	l := New(clocktesting.NewFakeClock(noon()))
+	for range FailuresAtOnce {
+		l.Failed(address(0))
 	}
 	for n := range uint32(addressesKept - 1) {
-		l.failed(address(n + 1))
+		l.Failed(address(n + 1))
 	}
-	if l.allows(address(0)) {
+	if l.Allows(address(0)) {
 		t.Error("forgotten too early")
 	}
 	for n := range uint32(2 * addressesKept) {
-		l.failed(address(n + addressesKept))
+		l.Failed(address(n + addressesKept))
 	}
-	if !l.allows(address(0)) || l.addresses.Len() != addressesKept {
+	if !l.Allows(address(0)) || l.addresses.Len() != addressesKept {
 		t.Errorf("%d addresses are kept, expected %d", l.addresses.Len(), addressesKept)
 	}
 }

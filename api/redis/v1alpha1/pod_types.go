@@ -1,0 +1,140 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// PodSpec shapes the pods: where they run and what stands in them beside the servers.
+type PodSpec struct {
+	// extraLabels are added to all that is made. Keys that the operator sets itself are kept.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	ExtraLabels map[string]string `json:"extraLabels,omitempty"`
+
+	// podAnnotations are added to the pods.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
+
+	// redisEnterprisePodAnnotations are added to the pods, and win over podAnnotations.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	RedisEnterprisePodAnnotations map[string]string `json:"redisEnterprisePodAnnotations,omitempty"`
+
+	// nodeSelector are the labels of the nodes that pods may run on.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// podTolerations of the pods.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=atomic
+	PodTolerations []corev1.Toleration `json:"podTolerations,omitempty"`
+
+	// podAntiAffinity of the pods; with it the operator adds no spreading over nodes and zones of its own.
+	// +optional
+	PodAntiAffinity *corev1.PodAntiAffinity `json:"podAntiAffinity,omitempty"`
+
+	// antiAffinityAdditionalTopologyKeys are labels of nodes; no two pods run where one of these has the
+	// same value, even if one then cannot run.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=317
+	// +listType=atomic
+	AntiAffinityAdditionalTopologyKeys []string `json:"antiAffinityAdditionalTopologyKeys,omitempty"`
+
+	// rackAwarenessNodeLabel is the label of nodes that tells their rack or zone: pods are spread evenly
+	// over its values, and run only on nodes that have it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	RackAwarenessNodeLabel string `json:"rackAwarenessNodeLabel,omitempty"`
+
+	// priorityClassName of the pods.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+
+	// serviceAccountName of the pods; default that of the object where createServiceAccount is true.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+
+	// createServiceAccount has the account be made, without any rights. Pods need none; its token is mounted nowhere.
+	// +optional
+	CreateServiceAccount bool `json:"createServiceAccount,omitempty"`
+
+	// pullSecrets are names of Secrets with which images are pulled.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	PullSecrets []PullSecret `json:"pullSecrets,omitempty"`
+
+	// extraEnvVars are environment variables of the servers.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['POD_IP', 'POD_NAME']))",message="extraEnvVars: POD_IP and POD_NAME are the operator's own"
+	// +listType=atomic
+	ExtraEnvVars []EnvVar `json:"extraEnvVars,omitempty"`
+
+	// hostAliases are added to the hosts file of the pods.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
+
+	// volumes are added to the pods; names that begin with opcrew are the operator's own.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(v, !v.name.startsWith('opcrew') && v.name != 'redis-enterprise-storage')",message="volumes: redis-enterprise-storage and names that begin with opcrew are the operator's own"
+	// +listType=atomic
+	Volumes []corev1.Volume `json:"volumes,omitempty"`
+
+	// redisEnterpriseVolumeMounts are mounts of those volumes in the containers of the servers.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=atomic
+	RedisEnterpriseVolumeMounts []corev1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
+
+	// sideContainersSpec are containers that run beside the servers, as in a pod. They are looked at when
+	// pods are made of them.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=atomic
+	SideContainersSpec []SideContainer `json:"sideContainersSpec,omitempty"`
+
+	// redisEnterpriseTerminationGracePeriodSeconds is how long a pod has to hand over and end; default 60.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=31536000
+	RedisEnterpriseTerminationGracePeriodSeconds *int64 `json:"redisEnterpriseTerminationGracePeriodSeconds,omitempty"`
+}
+
+// PullSecret names a Secret with which images are pulled.
+type PullSecret struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// EnvVar is an environment variable of the servers.
+type EnvVar struct {
+	// name of the variable.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name"`
+	// value of the variable.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Value string `json:"value,omitempty"`
+	// valueFrom is where else the value comes from.
+	// +optional
+	ValueFrom *corev1.EnvVarSource `json:"valueFrom,omitempty"`
+}

@@ -1,0 +1,170 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Defaults of a RedisEnterpriseCluster: the vendor's. They are computed and not stored, so that what
+// the user asked for can always be told from what was filled in.
+const (
+	DefaultNodes    = 3
+	DefaultUsername = "demo@redislabs.com"
+	DefaultCPU      = "2"
+	DefaultMemory   = "4Gi"
+	// DefaultGracePeriodSeconds is how long a pod has to end. The vendor's is a year, which keeps nodes
+	// from being drained.
+	DefaultGracePeriodSeconds = 60
+)
+
+// Ports of a pod. Both servers also have a bus, at the port 10000 higher.
+const (
+	HomePort    = 6379
+	GuestPort   = 6380
+	BusOffset   = 10000
+	MetricsPort = 8070
+	UIPort      = 8443
+)
+
+// Labels of the pods; the first two are the vendor's.
+const (
+	AppLabel     = "app"
+	AppName      = "redis-enterprise"
+	RoleLabel    = "redis.io/role"
+	RoleNode     = "node"
+	ClusterLabel = "redis.io/cluster"
+)
+
+// RedisEnterpriseCluster is a Redis cluster of pods with a primary and a replica each, with the API of
+// Redis Enterprise.
+// +kubebuilder:object:root=true
+// +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
+// +kubebuilder:resource:path=redisenterpriseclusters,shortName=rec,categories=opcrew
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.nodes,statuspath=.status.nodes,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.spec.nodes`
+// +kubebuilder:printcolumn:name="Shards",type=integer,JSONPath=`.status.shards`
+// +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.version`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Spec Status",type=string,JSONPath=`.status.specStatus`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: pods are named <name>-0, <name>-1, ... under a Service <name>; use 52 characters at most, lower-case letters, digits and '-', beginning with a letter"
+type RedisEnterpriseCluster struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the wanted cluster. Without it all is as the vendor has it by default.
+	// +optional
+	Spec RedisEnterpriseClusterSpec `json:"spec,omitempty"`
+
+	// status is what was seen of it. Its default keeps a new object from being taken for a ready one.
+	// +optional
+	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Redundant", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "PodsReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "UpToDate", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status RedisEnterpriseClusterStatus `json:"status,omitempty"`
+}
+
+// RedisEnterpriseClusterSpec is the wanted cluster. Fields have the vendor's names; hibernate and
+// redisConfig are ours.
+// +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.persistentSpec)",message="hibernate: a cluster without spec.persistentSpec would lose all of its data; write persistentSpec: {enabled: true}"
+type RedisEnterpriseClusterSpec struct {
+	// nodes is the number of pods, and so of shards, from 1 to 100; default 3. From 3 on the cluster
+	// survives the loss of any one. It can be raised and lowered; the slots of pods that go are moved first.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="nodes is a number of pods from 1 to 100; to stop a cluster and keep its data use hibernate"
+	Nodes *int32 `json:"nodes,omitempty"`
+
+	// hibernate stops all pods and keeps their claims; without it they come back with their data.
+	// +optional
+	Hibernate bool `json:"hibernate,omitempty"`
+
+	// redisConfig are settings of the servers, such as maxmemory-policy: allkeys-lru. Most are changed
+	// while the servers run; for those that cannot be, pods start again one after another. What makes the
+	// cluster a cluster is the operator's own to say.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]{0,63}$'))",message="redisConfig: names are those of redis.conf in lower-case letters, such as maxmemory-policy"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(tls-|cluster-announce-|replica-announce-|slave-announce-|unixsocket|enable-)') && !(k in ['port', 'bind', 'bind-source-addr', 'dir', 'dbfilename', 'appendonly', 'appendfilename', 'appenddirname', 'cluster-enabled', 'cluster-port', 'cluster-config-file', 'cluster-require-full-coverage', 'cluster-allow-replica-migration', 'cluster-migration-barrier', 'cluster-replica-validity-factor', 'cluster-slave-validity-factor', 'cluster-replica-no-failover', 'cluster-slave-no-failover', 'requirepass', 'masterauth', 'masteruser', 'primaryauth', 'primaryuser', 'aclfile', 'user', 'include', 'loadmodule', 'rename-command', 'daemonize', 'supervised', 'pidfile', 'logfile', 'protected-mode', 'replicaof', 'slaveof', 'maxmemory']))",message="redisConfig: ports, files, users, replication, modules, tls-*, enable-* and cluster-announce-* are the operator's own to say; maxmemory follows from redisEnterpriseNodeResources"
+	RedisConfig map[string]Setting `json:"redisConfig,omitempty"`
+
+	// persistentSpec gives every pod a volume. Without it data is in memory of nodes alone, and a cluster
+	// all of whose pods go loses it.
+	// +optional
+	PersistentSpec *PersistentSpec `json:"persistentSpec,omitempty"`
+
+	// redisEnterpriseNodeResources are those of a pod, half of them for its primary and half for its
+	// replica; default 2 CPU and 4Gi. Each server uses 3/4 of its memory limit for data. 4 Gi passes for 4Gi.
+	// +optional
+	RedisEnterpriseNodeResources *Resources `json:"redisEnterpriseNodeResources,omitempty"`
+
+	// redisEnterpriseImageSpec is the servers' image: of Redis 7.0 or Valkey 7.2, or later. The vendor's own
+	// image has no such server in it; the operator's default is used in its place, and condition ImageReplaced says so.
+	// +optional
+	RedisEnterpriseImageSpec *ImageSpec `json:"redisEnterpriseImageSpec,omitempty"`
+
+	// upgradeSpec tells what an upgrade of the operator may change.
+	// +optional
+	UpgradeSpec *UpgradeSpec `json:"upgradeSpec,omitempty"`
+
+	// username of the user whose password is in the Secret; default demo@redislabs.com. User default has
+	// the same password.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[!#-&(-\\\\[\\\\]-~]+$') && !(self in ['default', 'opcrew'])",message="username is of letters, digits and signs, without blanks and quotes, such as admin@acme.com; default is there anyway, and opcrew is the operator's own"
+	Username string `json:"username,omitempty"`
+
+	// clusterCredentialSecretName names the Secret with username and password; default that of the object.
+	// One with a random password is made if there is none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == '' || !format.dns1123Subdomain().validate(self).hasValue()",message="clusterCredentialSecretName is the name of a Secret"
+	ClusterCredentialSecretName string `json:"clusterCredentialSecretName,omitempty"`
+
+	// clusterRecovery is accepted and not needed: the operator recovers a cluster by itself.
+	// +optional
+	ClusterRecovery bool `json:"clusterRecovery,omitempty"`
+
+	// uiServiceType is the type of Service <name>-ui, which leads to the status page; default ClusterIP.
+	// +optional
+	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
+	UIServiceType corev1.ServiceType `json:"uiServiceType,omitempty"`
+
+	// uiAnnotations are those of Service <name>-ui.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	UIAnnotations map[string]string `json:"uiAnnotations,omitempty"`
+
+	// certificates are Secrets with certificates.
+	// +optional
+	Certificates *Certificates `json:"certificates,omitempty"`
+
+	// services are wishes for both Services.
+	// +optional
+	Services *ServicesSpec `json:"services,omitempty"`
+
+	PodSpec `json:",inline"`
+
+	NotServed `json:",inline"`
+}
+
+// RedisEnterpriseClusterList is a list of RedisEnterpriseClusters.
+// +kubebuilder:object:root=true
+type RedisEnterpriseClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []RedisEnterpriseCluster `json:"items"`
+}
+
+// StatusConditions gives the shared core access to the conditions.
+func (c *RedisEnterpriseCluster) StatusConditions() *[]metav1.Condition { return &c.Status.Conditions }
+
+// StatusObservedGeneration gives the shared core access to the observed generation.
+func (c *RedisEnterpriseCluster) StatusObservedGeneration() *int64 {
+	return &c.Status.ObservedGeneration
+}

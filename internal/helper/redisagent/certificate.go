@@ -1,0 +1,104 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisagent
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math/big"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+const (
+	// ownLife is longer than any pod's.
+	ownLife = 10 * 365 * 24 * time.Hour
+	// skew is how far the clock of a client may be behind.
+	skew = time.Hour
+)
+
+// certificates are those of the page: the mounted one, and one of our own while there is none.
+type certificates struct {
+	dir string // empty: nothing is mounted
+	log *slog.Logger
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	seen    time.Time // when the file of current was changed
+}
+
+// newCertificates begins with a certificate that no authority has signed.
+func newCertificates(o Options, c clock.PassiveClock, log *slog.Logger) (*certificates, error) {
+	own, err := selfSigned(o.Names, c.Now())
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	return &certificates{dir: o.Certificate, log: log, current: own}, nil
+}
+
+// get is asked at each handshake. A stat costs little beside one.
+func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dir == "" {
+		return c.current, nil
+	}
+	file := filepath.Join(c.dir, "tls.crt")
+	info, err := os.Stat(file)
+	if err == nil && !info.ModTime().Equal(c.seen) {
+		err = c.load(file)
+		c.seen = info.ModTime()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.log.Error("Certificate not loaded, the last one stays", "error", err.Error())
+	}
+	return c.current, nil
+}
+
+func (c *certificates) load(file string) error {
+	loaded, err := tls.LoadX509KeyPair(file, filepath.Join(c.dir, "tls.key"))
+	if err != nil {
+		return err
+	}
+	c.current = &loaded
+	c.log.Info("Certificate loaded", "from", file)
+	return nil
+}
+
+func selfSigned(names []string, now time.Time) (*tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: "opcrew redis-agent"},
+		DNSNames:     names,
+		NotBefore:    now.Add(-skew),
+		NotAfter:     now.Add(ownLife),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	encoded, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{encoded}, PrivateKey: key}, nil
+}

@@ -1,0 +1,87 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisserver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/opcrew/opcrew/internal/helper/durable"
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+)
+
+// Run becomes the server. It only returns when that has failed, or ctx has ended before.
+func Run(ctx context.Context, o Options, log *slog.Logger) error {
+	program, err := findProgram()
+	if err != nil {
+		return err
+	}
+	v, err := askVersion(ctx, program)
+	if err != nil {
+		return err
+	}
+	config, err := configure(o)
+	if err != nil {
+		return err
+	}
+	if err := prepareFolder(o.Folder(), log); err != nil {
+		return err
+	}
+	if err := durable.Replace(o.Config, strings.NewReader(config), 0o600); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	if ctx.Err() != nil {
+		return nil // the pod ends before the server has begun
+	}
+	log.Info("Starting the server", "place", o.Place, "port", o.Port, "version", v.String())
+	err = syscall.Exec(program, []string{program, o.Config}, os.Environ())
+	return fmt.Errorf("execute %s: %w", program, err)
+}
+
+// configure reads the files that a configuration is made of.
+func configure(o Options) (string, error) {
+	secrets, err := redissecrets.Read(o.Secrets)
+	if err != nil {
+		return "", err
+	}
+	in := inputs{Options: o}
+	if in.users, err = newUsers(secrets); err != nil {
+		return "", err
+	}
+	if o.Extra == "" {
+		return in.config(), nil
+	}
+	text, err := os.ReadFile(o.Extra)
+	if err != nil {
+		return "", fmt.Errorf("read more directives: %w", err)
+	}
+	if in.extra, err = in.parseExtra(string(text)); err != nil {
+		return "", fmt.Errorf("%s: %w", o.Extra, err)
+	}
+	return in.config(), nil
+}
+
+// prepareFolder leaves a folder that a server may start on.
+func prepareFolder(folder string, log *slog.Logger) error {
+	found, err := look(folder)
+	if err != nil {
+		return err
+	}
+	if why := decide(found); why != "" {
+		aside, err := putAside(folder)
+		if err != nil {
+			return err
+		}
+		log.Warn("Starting as a new node", "reason", why, "aside", aside)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("make the folder: %w", err)
+	}
+	return durable.SyncDir(filepath.Dir(folder))
+}

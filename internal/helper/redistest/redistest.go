@@ -1,0 +1,148 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package redistest starts real servers in tests, in the way that a pod does: by the helper's
+// own code, with Secrets and a volume. It has nothing that pretends to be a server.
+package redistest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+	"github.com/opcrew/opcrew/internal/helper/redisserver"
+)
+
+const (
+	// ProgramVar names the server program that tests run, instead of bin/redis-server.
+	ProgramVar = "OPCREW_REDIS_SERVER"
+
+	// Username and Password are the users' of every pod.
+	Username, Password = "demo@redislabs.com", "users' own"
+	// SystemPassword is that of the operator's user. It needs quoting in a configuration.
+	SystemPassword = `sys"tem\ $1`
+
+	subcommand = "redis-server"
+	// maxPort leaves room for the port of the bus.
+	maxPort = 1<<16 - 1 - redisserver.BusOffset
+)
+
+// Main is for the TestMain of packages whose tests start pods: the program that the tests are
+// in is the helper too.
+func Main(m *testing.M) int {
+	if len(os.Args) < 2 || os.Args[1] != subcommand {
+		return m.Run()
+	}
+	o, err := redisserver.ParseFlags(os.Args[2:], os.Stdout)
+	if err == nil {
+		err = redisserver.Run(context.Background(), o, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// Pod has what servers start from.
+type Pod struct {
+	testing.TB
+	Dir, Secrets string
+	Path         string // where servers are looked for
+	Home, Guest  *Server
+}
+
+// New makes a pod whose servers do not run yet.
+func New(t testing.TB) *Pod {
+	t.Helper()
+	p := &Pod{TB: t, Dir: t.TempDir()}
+	p.Secrets = filepath.Join(p.Dir, "secrets")
+	p.program()
+	p.Accept(Password)
+	p.put(redissecrets.UsernameFile, Username)
+	p.put(redissecrets.PasswordFile, SystemPassword)
+	p.Home = &Server{pod: p, place: redisserver.Home, Port: FreePort(t)}
+	p.Guest = &Server{pod: p, place: redisserver.Guest, Port: FreePort(t)}
+	return p
+}
+
+// Accept has the users' Secrets say which passwords are valid.
+func (p *Pod) Accept(passwords ...string) {
+	p.Helper()
+	var hashes []string
+	for _, password := range passwords {
+		hashes = append(hashes, redissecrets.Hash(password))
+	}
+	p.put(redissecrets.AcceptedFile, strings.Join(hashes, "\n"))
+}
+
+func (p *Pod) put(name, text string) {
+	p.Helper()
+	path := filepath.Join(p.Secrets, name)
+	p.must(os.MkdirAll(filepath.Dir(path), 0o700))
+	p.must(os.WriteFile(path, []byte(text), 0o600))
+}
+
+// program has the PATH of the pod lead to the server under each of its names, so that no other
+// one of this machine is taken.
+func (p *Pod) program() {
+	p.Helper()
+	program := os.Getenv(ProgramVar)
+	if program == "" {
+		program = filepath.Join("..", "..", "..", "bin", "redis-server")
+	}
+	program, err := filepath.Abs(program)
+	p.must(err)
+	if _, err := os.Stat(program); err != nil {
+		if testing.Short() {
+			p.Skip("needs a real server")
+		}
+		p.Fatalf("a real server is needed: run `make bin/redis-server`, or name one in %s: %v", ProgramVar, err)
+	}
+	path := filepath.Join(p.Dir, "path")
+	p.must(os.Mkdir(path, 0o700))
+	p.Path = path + ":/usr/bin:/bin" // also for a program that is a script
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		p.must(os.Symlink(program, filepath.Join(path, name)))
+	}
+}
+
+func (p *Pod) must(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+// FreePort is one that nothing listens at, for the moment, nor at that of its bus.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	for range 1000 {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := listener.Addr().(*net.TCPAddr).Port
+		_ = listener.Close()
+		if port > maxPort {
+			port -= redisserver.BusOffset
+		}
+		if free(port) && free(port+redisserver.BusOffset) {
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
+
+func free(port int) bool {
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	return listener.Close() == nil
+}

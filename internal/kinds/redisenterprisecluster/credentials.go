@@ -1,0 +1,166 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// overlap is for how long an old password is valid after all servers know the new one: clients are
+// told of it at their own pace.
+const overlap = time.Minute
+
+// credentials are what was read of the Secrets.
+type credentials struct {
+	// own is the operator's Secret and users that with the users' password; nil for none.
+	own, users *corev1.Secret
+	// theirs tells that the latter is not ours.
+	theirs bool
+	// fresh are passwords for Secrets that are to be made: what is made at random cannot be
+	// computed twice alike.
+	fresh struct{ own, users string }
+}
+
+// observeCredentials reads both Secrets. Where the cache has none the API server is asked: it may be
+// one that was just made, and one of the user's is in no cache.
+func (r *reconciler) observeCredentials(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (out credentials, err error) {
+	out.fresh.own, out.fresh.users = rand.Text(), rand.Text()
+	if out.own, err = r.secret(ctx, c, systemSecret(c)); err != nil {
+		return out, err
+	}
+	if out.own != nil && !metav1.IsControlledBy(out.own, c) {
+		out.own = nil
+	}
+	if out.users, err = r.secret(ctx, c, userSecret(c)); err != nil || out.users == nil {
+		return out, err
+	}
+	if !metav1.IsControlledBy(out.users, c) {
+		if out.theirs = c.Spec.ClusterCredentialSecretName != "" && metav1.GetControllerOf(out.users) == nil; !out.theirs {
+			out.users = nil
+		}
+	}
+	return out, nil
+}
+
+func (r *reconciler) secret(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, name string) (*corev1.Secret, error) {
+	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: c.Namespace, Name: name}
+	err := r.Client.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		err = r.Live.Get(ctx, key, secret)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read Secret %s: %w", name, err)
+	}
+	return secret, nil
+}
+
+// system is the operator's own password, "" before there is one.
+func (s credentials) system() string {
+	if s.own == nil {
+		return ""
+	}
+	return passwordIn(s.own)
+}
+
+// password is that of the users; "" if a Secret of the user has none.
+func (s credentials) password() string {
+	switch {
+	case s.users == nil:
+		return s.fresh.users
+	case s.theirs:
+		return passwordIn(s.users)
+	}
+	return cmp.Or(passwordIn(s.users), s.fresh.users)
+}
+
+// login is the name of the users' user.
+func (s credentials) login(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if s.theirs {
+		return nameIn(s.users)
+	}
+	return username(c)
+}
+
+// problem tells what a Secret of the user lacks; "" if nothing.
+func (s credentials) problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if !s.theirs {
+		return ""
+	}
+	for key, value := range map[string]string{usernameKey: nameIn(s.users), passwordKey: passwordIn(s.users)} {
+		if value == "" {
+			return fmt.Sprintf("clusterCredentialSecretName: Secret %s has no %s", userSecret(c), key)
+		}
+	}
+	return ""
+}
+
+// stored are the hashes of the passwords that servers are told to accept.
+func (s credentials) stored() []string {
+	if s.own == nil {
+		return nil
+	}
+	return acceptedIn(s.own)
+}
+
+// accepted are the hashes of the passwords that shall be: the one that stands in the Secret and, until all servers
+// have known that for a while, those before it.
+func (f facts) accepted(c *redisv1alpha1.RedisEnterpriseCluster) []string {
+	stored := f.credentials.stored()
+	if f.credentials.problem(c) != "" {
+		return stored
+	}
+	wanted := hashOf(f.credentials.password())
+	switch {
+	case !slices.Contains(stored, wanted):
+		return append(slices.Clone(stored), wanted)
+	case f.dropsIn() == 0:
+		return []string{wanted}
+	}
+	return stored
+}
+
+// dropsIn is how long passwords of before are valid yet. It is counted from when all servers were told of both, and not
+// at all before that.
+func (f facts) dropsIn() time.Duration {
+	if f.known.tunedSince.IsZero() {
+		return overlap
+	}
+	return max(0, overlap-f.now.Sub(f.known.tunedSince))
+}
+
+// secrets declares both. A password belongs to whoever changes it: it is made once, and kept as it stands.
+func (f facts) secrets(c *redisv1alpha1.RedisEnterpriseCluster) []ensure.Child {
+	s := f.credentials
+	own := ensure.Child{Object: system(c, cmp.Or(s.system(), s.fresh.own), f.accepted(c)), Random: true}
+	if s.own != nil {
+		own.DecidedOn = s.own.ResourceVersion
+	}
+	if s.theirs {
+		return []ensure.Child{own}
+	}
+	ofUsers := ensure.Child{Object: users(c, s.password()), Random: true}
+	if s.users != nil {
+		ofUsers.DecidedOn = s.users.ResourceVersion
+	}
+	if s.users == nil || passwordIn(s.users) != "" { // else it is to be made again
+		ofUsers.Carry = []string{"data." + passwordKey}
+	}
+	return []ensure.Child{ofUsers, own}
+}

@@ -1,0 +1,164 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+// decision is what follows from the facts. It is computed alike for the plan and for the report.
+type decision struct {
+	reading reading
+	// invalid is why the spec cannot be; what runs goes on.
+	invalid error
+	servers servers
+	ring    ring.Ring
+	// step is what is next to be done to the ring, nil for nothing, and why tells the reasons.
+	step ring.Step
+	why  ring.Why
+	// untuned are the servers that have yet to be told the tuning.
+	tuning  tuning
+	untuned servers
+	// replicas is how many pods there are to be now.
+	replicas int32
+	// old are the pods that do not run what the spec says. restart is the one of them to be restarted
+	// now; waits tells why none is.
+	old     []*corev1.Pod
+	restart *corev1.Pod
+	waits   wait
+}
+
+// wait is why a pod is not restarted. One with a reason needs a hand.
+type wait struct{ reason, words string }
+
+func (f facts) decide(c *redisv1alpha1.RedisEnterpriseCluster) decision {
+	d := decision{servers: f.servers(c), tuning: f.tuning(c), replicas: nodes(c), old: f.old(c)}
+	d.reading, d.invalid = read(c, f.images)
+	if asleep(c) {
+		d.replicas, d.old = 0, nil
+		return d
+	}
+	next := f.next(d.old)
+	d.ring = f.ring(c, next)
+	d.untuned = d.servers.untuned(d.tuning, f.known.tuned)
+	if f.seen && f.Set != nil {
+		d.step, d.why = ring.Next(f.view, d.ring)
+	}
+	d.replicas = f.replicas(c, d.ring)
+	if next != nil {
+		if d.waits = f.holds(c, d, next); d.waits.words == "" {
+			d.restart = next
+		}
+	}
+	return d
+}
+
+// formed tells whether the slots were all served once: clients may have written since.
+func formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
+	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionAvailable)
+	switch {
+	case told == nil || told.Reason == common.ReasonPending || told.Reason == redisv1alpha1.ReasonCreating:
+		return false
+	case told.Reason == redisv1alpha1.ReasonHibernating:
+		return c.Status.Shards > 0
+	}
+	return true
+}
+
+// unserved are the slots that nobody who answers serves.
+func (f facts) unserved(d decision) redis.Slots { return ring.Unserved(f.view, d.ring) }
+
+// replicas is how many pods there are to be. Those that leave stay until they have nothing that is
+// needed; before there is a cluster they have nothing.
+func (f facts) replicas(c *redisv1alpha1.RedisEnterpriseCluster, wanted ring.Ring) int32 {
+	n := f.current(c)
+	if n <= nodes(c) || !formed(c) && !slices.ContainsFunc(f.servers(c), server.leads) {
+		return nodes(c)
+	}
+	for n > nodes(c) && ring.Left(f.view, wanted, int(n-1)) {
+		n--
+	}
+	return n
+}
+
+// next is the old pod that is restarted before the others: one that does not run as it is, or else the last.
+func (f facts) next(old []*corev1.Pod) *corev1.Pod {
+	for _, pod := range old {
+		if limps(pod) {
+			return pod
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	return old[len(old)-1]
+}
+
+// limps tells whether the kubelet says that one of the servers of a pod does not run. Such a pod is not
+// waited for: what has been changed may be the cure.
+func limps(pod *corev1.Pod) bool {
+	running := 0
+	for _, status := range pod.Status.ContainerStatuses {
+		if (status.Name == homeContainer || status.Name == guestContainer) && status.State.Running != nil {
+			running++
+		}
+	}
+	return running < 2
+}
+
+// holds tells why a pod must not be restarted now: at most one is at a time, and only what a
+// replica elsewhere serves as well.
+func (f facts) holds(c *redisv1alpha1.RedisEnterpriseCluster, d decision, pod *corev1.Pod) wait {
+	switch {
+	case !formed(c) && limps(pod) && !slices.ContainsFunc(d.servers, server.leads):
+		return wait{}
+	case !f.seen || f.view.Stale:
+		return wait{words: "the servers are looked at first"}
+	case !persistent(c) && (nodes(c) == 1 || limps(pod) && f.unserved(d).Len() > 0):
+		return wait{redisv1alpha1.ReasonNoPersistence, fmt.Sprintf("pod %s is not restarted: it has no volume, and its data is nowhere else; delete it to have it restarted without", pod.Name)}
+	case nodes(c) > 1 && d.servers.leadsOn(pod.Name):
+		return wait{words: pod.Name + " has yet to hand over" + d.because()}
+	case limps(pod) && !d.servers.unknownOn(pod):
+		return wait{}
+	case !d.why.Done():
+		return wait{words: pod.Name + " waits for the others" + d.because()}
+	case len(d.untuned) > 0:
+		return wait{words: "servers are told their settings first"}
+	}
+	return wait{}
+}
+
+// because is what is done or waited for at the ring, to be added to a sentence.
+func (d decision) because() string {
+	switch {
+	case d.why.Doing != "":
+		return ": " + d.why.Doing
+	case len(d.why.Refusals) > 0:
+		return ": " + d.why.Refusals[0].Message
+	}
+	return ""
+}
+
+// leadsOn tells whether a server of a pod is the primary of slots.
+func (all servers) leadsOn(pod string) bool {
+	return slices.ContainsFunc(all, func(s server) bool { return s.pod == pod && s.leads() })
+}
+
+// unknownOn tells whether a server of a pod may be the primary of slots for all that is known: its
+// container runs, and it does not answer.
+func (all servers) unknownOn(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
+		i := slices.IndexFunc(all, func(s server) bool { return s.pod == pod.Name && string(s.place) == status.Name })
+		return i >= 0 && status.State.Running != nil && !all[i].answers
+	})
+}

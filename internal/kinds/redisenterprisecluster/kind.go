@@ -1,0 +1,128 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters/status,verbs=patch
+// +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;secrets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=redisenterpriseclusters.app.redislabs.com,verbs=get
+
+// workers is how many objects are looked at at a time.
+const workers = 8
+
+// Kind is RedisEnterpriseCluster's entry in the list of kinds.
+func Kind() kit.Kind { return KindWith(redis.Dial) }
+
+// KindWith is the kind with another way to reach clusters, for tests.
+func KindWith(dial redis.Dialer) kit.Kind {
+	return kit.Kind{
+		Name:        "redisenterprisecluster",
+		Layer:       kit.Data,
+		CRDs:        []string{"redisenterpriseclusters.app.redislabs.com"},
+		AddToScheme: redisv1alpha1.AddToScheme,
+		Cache:       cached,
+		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
+			prober := redis.NewProber(dial, tools.Clock, nil)
+			if err := mgr.Add(prober); err != nil {
+				return err
+			}
+			return setup(mgr, &reconciler{Tools: tools, prober: prober, refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock}})
+		},
+	}
+}
+
+func cached() map[client.Object]cache.ByObject {
+	pods := kit.Ours()
+	pods.Transform = kit.TrimPod
+	return map[client.Object]cache.ByObject{
+		&redisv1alpha1.RedisEnterpriseCluster{}: {},
+		&appsv1.StatefulSet{}:                   kit.Ours(),
+		&corev1.Service{}:                       kit.Ours(),
+		&corev1.ConfigMap{}:                     kit.Ours(),
+		&corev1.Secret{}:                        kit.Ours(),
+		&corev1.ServiceAccount{}:                kit.Ours(),
+		&policyv1.PodDisruptionBudget{}:         kit.Ours(),
+		&corev1.Pod{}:                           pods,
+	}
+}
+
+func setup(mgr ctrl.Manager, r *reconciler) error {
+	loop := &kit.Loop[*redisv1alpha1.RedisEnterpriseCluster, facts]{
+		Tools:  r.Tools,
+		New:    func() *redisv1alpha1.RedisEnterpriseCluster { return &redisv1alpha1.RedisEnterpriseCluster{} },
+		Kind:   r,
+		Forget: r.forget,
+	}
+	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
+	if err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("redisenterprisecluster").
+		For(&redisv1alpha1.RedisEnterpriseCluster{}).
+		Owns(&appsv1.StatefulSet{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Secret{}).
+		Owns(&corev1.ServiceAccount{}).
+		Owns(&policyv1.PodDisruptionBudget{}).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfPod)).
+		WatchesRawSource(ofUsers).
+		WatchesRawSource(source.Channel(r.prober.Events(), &handler.EnqueueRequestForObject{})).
+		WithOptions(kit.ControllerOptions(workers)).
+		Complete(loop)
+}
+
+// clusterOfPod wakes the cluster of a pod: its StatefulSet stands between them.
+func clusterOfPod(_ context.Context, pod client.Object) []reconcile.Request {
+	name := pod.GetLabels()[redisv1alpha1.ClusterLabel]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{request(pod.GetNamespace(), name)}
+}
+
+// whoReferTo wakes the clusters that name a Secret.
+func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
+	list := &redisv1alpha1.RedisEnterpriseClusterList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		if userSecret(&list.Items[i]) == secret.GetName() {
+			out = append(out, request(list.Items[i].Namespace, list.Items[i].Name))
+		}
+	}
+	return out
+}
+
+func request(namespace, name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+}

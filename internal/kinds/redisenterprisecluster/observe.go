@@ -1,0 +1,120 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+type reconciler struct {
+	*kit.Tools
+	prober   *redis.Prober
+	refusals workload.Refusals
+	memory   memory
+}
+
+// facts are all that is read about a cluster.
+type facts struct {
+	workload.Members
+	now    time.Time
+	images images
+	// credentials are what is in the Secrets.
+	credentials credentials
+	// view is the last look at the servers; seen tells whether there was one.
+	view redis.View
+	seen bool
+	// known is what the process remembers of the cluster.
+	known remembered
+}
+
+// Observe reads the StatefulSet and its pods, the Secrets, and what the prober has seen of the
+// servers, which it asks of nobody here.
+func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (facts, error) {
+	key := client.ObjectKeyFromObject(c)
+	f := facts{now: r.Clock.Now(), images: images{helper: r.HelperImage, redis: r.RedisImage}}
+	if c.DeletionTimestamp != nil {
+		r.prober.Forget(key)
+		return f, nil
+	}
+	if r.memory.isAnother(key, c.UID) {
+		r.prober.Forget(key)
+	}
+	var err error
+	if f.Members, err = workload.ObserveMembers(ctx, r.Client, c, identity(c)); err != nil {
+		return f, err
+	}
+	f.Recall(r.Writes())
+	r.observeRefusal(ctx, c, &f)
+	if f.credentials, err = r.observeCredentials(ctx, c); err != nil {
+		return f, err
+	}
+	r.observeServers(c, &f)
+	return f, nil
+}
+
+// observeRefusal finds out why pods are missing.
+func (r *reconciler) observeRefusal(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) {
+	key := client.ObjectKeyFromObject(c)
+	if !f.Missing() {
+		r.refusals.Forget(key)
+		return
+	}
+	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
+	f.Refusal = r.refusals.Why(ctx, key, f.Set, told != nil && told.Reason == common.ReasonPodsMissing)
+}
+
+// observeServers tells the prober where to look, and takes what it has seen.
+func (r *reconciler) observeServers(c *redisv1alpha1.RedisEnterpriseCluster, f *facts) {
+	key := client.ObjectKeyFromObject(c)
+	switch password := f.credentials.system(); {
+	case asleep(c) && len(f.Pods) == 0:
+		r.prober.Forget(key)
+	case password != "":
+		r.prober.Watch(key, redis.Target{
+			Nodes:       f.targets(c),
+			Credentials: redis.Credentials{User: redissecrets.System, Password: password},
+			Generation:  hashOf(password),
+		})
+		f.view, f.seen = r.prober.View(key)
+	}
+	f.known = r.memory.recall(key, f.now, f.servers(c).tuned(f.tuning(c)))
+}
+
+// targets are the servers of all pods that have an address.
+func (f facts) targets(c *redisv1alpha1.RedisEnterpriseCluster) []redis.Node {
+	var out []redis.Node
+	for i, pod := range f.byOrdinal(c) {
+		if pod == nil || pod.Status.PodIP == "" || ended(pod) {
+			continue
+		}
+		out = append(out,
+			redis.Node{Address: address(pod, redisv1alpha1.Home), Pod: i, Place: redis.Home},
+			redis.Node{Address: address(pod, redisv1alpha1.Guest), Pod: i, Place: redis.Guest})
+	}
+	return out
+}
+
+// ended tells whether the kubelet says that no container of a pod runs, or will again.
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// forget drops all that is known by a name.
+func (r *reconciler) forget(key client.ObjectKey) {
+	r.prober.Forget(key)
+	r.memory.forget(key)
+	r.refusals.Forget(key)
+}

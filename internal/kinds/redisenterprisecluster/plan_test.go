@@ -1,0 +1,223 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/redis"
+)
+
+func TestNothingIsDoneToAClusterThatIsAsItShallBe(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5} {
+		plan := running(n).plan()
+		if plan.Step != nil || plan.Again != 0 {
+			t.Errorf("%d pods: expected rest, got step %v and another look after %s", n, plan.Step, plan.Again)
+		}
+	}
+}
+
+func TestPodsAreRestartedOneByOneAndTheirPrimariesHandOverFirst(t *testing.T) {
+	for name, test := range map[string]struct {
+		scene *scene
+		do    func(*scene)
+		want  string
+	}{
+		"the last one hands over":           {scene: running(3).changed(0, 1, 2), want: "have 10.0.0.1:6380 take the lead"},
+		"and is restarted then":             {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.swap("g0", "h2") }, want: "restart pod example-2"},
+		"one that came back leads again":    {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2") }, want: "have 10.0.0.3:6379 take the lead"},
+		"the next one hands over after it":  {scene: running(3).changed(0, 1), want: "have 10.0.0.3:6380 take the lead"},
+		"none while another is away":        {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2"); s.silence(2) }},
+		"nor while one catches up":          {scene: running(3).changed(0), do: func(s *scene) { s.procs["g1"].LinkUp = false }},
+		"nor before all are told settings":  {scene: running(3).changed(2), do: func(s *scene) { s.swap("g0", "h2"); delete(s.known.tuned, "run-h0") }, want: "tell servers"},
+		"nor while the last refusal is new": {scene: running(3).changed(2), do: func(s *scene) { s.known.until = noon.Add(time.Second) }},
+		"one that crashes goes at once":     {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.swap("g1", "h0"); s.crash(0) }, want: "restart pod example-0"},
+		"one whose node is silent does not": {scene: running(3).changed(0), do: func(s *scene) { s.swap("g1", "h0"); s.silence(0) }},
+		"all of a cluster that never began": {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.Status.Conditions = nil; s.crash(0, 1, 2) }, want: "restart pod example-0"},
+		"none without a volume whose data is nowhere else": {
+			scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.crash(0, 1, 2) },
+		},
+		"but with one":                {scene: running(3, with(persistentSpec)).changed(0, 1, 2), do: func(s *scene) { s.crash(0, 1, 2) }, want: "restart pod example-0"},
+		"one alone without a volume":  {scene: running(1).changed(0)},
+		"one alone with a volume":     {scene: running(1, with(persistentSpec)).changed(0), want: "restart pod example-0"},
+		"nothing of an earlier look":  {scene: running(3).changed(2), do: func(s *scene) { s.Set.Generation = 7 }},
+		"nothing while it hibernates": {scene: running(3, with("{hibernate: true, persistentSpec: {enabled: true}}")).changed(2)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.do != nil {
+				test.do(test.scene)
+			}
+			if got := test.scene.step(); test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {
+				t.Errorf("expected the step %q, got %q (%+v)", test.want, got, test.scene.decide(test.scene.cluster).waits)
+			}
+		})
+	}
+}
+
+// replicas is what the StatefulSet is told.
+func replicas(t *testing.T, s *scene) int32 {
+	t.Helper()
+	for _, child := range s.plan().Children {
+		if set, ok := child.Object.(*appsv1ac.StatefulSetApplyConfiguration); ok {
+			return *set.Spec.Replicas
+		}
+	}
+	t.Fatal("expected a StatefulSet to be declared")
+	return 0
+}
+
+func wants(n int32) func(*cluster) { return func(c *cluster) { c.Spec.Nodes = &n } }
+
+func TestPodsThatLeaveStayUntilTheyHaveNothing(t *testing.T) {
+	leaves := func(do func(*scene)) *scene {
+		s := running(4)
+		wants(3)(s.cluster)
+		if do != nil {
+			do(s)
+		}
+		return s
+	}
+	drained := func(s *scene) {
+		for i := range 3 {
+			s.form(i, 3)
+		}
+		s.apart = map[string]bool{"h3": true, "g3": true}
+		for _, id := range []string{"h3", "g3"} {
+			*s.procs[id] = redis.NodeStatus{ID: id, RunID: "run-" + id, Role: redis.Primary, ClusterOK: true}
+		}
+	}
+	asleep := func(s *scene) {
+		with("{hibernate: true, persistentSpec: {enabled: true}}")(s.cluster)
+	}
+	wakes := func(s *scene) {
+		s.Set.Spec.Replicas, s.Pods, s.seen = new(int32), map[string]*corev1.Pod{}, false
+	}
+	for name, test := range map[string]struct {
+		scene *scene
+		want  int32
+	}{
+		"with slots":                           {leaves(nil), 4},
+		"not seen":                             {leaves(func(s *scene) { drained(s); s.silence(3) }), 4},
+		"away for a moment, with its volume":   {leaves(func(s *scene) { with(persistentSpec)(s.cluster); drained(s); s.silence(3); delete(s.Pods, "example-3") }), 4},
+		"gone with all that it had":            {leaves(func(s *scene) { drained(s); s.silence(3); delete(s.Pods, "example-3") }), 3},
+		"with nothing":                         {leaves(drained), 3},
+		"before there was a cluster":           {leaves(func(s *scene) { s.Status.Conditions = nil; s.silence(0, 1, 2, 3) }), 3},
+		"while the StatefulSet is made anew":   {leaves(func(s *scene) { s.Set = nil; s.silence(3) }), 4},
+		"in its sleep":                         {leaves(asleep), 0},
+		"awake again it drains what there was": {leaves(wakes), 4},
+		"more are wanted":                      {func() *scene { s := running(3); wants(5)(s.cluster); return s }(), 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := replicas(t, test.scene); got != test.want {
+				t.Errorf("expected %d pods, got %d", test.want, got)
+			}
+		})
+	}
+}
+
+func TestServersAreTakenForGoneOnlyWhenTheirDataCannotComeBack(t *testing.T) {
+	newPod := func(do func(*corev1.Pod)) *corev1.Pod {
+		s := running(1)
+		do(s.pod(0))
+		return s.pod(0)
+	}
+	unplacedFor := func(d time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Spec.NodeName, p.CreationTimestamp = "", metav1.NewTime(noon.Add(-d)) }
+	}
+	for name, test := range map[string]struct {
+		pod                   *corev1.Pod
+		withVolume, withoutIt bool
+	}{
+		"it runs":                  {newPod(func(*corev1.Pod) {}), false, false},
+		"it is being deleted":      {newPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }), false, false},
+		"it has ended":             {newPod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), false, true},
+		"there is none":            {nil, false, true},
+		"it has no node yet":       {newPod(unplacedFor(time.Second)), false, true},
+		"it has had none for long": {newPod(unplacedFor(time.Hour)), true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts{now: noon}
+			if got := f.gone(newCluster(with(persistentSpec)), test.pod); got != test.withVolume {
+				t.Errorf("with a volume: expected %t, got %t", test.withVolume, got)
+			}
+			if got := f.gone(newCluster(), test.pod); got != test.withoutIt {
+				t.Errorf("without a volume: expected %t, got %t", test.withoutIt, got)
+			}
+		})
+	}
+}
+
+func TestAnOldPasswordIsValidUntilAllServersHaveKnownTheNewOneForAWhile(t *testing.T) {
+	old, next := hashOf("old"), hashOf("new")
+	for name, test := range map[string]struct {
+		stored []string
+		since  time.Time
+		want   []string
+	}{
+		"at first":                        {nil, time.Time{}, []string{next}},
+		"somebody has changed it":         {[]string{old}, noon.Add(-time.Hour), []string{old, next}},
+		"some servers do not know it yet": {[]string{old, next}, time.Time{}, []string{old, next}},
+		"clients are yet to be told":      {[]string{old, next}, noon.Add(-59 * time.Second), []string{old, next}},
+		"long enough":                     {[]string{old, next}, noon.Add(-time.Minute), []string{next}},
+		"it is changed back":              {[]string{next, old}, time.Time{}, []string{next, old}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := running(3)
+			s.password("new", test.stored...)
+			s.known.tunedSince = test.since
+			if got := s.accepted(s.cluster); !slices.Equal(got, test.want) {
+				t.Errorf("expected %v, got %v", test.want, got)
+			}
+		})
+	}
+}
+
+func TestServersAreToldWhoMayLogInAndTheirSettingsOncePerStart(t *testing.T) {
+	s := running(3, with("redisConfig: {maxmemory-policy: allkeys-lru, io-threads: '2'}"))
+	text := fmt.Sprint(s.tuning(s.cluster).commands)
+	for _, want := range []string{"ACL SETUSER default on resetpass #" + hashOf("secret"), "ACL SETUSER demo@redislabs.com", "CONFIG SET maxmemory-policy allkeys-lru"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q to be told, got %s", want, text)
+		}
+	}
+	if strings.Contains(text, "io-threads") {
+		t.Errorf("expected nothing that needs a restart to be told, got %s", text)
+	}
+	if got := s.step(); got != "" {
+		t.Errorf("expected servers that know it to be left alone, got %q", got)
+	}
+	s.procs["g1"].RunID = "another"
+	if got := s.step(); got != "tell servers their settings" {
+		t.Errorf("expected a server that started anew to be told, got %q", got)
+	}
+}
+
+func TestAPasswordOfTheUsersIsNeitherMadeNorDeclared(t *testing.T) {
+	s := running(3, with("clusterCredentialSecretName: theirs"))
+	s.credentials.theirs = true
+	for _, child := range s.secrets(s.cluster) {
+		if child.Object.(interface{ GetName() *string }).GetName() == nil || *child.Object.(interface{ GetName() *string }).GetName() != "example-system" {
+			t.Errorf("expected our own Secret alone, got %v", child.Object)
+		}
+	}
+	s.credentials.users.Data[passwordKey] = nil
+	if got := s.credentials.problem(s.cluster); got != "clusterCredentialSecretName: Secret theirs has no password" {
+		t.Errorf("expected to be told what is missing, got %q", got)
+	}
+	if got := s.accepted(s.cluster); !slices.Equal(got, []string{hashOf("secret")}) {
+		t.Errorf("expected the passwords of before to stay valid, got %v", got)
+	}
+	if redisv1alpha1.DefaultUsername != s.credentials.login(s.cluster) {
+		t.Errorf("expected the user of their Secret, got %q", s.credentials.login(s.cluster))
+	}
+}

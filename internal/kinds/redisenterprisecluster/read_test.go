@@ -1,0 +1,165 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestResourcesAreThoseOfThePodAndEachServerHasHalf(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec                        string
+		limit, request, cpu, volume string
+		notes                       int
+	}{
+		"the vendor's defaults": {`{}`, "2Gi", "2Gi", "1", "20Gi", 0},
+		"the article's": {
+			`redisEnterpriseNodeResources: {limits: {cpu: 400m, memory: 4 Gi}, requests: {cpu: 400m, memory: 4 Gi}}`,
+			"2Gi", "2Gi", "200m", "20Gi", 2,
+		},
+		"limits alone":               {`redisEnterpriseNodeResources: {limits: {cpu: 1, memory: 1Gi}}`, "512Mi", "0", "500m", "5Gi", 0},
+		"requests alone":             {`redisEnterpriseNodeResources: {requests: {memory: 1Gi}}`, "0", "512Mi", "0", "5Gi", 0},
+		"a volume of another size":   {`persistentSpec: {volumeSize: 7 Gi}`, "2Gi", "2Gi", "1", "7Gi", 0},
+		"an empty list is none":      {`redisEnterpriseNodeResources: {}`, "2Gi", "2Gi", "1", "20Gi", 0},
+		"thousandths are rounded up": {`redisEnterpriseNodeResources: {limits: {cpu: 3m, memory: 1Gi}}`, "512Mi", "0", "2m", "5Gi", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := mustRead(t, newCluster(with(test.spec)))
+			limit, request, cpu := r.each.Limits[corev1.ResourceMemory], r.each.Requests[corev1.ResourceMemory], r.each.Limits[corev1.ResourceCPU]
+			if limit.String() != test.limit || request.String() != test.request || cpu.String() != test.cpu || r.volume.String() != test.volume {
+				t.Errorf("expected %s, %s, %s and a volume of %s, got %s, %s, %s and %s",
+					test.limit, test.request, test.cpu, test.volume, &limit, &request, &cpu, &r.volume)
+			}
+			if len(r.notes) != test.notes {
+				t.Errorf("expected %d notes, got %q", test.notes, r.notes)
+			}
+		})
+	}
+}
+
+func TestWhatIsReadOtherwiseThanItIsWrittenIsTold(t *testing.T) {
+	r := mustRead(t, newCluster(with(`redisEnterpriseNodeResources: {limits: {memory: 4 Gi}}`)))
+	want := []string{`redisEnterpriseNodeResources.limits.memory: "4 Gi" is read as 4Gi`}
+	if !slices.Equal(r.notes, want) {
+		t.Errorf("expected %q, got %q", want, r.notes)
+	}
+}
+
+func TestASpecThatCannotBeSaysWhatToWriteInstead(t *testing.T) {
+	for spec, want := range map[string]string{
+		`redisEnterpriseNodeResources: {limits: {memory: a lot}}`:      `limits.memory: "a lot" is no amount; write one such as`,
+		`redisEnterpriseNodeResources: {requests: {cpu: 1 Core}}`:      `requests.cpu: "1 Core" is no amount`,
+		`redisEnterpriseNodeResources: {limits: {memory: 400m}}`:       "limits.memory: 400m is too little for a primary and a replica; write 128Mi or more",
+		`redisEnterpriseImageSpec: {repository: Redis, versionTag: x}`: `redisEnterpriseImageSpec: "Redis:x" is no image`,
+		`redisEnterpriseImageSpec: {repository: redis, digestHash: a}`: `"redis@sha256:a" is no image`,
+		`sideContainersSpec: [{nam: a}]`:                               `sideContainersSpec[0]: no container of a pod: json: unknown field "nam"`,
+		`sideContainersSpec: [{name: a}, {name: agent}]`:               "sideContainersSpec[1].name: give it a name other than home, guest and agent",
+		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "write persistentSpec: {enabled: true}",
+		`redisConfig: {port: "1", user: x, save: ""}`:                  "redisConfig: port, user: that is the operator's own to say",
+	} {
+		if _, err := read(newCluster(with(spec)), from); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: expected an error with %q, got %v", spec, want, err)
+		}
+	}
+	both := newCluster(with(`{hibernate: true, redisEnterpriseNodeResources: {limits: {memory: a lot}}}`))
+	if _, err := read(both, from); err == nil || !strings.Contains(err.Error(), "a lot") || !strings.Contains(err.Error(), "hibernate") {
+		t.Errorf("expected all that is wrong to be named, got %v", err)
+	}
+}
+
+func TestTheVendorsImageIsReplacedAndAnyOtherIsUsed(t *testing.T) {
+	for spec, want := range map[string]struct {
+		reference string
+		replaced  string
+	}{
+		`{}`:                            {"docker.io/valkey/valkey:8.1", ""},
+		`{imagePullPolicy: Always}`:     {"docker.io/valkey/valkey:8.1", ""},
+		`{versionTag: 5.4.2-27}`:        {"docker.io/valkey/valkey:8.1", "redislabs/redis:5.4.2-27 is the vendor's own"},
+		`{repository: redislabs/redis}`: {"docker.io/valkey/valkey:8.1", "redislabs/redis is the vendor's own"},
+		`{repository: "mirror:5000/redislabs/redis", versionTag: a}`:                          {"docker.io/valkey/valkey:8.1", "mirror:5000/redislabs/redis:a is"},
+		`{repository: registry.connect.redhat.com/redislabs/redis-enterprise, digestHash: a}`: {"docker.io/valkey/valkey:8.1", "redis-enterprise@sha256:a is"},
+		`{repository: redis}`:                                     {"redis", ""},
+		`{repository: redis, versionTag: "7.0"}`:                  {"redis:7.0", ""},
+		`{repository: mirror/redislabs-redis, versionTag: "7.0"}`: {"mirror/redislabs-redis:7.0", ""},
+		`{repository: valkey/valkey, versionTag: "8", digestHash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}`: {
+			"valkey/valkey@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "",
+		},
+	} {
+		img := mustRead(t, newCluster(with(`redisEnterpriseImageSpec: `+spec))).image
+		if img.reference != want.reference || (img.replaced == "") != (want.replaced == "") || !strings.Contains(img.replaced, want.replaced) {
+			t.Errorf("%s: expected %+v, got %+v", spec, want, img)
+		}
+		if img.standard != (img.reference == from.redis) {
+			t.Errorf("%s: expected to be told whether it is the default, got %+v", spec, img)
+		}
+	}
+}
+
+func TestPersistenceIsOnWhereItIsAskedForUnlessItIsTurnedOff(t *testing.T) {
+	for spec, want := range map[string]bool{
+		`{}`: false, `persistentSpec: {}`: true, `persistentSpec: {enabled: "true"}`: true, `persistentSpec: {enabled: true}`: true,
+		`persistentSpec: {enabled: "false"}`: false, `persistentSpec: {enabled: false, volumeSize: 1Gi}`: false,
+	} {
+		if got := persistent(newCluster(with(spec))); got != want {
+			t.Errorf("%s: expected %t", spec, want)
+		}
+	}
+}
+
+func TestPodsAreMadeAnewForWhatTheyAreMadeOfAndForNothingElse(t *testing.T) {
+	key := func(spec string, from images) string {
+		c := newCluster(with(spec))
+		r, err := read(c, from)
+		if err != nil {
+			t.Fatalf("%s: %v", spec, err)
+		}
+		raw, err := json.Marshal(r.wishes(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	newer := images{helper: "opcrew/opcrew-helper:next", redis: "docker.io/valkey/valkey:9.0"}
+	before := key(`{}`, from)
+	for _, spec := range []string{
+		`nodes: 5`, `uiServiceType: LoadBalancer`, `uiAnnotations: {a: b}`,
+		`username: ada`, `clusterRecovery: true`, `license: x`, `redisConfig: {maxmemory-policy: allkeys-lru}`, `services: {servicesAnnotations: {a: b}}`,
+		`upgradeSpec: {}`, `persistentSpec: {enabled: false, volumeSize: 1Gi}`,
+	} {
+		if key(spec, from) != before {
+			t.Errorf("%s: expected no pod to be made anew", spec)
+		}
+	}
+	for _, spec := range []string{
+		`redisConfig: {io-threads: "4"}`, `redisEnterpriseImageSpec: {repository: redis}`, `extraEnvVars: [{name: a, value: b}]`, `persistentSpec: {}`,
+		`redisEnterpriseNodeResources: {limits: {memory: 1Gi}}`, `clusterCredentialSecretName: other`, `certificates: {cmCertificateSecretName: page}`, `sideContainersSpec: [{name: a}]`,
+	} {
+		if key(spec, from) == before {
+			t.Errorf("%s: expected pods to be made anew", spec)
+		}
+	}
+	const blank, article = `redisEnterpriseNodeResources: {limits: {memory: 4 Gi}}`, `redisEnterpriseImageSpec: {versionTag: 5.4.0-19}`
+	if key(blank, from) != key(`redisEnterpriseNodeResources: {limits: {memory: 4096Mi}}`, from) {
+		t.Error("expected the same amount in other words to make no pod anew")
+	}
+	if key(article, from) != before {
+		t.Error("expected another tag of the vendor's image, which is replaced anyway, to make no pod anew")
+	}
+	if key(`{}`, newer) != before {
+		t.Error("expected an upgrade of the operator to restart nobody")
+	}
+	const auto = `upgradeSpec: {autoUpgradeRedisEnterprise: true}`
+	if key(auto, from) == key(auto, newer) {
+		t.Error("expected an upgrade of the operator to bring another default image to whoever asked for that")
+	}
+	const own = `{upgradeSpec: {autoUpgradeRedisEnterprise: true}, redisEnterpriseImageSpec: {repository: redis}}`
+	if key(own, from) != key(own, newer) {
+		t.Error("expected an image that the user has named to stay")
+	}
+}

@@ -1,0 +1,115 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/redis"
+)
+
+// report gives the cluster with what is reported of a scene.
+func (s *scene) report() *cluster {
+	(&reconciler{}).Report(s.cluster, s.look(), kit.Outcome{}, noon)
+	return s.cluster
+}
+
+func TestTheStatusNamesTheFirstCause(t *testing.T) {
+	for name, test := range map[string]struct {
+		scene *scene
+		do    func(*scene)
+		// wants are beginnings of conditions by their types.
+		wants map[string]string
+		state string
+	}{
+		"all is well": {scene: running(3), state: "Running", wants: map[string]string{
+			"Ready":     "True AllPodsReady: 3 of 3 pods are ready and every slot is served",
+			"Available": "True AllSlotsServed", "Redundant": "True AllShardsReplicated", "UpToDate": "True AllUpToDate",
+			"DataAtRisk": "none", "Migrating": "none",
+		}},
+		"one pod alone": {scene: running(1), state: "Running", wants: map[string]string{"Ready": "True AllPodsReady", "Redundant": "False TooFewNodes"}},
+		"a pod is gone": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0"); s.silence(0) }, state: "Running", wants: map[string]string{
+			"Ready": "False Updating: 2 of 3 pods are ready; example-0: ", "Available": "True", "Redundant": "False ReplicaMissing",
+		}},
+		"a primary is lost, and others elect": {scene: running(3), do: func(s *scene) { s.silence(0) }, state: "Error", wants: map[string]string{
+			"Ready": "False SlotsUnserved: 10923 of 16384 slots",
+		}},
+		"no server answers": {scene: running(3), do: func(s *scene) { s.silence(0, 1, 2) }, state: "RecoveringFirstPod", wants: map[string]string{
+			"Ready": "False Unreachable: No server answers; home of example-0: connection refused",
+		}},
+		"all start again": {scene: running(3), do: func(s *scene) { s.crash(0, 1, 2) }, state: "RecoveringFirstPod", wants: map[string]string{
+			"Ready": "False Recovering",
+		}},
+		"at first": {scene: running(3), do: func(s *scene) { s.Status.Conditions = nil; s.silence(0) }, state: "Initializing", wants: map[string]string{
+			"Ready": "False Creating: The servers form a cluster",
+		}},
+		"pods are changed": {scene: running(3).changed(2), state: "RunningRollingUpdate", wants: map[string]string{
+			"UpToDate": "False Updating: 2 of 3 pods run what the spec says; example-2 has yet to hand over: the home of pod 2 hands over to the guest of pod 0",
+		}},
+		"its data is nowhere else": {scene: running(1).changed(0), wants: map[string]string{
+			"Ready": "False NoPersistence: pod example-0 is not restarted", "DataAtRisk": "True NoPersistence",
+		}, state: "RunningRollingUpdate"},
+		"slots move": {scene: running(3), do: func(s *scene) {
+			wants(2)(s.cluster)
+			s.view.Move = &redis.Progress{Goal: 2, Slots: 5461, Moved: 546, Began: noon}
+		}, state: "Running", wants: map[string]string{
+			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved: 546 of 5461", "Migrating": "True ScalingDown: 546 of 5461 slots",
+		}},
+		"a spec that cannot be": {scene: running(3), do: func(s *scene) { with("redisConfig: {port: '1'}")(s.cluster) }, state: "Invalid", wants: map[string]string{
+			"Ready": "False InvalidSpec: redisConfig: port",
+		}},
+		"a setting is refused": {scene: running(3), do: func(s *scene) {
+			s.known.complaint, s.known.complained = "maxmemory-policy: ERR", s.tuning(s.cluster).generation
+		}, state: "Running", wants: map[string]string{
+			"Ready": "False ConfigRefused: Servers refuse a setting: maxmemory-policy: ERR",
+		}},
+		"it hibernates": {scene: running(3, with("{hibernate: true, persistentSpec: {enabled: true}}")), do: func(s *scene) {
+			s.Set.Spec.Replicas, s.Pods = new(int32), nil
+		}, state: "Running", wants: map[string]string{"Ready": "True Hibernating", "Available": "False Hibernating"}},
+		"it has not been looked at yet": {scene: running(3), do: func(s *scene) { s.seen = false }, state: "Running", wants: map[string]string{
+			"Available": "True AllSlotsServed",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.do != nil {
+				test.do(test.scene)
+			}
+			c := test.scene.report()
+			for kind, want := range test.wants {
+				if got := told(c.Status.Conditions, kind); !strings.HasPrefix(got, want) {
+					t.Errorf("%s: expected %q, got %q", kind, want, got)
+				}
+			}
+			if string(c.Status.State) != test.state {
+				t.Errorf("expected state %s, got %s", test.state, c.Status.State)
+			}
+		})
+	}
+}
+
+func TestAClusterInItsSleepRemembersHowManyPodsItHad(t *testing.T) {
+	s := running(3, with("{hibernate: true, persistentSpec: {enabled: true}}"))
+	s.Set.Spec.Replicas, s.Pods = new(int32), nil
+	if c := s.report(); c.Status.Nodes != 3 || c.Status.Shards != 3 {
+		t.Errorf("expected 3 pods and 3 shards to be remembered, got %d and %d", c.Status.Nodes, c.Status.Shards)
+	}
+}
+
+func TestTheVersionIsTheLowest(t *testing.T) {
+	for want, versions := range map[string][]redis.Version{
+		"":             {{}},
+		"7.0.9":        {{Number: "7.0.15"}, {Number: "7.0.9"}, {}},
+		"valkey 8.1.3": {{Number: "8.1.10", Valkey: true}, {Number: "8.1.3", Valkey: true}},
+	} {
+		var all servers
+		for _, version := range versions {
+			all = append(all, server{version: version})
+		}
+		if got := all.lowest(); got != want {
+			t.Errorf("expected %q, got %q", want, got)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+// reportAvailability tells whether all slots are served and, where not, why nobody else serves them.
+func (f facts) reportAvailability(set condition.Set, d decision) {
+	const kind = redisv1alpha1.ConditionAvailable
+	reportAvailable(set, d.servers, f.unserved(d))
+	told := meta.FindStatusCondition(*set.Conditions, kind)
+	if told.Status == metav1.ConditionTrue {
+		return
+	}
+	fenced, lacksQuorum := d.refusal(ring.Fenced)
+	switch first, answering := d.servers.trouble(); {
+	case lacksQuorum:
+		set.False(kind, redisv1alpha1.ReasonQuorumLost, fenced.Message)
+	case f.view.Err != nil:
+		set.False(kind, redisv1alpha1.ReasonUnreachable, "The servers cannot be asked: "+f.view.Err.Error())
+	case answering == 0 && f.runs():
+		set.False(kind, redisv1alpha1.ReasonUnreachable, "No server answers"+first)
+	case answering == 0:
+		set.False(kind, redisv1alpha1.ReasonRecovering, "The pods start, and no server answers yet")
+	default:
+		set.False(kind, told.Reason, told.Message+d.because())
+	}
+}
+
+// runs tells whether the kubelet says that a server runs.
+func (f facts) runs() bool {
+	for _, pod := range f.Pods {
+		if !limps(pod) {
+			return true
+		}
+	}
+	return false
+}
+
+// trouble is why the first server does not answer, and how many do.
+func (all servers) trouble() (first string, answering int) {
+	for _, s := range all {
+		switch {
+		case s.answers:
+			answering++
+		case first == "" && s.loading:
+			first = fmt.Sprintf("; %s loads its data", s)
+		case first == "" && s.err != nil:
+			first = fmt.Sprintf("; %s: %v", s, s.err)
+		}
+	}
+	return first, answering
+}
+
+// refusal is the first of a guard, if it has one.
+func (d decision) refusal(guards ...ring.Guard) (ring.Refusal, bool) {
+	i := slices.IndexFunc(d.why.Refusals, func(r ring.Refusal) bool { return slices.Contains(guards, r.Guard) })
+	if i < 0 {
+		return ring.Refusal{}, false
+	}
+	return d.why.Refusals[i], true
+}
+
+// reportRisk tells of data that is missing, or would be by what is asked for. What a server that does not answer has
+// is not missing.
+func (f facts) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
+	const kind = redisv1alpha1.ConditionDataAtRisk
+	_, answering := d.servers.trouble()
+	risk, missing := d.refusal(ring.Lost, ring.Unowned)
+	if !missing || answering < len(d.servers) || !formed(c) {
+		risk, missing = d.refusal(ring.Twins, ring.Strangers)
+	}
+	switch {
+	case missing:
+		set.True(kind, redisv1alpha1.ReasonDataMissing, risk.Message)
+	case d.waits.reason != "":
+		set.True(kind, d.waits.reason, d.waits.words)
+	default:
+		set.Remove(kind)
+	}
+}
+
+// reportMove tells how far a move of slots is. What has been moved is told when the prober finds that it matters.
+func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
+	const kind = redisv1alpha1.ConditionMigrating
+	if !f.view.Moving() {
+		set.Remove(kind)
+		c.Status.Move = nil
+		return
+	}
+	move, before := f.view.Move, c.Status.Move
+	began := metav1.NewTime(move.Began)
+	reason := redisv1alpha1.ReasonRebalancing
+	switch {
+	case before != nil && before.StartedAt != nil && before.StartedAt.Unix() == began.Unix():
+		reason = before.Reason
+	case int(c.Status.Nodes) > move.Goal:
+		reason = redisv1alpha1.ReasonScalingDown
+	case int(c.Status.Shards) < move.Goal:
+		reason = redisv1alpha1.ReasonScalingUp
+	}
+	c.Status.Move = &redisv1alpha1.Move{Reason: reason, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Slots), StartedAt: &began}
+	set.True(kind, reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods", move.Moved, move.Slots, move.Goal))
+}
+
+// reportPods tells what keeps the pods from being ready, and what is done about that at the ring.
+func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, done kit.Outcome) {
+	const kind = redisv1alpha1.ConditionPodsReady
+	names := identity(c).Names(nodes(c))
+	f.Members.Report(set, kind, "pods", names, done)
+	told := meta.FindStatusCondition(*set.Conditions, kind)
+	if told.Status == metav1.ConditionTrue || told.Reason == common.ReasonPodsMissing {
+		return
+	}
+	reason, scales := told.Reason, f.Set != nil && f.Replicas() != nodes(c)
+	memory, full := d.refusal(ring.Memory)
+	switch {
+	case full:
+		set.False(kind, redisv1alpha1.ReasonTooLittleMemory, told.Message+": "+memory.Message)
+		return
+	case scales && f.Replicas() > nodes(c):
+		reason = redisv1alpha1.ReasonScalingDown
+	case scales:
+		reason = redisv1alpha1.ReasonScalingUp
+	case reason == common.ReasonUpdating && d.failsBack():
+		reason = redisv1alpha1.ReasonFailingBack
+	}
+	set.False(kind, reason, told.Message+d.because()+f.refused())
+}
+
+// refused is what servers said when the last step was not taken.
+func (f facts) refused() string {
+	if f.known.refused == "" {
+		return ""
+	}
+	return "; last: " + f.known.refused
+}
+
+func (d decision) failsBack() bool {
+	_, is := d.step.(redis.Failback)
+	return is
+}
+
+// lowest is the lowest version that any server runs, such as 7.0.15 or valkey 8.1.3; "" if none is known.
+func (all servers) lowest() string {
+	var low redis.Version
+	for _, s := range all {
+		if s.version.Number != "" && (low.Number == "" || compare(s.version.Number, low.Number) < 0) {
+			low = s.version
+		}
+	}
+	if low.Valkey {
+		return "valkey " + low.Number
+	}
+	return low.Number
+}
+
+// compare compares versions by their numbers.
+func compare(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
+		x, _ := strconv.Atoi(a)
+		y, _ := strconv.Atoi(b)
+		return cmp.Compare(x, y)
+	})
+}

@@ -1,0 +1,117 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+)
+
+const (
+	// leastMemory is what two servers and their replication need at least, in bytes.
+	leastMemory = 128 << 20
+	// volumePerMemory is how much larger than a pod's memory a volume is, as the vendor advises: an append
+	// only file is rewritten beside the old one.
+	volumePerMemory = 5
+)
+
+// resources are those of a pod as a whole, agent apart: the vendor's defaults where the spec has none. Notes
+// tell what was read otherwise than it was written; the error names what cannot be.
+func resources(spec *redisv1alpha1.RedisEnterpriseClusterSpec) (out corev1.ResourceRequirements, notes []string, err error) {
+	wanted := spec.RedisEnterpriseNodeResources
+	if wanted == nil || len(wanted.Limits) == 0 && len(wanted.Requests) == 0 {
+		all := corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse(redisv1alpha1.DefaultCPU), corev1.ResourceMemory: resource.MustParse(redisv1alpha1.DefaultMemory),
+		}
+		return corev1.ResourceRequirements{Limits: all, Requests: all}, nil, nil
+	}
+	limits, notes, err := quantities("limits", wanted.Limits)
+	if err != nil {
+		return out, nil, err
+	}
+	requests, more, err := quantities("requests", wanted.Requests)
+	if err != nil {
+		return out, nil, err
+	}
+	out = corev1.ResourceRequirements{Limits: limits, Requests: requests}
+	return out, append(notes, more...), enough(out)
+}
+
+func quantities(field string, amounts map[corev1.ResourceName]redisv1alpha1.Amount) (corev1.ResourceList, []string, error) {
+	var notes []string
+	out := corev1.ResourceList{}
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		amount := amounts[name]
+		q, err := resource.ParseQuantity(amount.Normal())
+		if err != nil {
+			return nil, nil, fmt.Errorf("redisEnterpriseNodeResources.%s.%s: %q is no amount; write one such as 400m or 4Gi", field, name, amount)
+		}
+		if amount.Normal() != string(amount) {
+			notes = append(notes, fmt.Sprintf("redisEnterpriseNodeResources.%s.%s: %q is read as %s", field, name, amount, amount.Normal()))
+		}
+		out[name] = q
+	}
+	if len(out) == 0 {
+		return nil, nil, nil
+	}
+	return out, notes, nil
+}
+
+// enough refuses memory that no server could start with.
+func enough(r corev1.ResourceRequirements) error {
+	limit, ok := r.Limits[corev1.ResourceMemory]
+	if !ok || limit.Value() >= leastMemory {
+		return nil
+	}
+	return fmt.Errorf("redisEnterpriseNodeResources.limits.memory: %s is too little for a primary and a replica; write 128Mi or more", limit.String())
+}
+
+// half are the resources of one of the two servers of a pod.
+func half(r corev1.ResourceRequirements) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Limits: halves(r.Limits), Requests: halves(r.Requests)}
+}
+
+func halves(list corev1.ResourceList) corev1.ResourceList {
+	if len(list) == 0 {
+		return nil
+	}
+	out := corev1.ResourceList{}
+	for name, q := range list {
+		if name == corev1.ResourceCPU {
+			out[name] = *resource.NewMilliQuantity(q.MilliValue()/2+q.MilliValue()%2, q.Format)
+			continue
+		}
+		out[name] = *resource.NewQuantity(q.Value()/2, q.Format)
+	}
+	return out
+}
+
+// memoryLimit is that of a server, in bytes; 0 is without one. The helper has it use three quarters for data.
+func memoryLimit(server corev1.ResourceRequirements) int64 {
+	limit := server.Limits[corev1.ResourceMemory]
+	return limit.Value()
+}
+
+// volumeSize is that of a pod's claim.
+func volumeSize(spec *redisv1alpha1.RedisEnterpriseClusterSpec, pod corev1.ResourceRequirements) resource.Quantity {
+	if p := spec.PersistentSpec; p != nil && p.VolumeSize != "" {
+		return p.VolumeSize.Quantity()
+	}
+	memory, ok := pod.Limits[corev1.ResourceMemory]
+	if !ok {
+		memory, ok = pod.Requests[corev1.ResourceMemory]
+	}
+	if !ok {
+		memory = resource.MustParse(redisv1alpha1.DefaultMemory)
+	}
+	size := memory.DeepCopy()
+	size.Mul(volumePerMemory)
+	return size
+}

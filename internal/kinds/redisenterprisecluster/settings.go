@@ -1,0 +1,83 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+)
+
+// class tells how a setting of redisConfig comes into effect.
+type class string
+
+// Classes of settings.
+const (
+	// live settings are changed while a server runs (CONFIG SET).
+	live class = "live"
+	// restart settings are read when a server starts.
+	restart class = "restart"
+	// forbidden settings are the operator's own; the CRD refuses them, but for those that were stored before it did.
+	forbidden class = "forbidden"
+)
+
+// atStart are the settings that servers call immutable when they are asked to change them: Redis 7.0 to 8.0 and
+// Valkey 8.1. Up to 7.0 lists of processors were spelled with underscores.
+var atStart = []string{
+	"always-show-logo", "cluster-databases", "databases", "disable-thp", "io-threads", "io-threads-do-reads", "rdbchecksum", "set-proc-title",
+	"aof-rewrite-cpulist", "aof_rewrite_cpulist", "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist", "server-cpulist", "server_cpulist",
+	"socket-mark-id", "syslog-enabled", "syslog-facility", "syslog-ident", "tcp-backlog",
+}
+
+// ours are the settings that make the cluster what it is, as the rule of the CRD has them.
+var (
+	ours = []string{
+		"port", "bind", "bind-source-addr", "dir", "dbfilename", "appendonly", "appendfilename", "appenddirname", "cluster-enabled", "cluster-port",
+		"cluster-config-file", "cluster-require-full-coverage", "cluster-allow-replica-migration", "cluster-migration-barrier",
+		"cluster-replica-validity-factor", "cluster-slave-validity-factor", "cluster-replica-no-failover", "cluster-slave-no-failover",
+		"requirepass", "masterauth", "masteruser", "primaryauth", "primaryuser", "aclfile", "user", "include", "loadmodule", "rename-command",
+		"daemonize", "supervised", "pidfile", "logfile", "protected-mode", "replicaof", "slaveof", "maxmemory",
+	}
+	oursBegin = []string{"tls-", "cluster-announce-", "replica-announce-", "slave-announce-", "unixsocket", "enable-"}
+)
+
+func classOf(name string) class {
+	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	switch {
+	case slices.Contains(ours, name) || slices.ContainsFunc(oursBegin, begins):
+		return forbidden
+	case slices.Contains(atStart, name):
+		return restart
+	}
+	return live
+}
+
+// settings are those of a class.
+func settings(c *redisv1alpha1.RedisEnterpriseCluster, of class) map[string]string {
+	out := map[string]string{}
+	for name, value := range c.Spec.RedisConfig {
+		if classOf(name) == of {
+			out[name] = string(value)
+		}
+	}
+	return out
+}
+
+// configFile is redisConfig as a server reads it when it starts, in the order of the names.
+func configFile(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	all := settings(c, live)
+	maps.Copy(all, settings(c, restart))
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		value := all[name]
+		if strings.TrimSpace(value) == "" {
+			value = `""`
+		}
+		fmt.Fprintf(&text, "%s %s\n", name, value)
+	}
+	return text.String()
+}

@@ -1,0 +1,164 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// blockers are what stands in the way of Ready, the first that does being its cause. One pod has no copy
+// elsewhere, and is what was asked for.
+func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
+	out := []condition.Blocker{
+		condition.Unless(redisv1alpha1.ConditionChildrenReady),
+		condition.WhenTrue(redisv1alpha1.ConditionDataAtRisk),
+		condition.Unless(redisv1alpha1.ConditionAvailable),
+		condition.Unless(redisv1alpha1.ConditionPodsReady),
+		condition.Unless(redisv1alpha1.ConditionUpToDate),
+	}
+	if nodes(c) > 1 {
+		out = append(out, condition.Unless(redisv1alpha1.ConditionRedundant))
+	}
+	return out
+}
+
+// Report fills the status from the facts and from what was done.
+func (r *reconciler) Report(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome, now time.Time) {
+	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: now}
+	if c.DeletionTimestamp != nil {
+		c.Status.State = stateOf(situation{deleting: true})
+		return
+	}
+	d := f.decide(c)
+	f.reportNames(c, d)
+	kit.ReportChildren(set, redisv1alpha1.ConditionChildrenReady, done)
+	d.reading.reportRemarks(set, c)
+	f.reportUpToDate(set, c, d)
+	if asleep(c) {
+		f.reportSleep(set, c)
+		return
+	}
+	f.reportServers(set, c, d)
+	f.reportPods(set, c, d, done)
+	c.Status.State = stateOf(f.situation(c, d, done))
+	ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
+	set.SumUp(blockers(c), redisv1alpha1.ReasonAllPodsReady, ready.Message+" and every slot is served")
+}
+
+// reportNames fills in what follows from the object itself, and from which pods there are. While it sleeps it
+// remembers how many there were.
+func (f facts) reportNames(c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
+	s := &c.Status
+	s.SpecStatus = specStatus(d.invalid)
+	s.SecretName = userSecret(c)
+	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(c)})
+	if n := f.Replicas(); n > 0 {
+		s.Nodes = n
+	}
+	s.ReadyNodes = f.Ready(identity(c).Names(s.Nodes))
+	s.Endpoints = endpoints(c, s.Nodes)
+}
+
+// reportServers tells what was seen of the servers. Before they were looked at, what was last said of them stands.
+func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
+	s := &c.Status
+	switch {
+	case !f.seen && formed(c):
+		return
+	case !formed(c) && (!f.seen || f.unserved(d).Len() > 0):
+		text := "The servers form a cluster" + d.because()
+		set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonCreating, text)
+		set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonCreating, text)
+		return
+	}
+	s.Shards, s.Slots = d.servers.shards(), d.servers.slotMap()
+	if version := d.servers.lowest(); version != "" {
+		s.Version = version
+	}
+	f.reportAvailability(set, d)
+	reportRedundant(set, d.servers)
+	f.reportRisk(set, c, d)
+	f.reportMove(set, c)
+}
+
+func (f facts) reportUpToDate(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
+	const kind = redisv1alpha1.ConditionUpToDate
+	switch problem := f.credentials.problem(c); {
+	case d.invalid != nil:
+		set.False(kind, redisv1alpha1.ReasonInvalidSpec, d.invalid.Error())
+	case problem != "":
+		set.False(kind, redisv1alpha1.ReasonInvalidSpec, problem)
+	case f.known.complaint != "" && f.known.complained == d.tuning.generation:
+		set.False(kind, redisv1alpha1.ReasonConfigRefused, "Servers refuse a setting: "+f.known.complaint)
+	case len(d.old) > 0:
+		f.reportRolling(set, d)
+	case f.Set != nil && f.Set.Status.ObservedGeneration < f.Set.Generation:
+		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+	default:
+		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod runs what the spec says")
+	}
+}
+
+// reportRolling tells how far a change of the pods is, and what its next step waits for.
+func (f facts) reportRolling(set condition.Set, d decision) {
+	reason, text := common.ReasonUpdating, fmt.Sprintf("%d of %d pods run what the spec says", int(f.Replicas())-len(d.old), f.Replicas())
+	if d.waits.reason != "" {
+		reason = d.waits.reason
+	}
+	if d.waits.words != "" {
+		text += "; " + d.waits.words
+	}
+	set.False(redisv1alpha1.ConditionUpToDate, reason, text)
+}
+
+// reportSleep is for a cluster whose pods are stopped, or are about to be.
+func (f facts) reportSleep(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
+	const text = "The spec says so: there are no pods, and their claims are kept"
+	set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonHibernating, text)
+	set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonHibernating, text)
+	for _, kind := range []string{redisv1alpha1.ConditionMigrating, redisv1alpha1.ConditionDataAtRisk} {
+		set.Remove(kind)
+	}
+	c.Status.Move = nil
+	c.Status.State = stateOf(situation{made: f.Set != nil, asleep: true})
+	if len(f.Pods) > 0 || f.Replicas() > 0 {
+		set.False(redisv1alpha1.ConditionPodsReady, common.ReasonUpdating, fmt.Sprintf("%d pods are stopping", len(f.Pods)))
+		set.False(redisv1alpha1.ConditionReady, common.ReasonUpdating, fmt.Sprintf("%d pods are stopping", len(f.Pods)))
+		return
+	}
+	set.True(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonHibernating, text)
+	set.SumUp(blockers(c)[:1], redisv1alpha1.ReasonHibernating, text)
+}
+
+// situation is what the vendor's state depends on.
+func (f facts) situation(c *redisv1alpha1.RedisEnterpriseCluster, d decision, done kit.Outcome) situation {
+	children := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady)
+	out := situation{
+		invalid: d.invalid != nil,
+		refused: done.Err != nil || children != nil && (children.Reason == common.ReasonRefused || children.Reason == common.ReasonNameTaken),
+		made:    f.Set != nil, formed: formed(c), rolling: len(d.old) > 0,
+	}
+	if !f.seen { // as it was last told
+		if meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionAvailable) {
+			out.served = redisv1alpha1.Slots
+		}
+		return out
+	}
+	out.served = redisv1alpha1.Slots - f.unserved(d).Len()
+	for _, s := range d.servers {
+		if s.answers {
+			out.answering++
+		}
+	}
+	return out
+}

@@ -1,0 +1,176 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// scene is a cluster as it is observed, with its servers.
+type scene struct {
+	*cluster
+	facts
+	procs map[string]*redis.NodeStatus
+	// apart are the servers that know nobody, and that nobody knows.
+	apart map[string]bool
+}
+
+const persistentSpec = "persistentSpec: {enabled: true}"
+
+// running is a cluster of n pods in which all is well.
+func running(n int, options ...func(*cluster)) *scene {
+	count := int32(n)
+	c := newCluster(append([]func(*cluster){func(c *cluster) { c.Spec.Nodes = &count }}, options...)...)
+	c.Status.Nodes, c.Status.Shards = count, count
+	c.Status.Conditions = []metav1.Condition{{Type: "Available", Status: "True", Reason: redisv1alpha1.ReasonAllSlotsServed}}
+	s := &scene{cluster: c, procs: map[string]*redis.NodeStatus{}, facts: facts{
+		now: noon, images: from, seen: true,
+		Members: workload.Members{Pods: map[string]*corev1.Pod{}, Set: &appsv1.StatefulSet{}},
+	}}
+	s.Set.Spec.Replicas = &count
+	s.Set.Status = appsv1.StatefulSetStatus{Replicas: count, UpdatedReplicas: count, UpdateRevision: "now"}
+	s.password("secret", hashOf("secret"))
+	for i := range n {
+		s.addPod(i)
+	}
+	for i := range n {
+		s.form(i, n)
+	}
+	s.told()
+	return s
+}
+
+// password has the users' Secret hold one, and the servers be told of some.
+func (s *scene) password(password string, accepted ...string) {
+	s.credentials.users = &corev1.Secret{Data: map[string][]byte{usernameKey: []byte("demo@redislabs.com"), passwordKey: []byte(password)}}
+	s.credentials.own = &corev1.Secret{Data: map[string][]byte{passwordKey: []byte("inner"), acceptedKey: []byte(acceptedText(accepted))}}
+}
+
+// told has all servers know what they shall.
+func (s *scene) told() {
+	s.known.tuned = map[string]string{}
+	for _, p := range s.procs {
+		s.known.tuned[p.RunID] = s.tuning(s.cluster).generation
+	}
+	s.known.tunedSince = noon
+}
+
+func (s *scene) addPod(i int) {
+	pod := &corev1.Pod{}
+	pod.Name, pod.UID = fmt.Sprintf("example-%d", i), "p"
+	pod.CreationTimestamp = metav1.NewTime(noon.Add(-time.Hour))
+	pod.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: "now"}
+	pod.Spec.NodeName, pod.Status.PodIP, pod.Status.Phase = "node", fmt.Sprintf("10.0.0.%d", i+1), corev1.PodRunning
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	for _, name := range []string{homeContainer, guestContainer} {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		})
+	}
+	s.Pods[pod.Name] = pod
+	for _, name := range []string{"h", "g"} {
+		id := fmt.Sprintf("%s%d", name, i)
+		s.procs[id] = &redis.NodeStatus{ID: id, RunID: "run-" + id, Role: redis.Primary, ClusterOK: true, Version: redis.Version{Number: "7.0.15"}}
+	}
+}
+
+// form has pod i lead its shard, and its neighbour follow.
+func (s *scene) form(i, n int) {
+	home, guest := s.procs[fmt.Sprintf("h%d", i)], s.procs[fmt.Sprintf("g%d", (i+1)%n)]
+	home.Slots = redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
+	guest.Role, guest.PrimaryID, guest.LinkUp = redis.Replica, home.ID, true
+}
+
+// swap has a replica take the lead of its primary.
+func (s *scene) swap(replica, primary string) {
+	r, p := s.procs[replica], s.procs[primary]
+	r.Role, r.PrimaryID, r.Slots = redis.Primary, "", p.Slots
+	p.Role, p.PrimaryID, p.Slots, p.LinkUp = redis.Replica, r.ID, nil, true
+}
+
+func (s *scene) pod(i int) *corev1.Pod { return s.Pods[fmt.Sprintf("example-%d", i)] }
+
+// crash has the containers of pods end, again and again.
+func (s *scene) crash(pods ...int) {
+	for _, i := range pods {
+		s.silence(i)
+		for n := range s.pod(i).Status.ContainerStatuses {
+			s.pod(i).Status.ContainerStatuses[n].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+		}
+	}
+}
+
+// silence has the servers of pods not answer.
+func (s *scene) silence(pods ...int) {
+	for _, i := range pods {
+		delete(s.procs, fmt.Sprintf("h%d", i))
+		delete(s.procs, fmt.Sprintf("g%d", i))
+		s.pod(i).Status.Conditions = nil
+	}
+}
+
+// changed has pods run what the spec does not say any more.
+func (s *scene) changed(pods ...int) *scene {
+	for _, i := range pods {
+		s.pod(i).Labels[appsv1.ControllerRevisionHashLabelKey] = "before"
+	}
+	s.Set.Status.UpdatedReplicas = *s.Set.Spec.Replicas - int32(len(pods))
+	return s
+}
+
+// look fills in the view.
+func (s *scene) look() facts {
+	s.view = redis.View{At: noon, Nodes: map[string]redis.NodeStatus{}, Move: s.view.Move}
+	for i := range len(s.Pods) {
+		for name, port := range map[string]string{"h": "6379", "g": "6380"} {
+			address := fmt.Sprintf("10.0.0.%d:%s", i+1, port)
+			p := s.procs[fmt.Sprintf("%s%d", name, i)]
+			if p == nil {
+				s.view.Nodes[address] = redis.NodeStatus{Err: errors.New("connection refused")}
+				continue
+			}
+			status := *p
+			status.Known = s.table(status.ID)
+			s.view.Nodes[address] = status
+		}
+	}
+	return s.facts
+}
+
+// table is what a server knows: all that answer and have been in the cluster.
+func (s *scene) table(myself string) []redis.Peer {
+	var out []redis.Peer
+	for i := range len(s.Pods) {
+		for name, port := range map[string]string{"h": "6379", "g": "6380"} {
+			if p := s.procs[fmt.Sprintf("%s%d", name, i)]; p != nil && (p.ID == myself || !s.apart[p.ID] && !s.apart[myself]) {
+				out = append(out, redis.Peer{
+					ID: p.ID, Address: fmt.Sprintf("10.0.0.%d:%s", i+1, port), Role: p.Role, PrimaryID: p.PrimaryID,
+					Myself: p.ID == myself, Connected: true, Slots: p.Slots,
+				})
+			}
+		}
+	}
+	return out
+}
+
+func (s *scene) plan() kit.Plan { return (&reconciler{}).Plan(s.cluster, s.look(), noon) }
+
+// step is the name of the plan's step, "" for none.
+func (s *scene) step() string {
+	if step := s.plan().Step; step != nil {
+		return step.Name
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// apply strikes the process from all tables that can be reached: one that forgets later
+// hears of it again from one that has not yet, for up to a minute.
+func (s Forget) apply(ctx context.Context, store Store) error {
+	var errs []error
+	for _, at := range s.At {
+		_, err := store.Do(ctx, at, clusterCommand("FORGET", s.ID))
+		if err != nil && !refused(err, "Unknown node") {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// apply takes the process out only if it holds no key now, whatever its role: a reset has
+// a replica drop all that it holds.
+func (s ResetEmpty) apply(ctx context.Context, store Store) error {
+	status, err := store.Status(ctx, s.Address)
+	if err != nil {
+		return err
+	}
+	if status.ID != s.ID {
+		return fmt.Errorf("%s is %s by now, and not %s", s.Address, status.ID, s.ID)
+	}
+	if status.Keys > 0 || len(status.Slots) > 0 {
+		return fmt.Errorf("%s holds %d keys and %d slots", s.Address, status.Keys, status.Slots.Len())
+	}
+	_, err = store.Do(ctx, s.Address, clusterCommand("RESET", "SOFT"))
+	return err
+}
+
+// errBackground tells that a step is not one for Apply.
+var errBackground = errors.New("slots are moved in the background: see Prober.Move")
+
+func (s MoveSlots) apply(context.Context, Store) error { return errBackground }
+
+func (s StopMove) apply(context.Context, Store) error { return errBackground }

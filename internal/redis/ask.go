@@ -1,0 +1,106 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Status asks one process. While it loads its data it answers INFO alone.
+func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error) {
+	answers, err := r.Do(ctx, address, Command{"INFO"})
+	if err != nil {
+		return NodeStatus{Err: err}, err
+	}
+	status := parseInfo(text(answers[0]))
+	if status.Loading {
+		return status, nil
+	}
+	answers, err = r.Do(ctx, address, clusterCommand("INFO"), clusterCommand("NODES"))
+	if refused(err, "LOADING") { // since
+		status.Loading = true
+		return status, nil
+	}
+	if err != nil {
+		return NodeStatus{Err: err}, err
+	}
+	if err := status.join(text(answers[0]), text(answers[1])); err != nil {
+		err = fmt.Errorf("%s: %w", address, err)
+		return NodeStatus{Err: err}, err
+	}
+	return status, nil
+}
+
+func text(answer any) string {
+	s, _ := answer.(string) // what is no text reads as none, and is found wanting
+	return s
+}
+
+// fields reads lines of key:value.
+func fields(text string) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// parseInfo reads what INFO tells of the process itself.
+func parseInfo(text string) NodeStatus {
+	info := fields(text)
+	number := func(key string) int64 {
+		n, _ := strconv.ParseInt(info[key], 10, 64) // versions differ in what they tell
+		return n
+	}
+	status := NodeStatus{
+		RunID: info["run_id"], Version: Version{Number: info["redis_version"]},
+		Loading: number("loading") == 1, LinkUp: info["master_link_status"] == "up",
+		Offset:     number("master_repl_offset"),
+		UsedMemory: number("used_memory"), Dataset: number("used_memory_dataset"), MaxMemory: number("maxmemory"),
+		Keys: keys(info["db0"]),
+	}
+	if own, isValkey := info["valkey_version"]; isValkey {
+		status.Version = Version{Number: own, Valkey: true}
+	}
+	if info["role"] == "slave" {
+		status.Offset = number("slave_repl_offset")
+	}
+	return status
+}
+
+// keys reads keys=3,expires=0,avg_ttl=0.
+func keys(db string) int64 {
+	for field := range strings.SplitSeq(db, ",") {
+		if n, ok := strings.CutPrefix(field, "keys="); ok {
+			count, _ := strconv.ParseInt(n, 10, 64) // as above
+			return count
+		}
+	}
+	return 0
+}
+
+// join adds what the process knows of its cluster.
+func (s *NodeStatus) join(info, nodes string) error {
+	values := fields(info)
+	s.ClusterOK = values["cluster_state"] == "ok"
+	s.CurrentEpoch, _ = strconv.ParseUint(values["cluster_current_epoch"], 10, 64) // only told
+	table, err := parseNodes(nodes)
+	if err != nil {
+		return err
+	}
+	s.Known, s.Migrating, s.Importing = table.peers, table.migrating, table.importing
+	for _, peer := range s.Known {
+		if peer.Myself {
+			s.ID, s.Role, s.PrimaryID = peer.ID, peer.Role, peer.PrimaryID
+			s.Slots, s.ConfigEpoch = peer.Slots, peer.ConfigEpoch
+			return nil
+		}
+	}
+	return fmt.Errorf("CLUSTER NODES has no line of the process itself")
+}

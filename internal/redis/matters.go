@@ -1,0 +1,89 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// matters is what of a View somebody might act on. Offsets, sizes and the time move all the
+// while, and so do the words of an error.
+type matters struct {
+	failing, stale bool
+	nodes          map[string]state
+	move           moveState
+}
+
+// state is that of a process.
+type state struct {
+	answers, loading, linkUp, clusterOK bool
+	id, run, role, primary, slots, open string
+	version                             Version
+	known                               string
+}
+
+// moveState is that of a move: in steps of some percent while it goes on.
+type moveState struct {
+	known, ended, failed bool
+	goal, twentieth      int
+}
+
+// alike tells whether nothing that matters lies between two looks.
+func alike(a, b View) bool { return reflect.DeepEqual(a.matters(), b.matters()) }
+
+func (v View) matters() matters {
+	out := matters{failing: v.Err != nil, stale: v.Stale, nodes: map[string]state{}}
+	if v.Move != nil {
+		out.move = moveState{known: true, ended: v.Move.Ended, failed: v.Move.Err != nil, goal: v.Move.Goal, twentieth: v.Move.Percent() / 5}
+	}
+	for address, status := range v.Nodes {
+		out.nodes[address] = status.state(v.Moving())
+	}
+	return out
+}
+
+// state leaves out what changes with every slot that is moved.
+func (s NodeStatus) state(moving bool) state {
+	out := state{
+		answers: s.Answers(), loading: s.Loading, linkUp: s.LinkUp, clusterOK: s.ClusterOK,
+		id: s.ID, run: s.RunID, role: string(s.Role), primary: s.PrimaryID, version: s.Version,
+	}
+	if !moving {
+		out.slots, out.open = s.Slots.String(), s.open()
+	}
+	var known []string
+	for _, peer := range s.Known {
+		known = append(known, peer.line(moving))
+	}
+	slices.Sort(known)
+	out.known = strings.Join(known, "\n")
+	return out
+}
+
+func (p Peer) line(moving bool) string {
+	words := []string{p.ID, p.Address, string(p.Role), p.PrimaryID}
+	for word, is := range map[string]bool{"handshake": p.Handshake, "failing": p.Failing, "failed": p.Failed, "apart": !p.Connected} {
+		if is {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	if !moving {
+		words = append(words, p.Slots.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// open are the slots that a process has open.
+func (s NodeStatus) open() string {
+	var numbers []int
+	for _, slots := range []map[int]string{s.Migrating, s.Importing} {
+		for slot := range slots {
+			numbers = append(numbers, slot)
+		}
+	}
+	return SlotsOf(numbers...).String()
+}

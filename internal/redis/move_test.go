@@ -1,0 +1,178 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+)
+
+// scripted is a store of processes that answer what commands are given here, and note what
+// they were told.
+type scripted struct {
+	mu sync.Mutex
+	// keys are left in the slots at the importing end's other side, by slot.
+	keys map[int][]any
+	told []string
+	// fails is a word of the command that fails.
+	fails string
+}
+
+func (s *scripted) Status(_ context.Context, address string) (NodeStatus, error) {
+	return NodeStatus{ID: address, Role: Primary, ClusterOK: true}, nil
+}
+
+func (s *scripted) Do(ctx context.Context, address string, commands ...Command) ([]any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []any
+	for _, command := range commands {
+		line := strings.TrimSpace(fmt.Sprintln(append([]any{address}, command...)...))
+		if s.fails != "" && strings.Contains(line, s.fails) {
+			return out, errors.New("connection reset by peer")
+		}
+		if !strings.Contains(line, "MYID") && !strings.Contains(line, "USAGE") && !strings.Contains(line, "GETKEYS") {
+			s.told = append(s.told, line)
+		}
+		out = append(out, s.answer(address, command))
+	}
+	return out, ctx.Err()
+}
+
+func (s *scripted) answer(address string, command Command) any {
+	switch {
+	case command[0] == "MEMORY":
+		return int64(1000)
+	case command[0] == "MIGRATE":
+		moved := command[slices.Index(command, "KEYS")+1:]
+		for slot, keys := range s.keys {
+			s.keys[slot] = slices.DeleteFunc(keys, func(key any) bool { return slices.Contains(moved, key) })
+		}
+	case command[1] == "MYID":
+		return address
+	case command[1] == "GETKEYSINSLOT":
+		return slices.Clone(s.keys[command[2].(int)])
+	}
+	return "OK"
+}
+
+func (s *scripted) Credentials() Credentials { return Credentials{User: "u", Password: "p"} }
+
+func (s *scripted) Close() error { return nil }
+
+var shop = types.NamespacedName{Namespace: "shop", Name: "rec"}
+
+func plan(slots ...int) MoveSlots {
+	return MoveSlots{Goal: 3, Tell: []string{"a:1", "b:1", "c:1"}, Moves: []Move{{
+		From: End{"a:1", "a:1"}, To: End{"b:1", "b:1"}, Slots: SlotsOf(slots...),
+	}}}
+}
+
+// probing runs a prober of one cluster in a bubble of its own time, and ends it.
+func probing(t *testing.T, store *scripted, do func(p *Prober)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewProber(func(Target) (Store, error) { return store, nil }, clock.RealClock{}, nil)
+		p.Watch(shop, Target{Nodes: []Node{{Address: "a:1"}}})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- p.Start(ctx) }()
+		go func() {
+			for {
+				select {
+				case <-p.Events():
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+		synctest.Wait()
+		do(p)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestASlotIsClosedAtTheEndThatGetsItFirst(t *testing.T) {
+	store := &scripted{keys: map[int][]any{5: {"k1", "k2"}}}
+	probing(t, store, func(p *Prober) {
+		if err := p.Take(t.Context(), shop, plan(5)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		view, _ := p.View(shop)
+		if view.Move == nil || !view.Move.Ended || view.Move.Err != nil || view.Move.Moved != 1 || view.Move.Keys != 2 || view.Move.Bytes != 2000 {
+			t.Errorf("expected one slot of 2 keys to have been moved, got %+v", view.Move)
+		}
+	})
+	want := []string{
+		"b:1 CLUSTER SETSLOT 5 IMPORTING a:1", "a:1 CLUSTER SETSLOT 5 MIGRATING b:1",
+		"a:1 MIGRATE b 1  0 5000 REPLACE AUTH2 u p KEYS k1 k2",
+		"b:1 CLUSTER SETSLOT 5 NODE b:1", "a:1 CLUSTER SETSLOT 5 NODE b:1", "c:1 CLUSTER SETSLOT 5 NODE b:1",
+	}
+	if !slices.Equal(store.told, want) {
+		t.Errorf("expected\n%s\ngot\n%s", strings.Join(want, "\n"), strings.Join(store.told, "\n"))
+	}
+}
+
+func TestAMoveThatFailsEndsAndSaysWhy(t *testing.T) {
+	store := &scripted{keys: map[int][]any{5: {"k"}}, fails: "MIGRATE"}
+	probing(t, store, func(p *Prober) {
+		if err := p.Take(t.Context(), shop, plan(5)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		view, _ := p.View(shop)
+		if view.Move == nil || !view.Move.Ended || view.Move.Err == nil || view.Moving() {
+			t.Errorf("expected the move to have failed, got %+v", view.Move)
+		}
+	})
+	for _, line := range store.told {
+		if strings.Contains(line, "NODE") {
+			t.Errorf("expected no slot to be given away with its keys left behind, got %s", line)
+		}
+	}
+}
+
+func TestAMoveKeepsToItsRateAndIsStopped(t *testing.T) {
+	store := &scripted{keys: map[int][]any{}}
+	var slots []int
+	for slot := range 320 {
+		slots = append(slots, slot)
+		store.keys[slot] = []any{fmt.Sprint(slot)}
+	}
+	probing(t, store, func(p *Prober) {
+		step := plan(slots...)
+		step.BytesPerSecond = 32_000 // a batch of 32 slots with a key each a second
+		if err := p.Take(t.Context(), shop, step); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Take(t.Context(), shop, step); !errors.Is(err, ErrMoving) {
+			t.Errorf("expected one move at a time, got %v", err)
+		}
+		time.Sleep(5*time.Second + 300*time.Millisecond)
+		view, _ := p.View(shop)
+		if view.Move.Moved != 160 || !view.Moving() {
+			t.Errorf("expected 5 of 10 batches after 5 seconds, got %+v", view.Move)
+		}
+		if err := p.Take(t.Context(), shop, StopMove{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if view, _ := p.View(shop); view.Moving() || !errors.Is(view.Move.Err, context.Canceled) {
+			t.Errorf("expected the move to have been stopped, got %+v", view.Move)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"net"
+)
+
+const (
+	// keysAtOnce and bytesAtOnce bound what is moved at once: both ends serve nobody meanwhile.
+	keysAtOnce  = 100
+	bytesAtOnce = 1 << 20
+	// migrateTimeout is how long one end waits for the other, in milliseconds.
+	migrateTimeout = 5000
+)
+
+// parcel is keys of one slot, which go by one command, and the bytes that they take.
+type parcel struct {
+	keys  []any
+	bytes int64
+}
+
+// empty moves the keys of the slots until there are none: while a slot is open, no new ones
+// appear.
+func (b *batch) empty(ctx context.Context) error {
+	for {
+		slots, err := b.keys(ctx)
+		if err != nil || len(slots) == 0 {
+			return err
+		}
+		parcels, err := b.pack(ctx, slots)
+		if err != nil {
+			return err
+		}
+		for len(parcels) > 0 {
+			n, bytes := fitting(parcels)
+			if err := b.send(ctx, parcels[:n]); err != nil {
+				return err
+			}
+			if err := b.pause(ctx, bytes); err != nil {
+				return err
+			}
+			parcels = parcels[n:]
+		}
+	}
+}
+
+// keys are some of each slot that has any.
+func (b *batch) keys(ctx context.Context) ([][]any, error) {
+	commands := make([]Command, len(b.slots))
+	for i, slot := range b.slots {
+		commands[i] = clusterCommand("GETKEYSINSLOT", slot, keysAtOnce)
+	}
+	answers, err := b.do(ctx, b.From.Address, commands...)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]any
+	for _, answer := range answers {
+		if keys, _ := answer.([]any); len(keys) > 0 {
+			out = append(out, keys)
+		}
+	}
+	return out, nil
+}
+
+// pack asks how large keys are and makes parcels of them, each within one slot.
+func (b *batch) pack(ctx context.Context, slots [][]any) ([]parcel, error) {
+	var commands []Command
+	for _, keys := range slots {
+		for _, key := range keys {
+			commands = append(commands, Command{"MEMORY", "USAGE", key})
+		}
+	}
+	sizes, err := b.do(ctx, b.From.Address, commands...)
+	if err != nil {
+		return nil, err
+	}
+	var out []parcel
+	for _, keys := range slots {
+		var now parcel
+		for _, key := range keys {
+			size, _ := sizes[0].(int64) // nil for one that has expired
+			sizes = sizes[1:]
+			if len(now.keys) > 0 && now.bytes+size > bytesAtOnce {
+				out, now = append(out, now), parcel{}
+			}
+			now.keys, now.bytes = append(now.keys, key), now.bytes+size
+		}
+		out = append(out, now)
+	}
+	return out, nil
+}
+
+// fitting is how many of the first go at once, at least one, and their bytes.
+func fitting(parcels []parcel) (n int, bytes int64) {
+	for _, p := range parcels {
+		if n > 0 && bytes+p.bytes > bytesAtOnce {
+			break
+		}
+		n, bytes = n+1, bytes+p.bytes
+	}
+	return n, bytes
+}
+
+// send moves parcels, and replaces what the other end has of their keys. The end that they
+// come from is the one that serves a key for as long as it has it: a copy at the other end
+// is what an earlier command has left whose answer was lost.
+func (b *batch) send(ctx context.Context, parcels []parcel) error {
+	host, port, err := net.SplitHostPort(b.To.Address)
+	if err != nil {
+		return err
+	}
+	head := Command{"MIGRATE", host, port, "", 0, migrateTimeout, "REPLACE"}
+	if by := b.Credentials(); by.Password != "" {
+		head = append(head, "AUTH2", by.User, by.Password)
+	}
+	head = append(head, "KEYS")
+	commands := make([]Command, len(parcels))
+	for i, p := range parcels {
+		commands[i] = append(head[:len(head):len(head)], p.keys...)
+	}
+	if _, err = b.do(ctx, b.From.Address, commands...); err != nil {
+		return err
+	}
+	b.note(func(progress *Progress) {
+		for _, p := range parcels {
+			progress.Keys, progress.Bytes = progress.Keys+int64(len(p.keys)), progress.Bytes+p.bytes
+		}
+	})
+	return nil
+}

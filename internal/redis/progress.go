@@ -1,0 +1,29 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import "time"
+
+// Progress is how far a move of slots has come.
+type Progress struct {
+	// Goal is that of the step.
+	Goal int
+	// Slots are all that are to be moved, and Moved those that have been.
+	Slots, Moved int
+	// Keys and Bytes are what has been moved so far, and Estimate is the step's of all bytes.
+	Keys, Bytes, Estimate int64
+	Began                 time.Time
+	// Ended tells that nothing is moved any more: all has been, or Err tells why not.
+	Ended   bool
+	EndedAt time.Time
+	Err     error
+}
+
+// Percent is how much of the slots has been moved, from 0 to 100.
+func (p Progress) Percent() int {
+	if p.Slots == 0 {
+		return 100
+	}
+	return 100 * p.Moved / p.Slots
+}

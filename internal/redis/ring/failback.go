@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import "github.com/opcrew/opcrew/internal/redis"
+
+// mostLag is how many bytes a replica may be behind for it to take the lead by agreement:
+// the primary serves nobody until the replica has them.
+const mostLag = 1 << 20
+
+// failback has homes take the lead that a guest has taken.
+func failback(f *facts) verdict {
+	var out verdict
+	for _, home := range f.procs {
+		guest := f.byID[home.status.PrimaryID]
+		if home.Place != redis.Home || home.yields || !home.answers || home.status.Role != redis.Replica {
+			continue
+		}
+		if guest == nil || guest.Place != redis.Guest || !guest.leads() {
+			continue
+		}
+		if found := f.mayLead(home, guest); found.refusals != nil {
+			out.add(found)
+			continue
+		}
+		out.add(take(redis.Failback{Address: home.Address}, "%s takes the lead back from %s", home, guest))
+	}
+	return out
+}
+
+// handover has a home that is about to be stopped give the lead to its guest: clients then wait
+// for less than a second, and not for an election.
+func handover(f *facts) verdict {
+	var out verdict
+	for i := range f.ring.Nodes {
+		home, guest := f.home(i), f.guest(i)
+		if !home.yields || !home.leads() || guest.Pod == home.Pod || !guest.answers || guest.status.PrimaryID != home.id() {
+			continue
+		}
+		if found := f.mayLead(guest, home); found.refusals != nil {
+			out.add(found)
+			continue
+		}
+		out.add(take(redis.Failback{Address: guest.Address}, "%s hands over to %s", home, guest))
+	}
+	return out
+}
+
+// mayLead refuses a failover that the replica would not win, or that would keep clients
+// waiting for long.
+func (f *facts) mayLead(replica, primary *proc) verdict {
+	answer, all := f.quorum()
+	lag := primary.status.Offset - replica.status.Offset
+	switch {
+	case !replica.status.LinkUp:
+		return refuse(InSync, "%s has yet to get the data of %s", replica, primary)
+	case lag > mostLag:
+		return refuse(InSync, "%s is %s behind %s, and may be %s", replica, size(lag), primary, size(mostLag))
+	case answer <= all/2 || !primary.status.ClusterOK || !replica.status.ClusterOK:
+		return refuse(Quorum, "%d of %d primaries answer: %s could not be elected", answer, all, replica)
+	case primary.open():
+		return refuse(Moving, "%s has slots open", primary)
+	case !primary.knows(replica) || !replica.knows(primary):
+		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
+	}
+	return verdict{}
+}

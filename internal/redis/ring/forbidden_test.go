@@ -1,0 +1,165 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+// judge knows what must never be done, whatever the rules say. It goes by the view alone.
+type judge struct {
+	redis.View
+	ring ring.Ring
+}
+
+// forbidden tells what is wrong with a step; "" if nothing is.
+func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
+	j := judge{view, wanted}
+	switch step := step.(type) {
+	case redis.SetEpoch:
+		return j.setEpoch(step)
+	case redis.AssignSlots:
+		return j.assign(step)
+	case redis.Replicate:
+		return j.replicate(step)
+	case redis.Failback:
+		return j.failback(step)
+	case redis.Takeover:
+		return j.takeover(step)
+	case redis.Forget:
+		return j.forget(step)
+	case redis.CancelMove:
+		return j.cancel(step)
+	case redis.MoveSlots:
+		return j.move(step)
+	case redis.ResetEmpty:
+		return j.reset(step)
+	}
+	return ""
+}
+
+func (j judge) answering() map[string]redis.NodeStatus {
+	out := map[string]redis.NodeStatus{}
+	for _, status := range j.Nodes {
+		if status.Answers() {
+			out[status.ID] = status
+		}
+	}
+	return out
+}
+
+// silent counts processes of the ring that do not answer, and of these those that may run.
+func (j judge) silent() (silent, mayRun int) {
+	for _, pod := range j.ring.Pods {
+		for _, address := range []string{pod.Home, pod.Guest} {
+			if j.Nodes[address].Answers() {
+				continue
+			}
+			silent++
+			if !pod.Gone {
+				mayRun++
+			}
+		}
+	}
+	return silent, mayRun
+}
+
+// claimed tells whether anybody says that somebody owns a slot.
+func (j judge) claimed(slot int) bool {
+	for _, status := range j.answering() {
+		if status.Slots.Contains(slot) || slices.ContainsFunc(status.Known, func(p redis.Peer) bool { return p.Slots.Contains(slot) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// owners are the ids that are said to own slots, but for those that say otherwise themselves.
+func (j judge) owners() map[string]bool {
+	out := map[string]bool{}
+	all := j.answering()
+	for id, status := range all {
+		out[id] = len(status.Slots) > 0
+	}
+	for _, status := range all {
+		for _, peer := range status.Known {
+			if _, answers := all[peer.ID]; !answers && len(peer.Slots) > 0 {
+				out[peer.ID] = true
+			}
+		}
+	}
+	for id, owns := range out {
+		if !owns {
+			delete(out, id)
+		}
+	}
+	return out
+}
+
+func (j judge) followers(id string) (all, linked int) {
+	for _, status := range j.answering() {
+		if status.Role == redis.Replica && status.PrimaryID == id {
+			all++
+			if status.LinkUp {
+				linked++
+			}
+		}
+	}
+	return all, linked
+}
+
+func (j judge) setEpoch(step redis.SetEpoch) string {
+	for address := range step.Epochs {
+		if !j.Nodes[address].Fresh() {
+			return address + " is not fresh"
+		}
+	}
+	return ""
+}
+
+func (j judge) assign(step redis.AssignSlots) string {
+	if silent, _ := j.silent(); silent > 0 {
+		return "somebody does not answer, and may have the slots"
+	}
+	for address, slots := range step.Slots {
+		if status := j.Nodes[address]; status.Keys > 0 || len(status.Slots) > 0 || status.Role != redis.Primary {
+			return address + " is not an empty primary"
+		}
+		for _, slot := range slots.Numbers() {
+			if j.claimed(slot) {
+				return fmt.Sprintf("slot %d is claimed", slot)
+			}
+		}
+	}
+	return ""
+}
+
+func (j judge) replicate(step redis.Replicate) string {
+	status := j.Nodes[step.Address]
+	if primary, ok := j.answering()[step.PrimaryID]; !ok || primary.Role != redis.Primary {
+		return "whom it is to follow is no primary that answers"
+	}
+	if status.Role == redis.Primary {
+		if status.Keys > 0 || len(status.Slots) > 0 {
+			return "a primary would drop what it has"
+		}
+		return ""
+	}
+	primary, answers := j.answering()[status.PrimaryID]
+	if !answers && j.owners()[status.PrimaryID] {
+		return "the replica of a lost primary would drop what it has"
+	}
+	_, linked := j.followers(status.PrimaryID)
+	if status.LinkUp {
+		linked--
+	}
+	if answers && len(primary.Slots) > 0 && linked == 0 {
+		return "a shard would have no replica"
+	}
+	return ""
+}

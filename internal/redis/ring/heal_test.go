@@ -1,0 +1,128 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"testing"
+
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+func TestALostPrimaryIsReplacedByAnElectionWhereThereCanBeOne(t *testing.T) {
+	expect(t, map[string]situation{
+		"two of three elect": {world: formed(3), do: func(w *world) { w.kill("h0") },
+			refused: ring.Election, words: "the guest of pod 1 is about to be elected by 2 of 3 primaries"},
+		"also while the pod is gone": {world: formed(3), do: func(w *world) { w.gone(0) },
+			refused: ring.Election, words: "by 2 of 3"},
+		"one of three cannot, and who may still run is not taken over": {world: formed(3), do: func(w *world) { w.kill("h0 h1") },
+			refused: ring.Fenced, words: "1 of 3 primaries are too few"},
+		"one of two neither": {world: formed(2), do: func(w *world) { w.kill("h0") }, refused: ring.Fenced, words: "1 of 2 primaries"},
+		"but is once the pod is gone": {world: formed(2), do: func(w *world) { w.gone(0) },
+			step: "have 10.0.0.2:6380 take the lead"},
+		"one gone and one silent: either may be it": {world: formed(3), do: func(w *world) { w.gone(0); w.kill("h1") },
+			refused: ring.Fenced, words: "the home of pod 1 may still run"},
+		"no replica answers": {world: formed(3), do: func(w *world) { w.kill("h0 g1") },
+			refused: ring.Lost, words: "waiting for the home of pod 0, the guest of pod 1"},
+		"no replica is left": {world: formed(2), do: func(w *world) { w.gone(0); w.wipe("g1") },
+			step: "introduce", refused: ""},
+	})
+}
+
+func TestAHomeTakesTheLeadBackOnceItIsInSync(t *testing.T) {
+	led := func() *world {
+		w := formed(3)
+		w.promote("g1", "h0")
+		return w
+	}
+	expect(t, map[string]situation{
+		"in sync":       {world: led(), step: "have 10.0.0.1:6379 take the lead by agreement"},
+		"not connected": {world: led(), do: func(w *world) { w.one("h0").LinkUp = false }, refused: ring.InSync, words: "has yet to get the data"},
+		"far behind": {world: led(), do: func(w *world) { w.one("g1").Offset += 3 << 20 },
+			refused: ring.InSync, words: "3.0 MiB behind the guest of pod 1, and may be 1.0 MiB"},
+		"no majority to vote": {world: led(), do: func(w *world) { w.kill("h1 h2") }, refused: ring.Quorum, words: "1 of 3 primaries"},
+		"slots are open": {world: led(), do: func(w *world) { w.one("g1").Migrating = map[int]string{1: "id-h1"}; w.kill("h1") },
+			refused: ring.Moving, words: "the guest of pod 1 has slots open"},
+		"a new home follows first": {world: led(), do: func(w *world) { w.wipe("h0"); w.join("h0") },
+			step: "have 10.0.0.1:6379 replicate id-g1"},
+	})
+}
+
+func TestAReplicaIsKeptWhereItIsNeeded(t *testing.T) {
+	expect(t, map[string]situation{
+		"the only one of a shard, as two follow another": {world: formed(3), do: func(w *world) { w.follow("g1", "h2"); w.one("g0").LinkUp = false },
+			refused: ring.LastReplica, words: "the guest of pod 1 is the only replica of the home of pod 2"},
+		"one of two may go": {world: formed(3), do: func(w *world) { w.follow("g1", "h2") },
+			step: "have 10.0.0.2:6380 replicate id-h0"},
+		"one whose primary is lost": {world: formed(3), do: func(w *world) { w.follow("g1", "h2"); w.kill("h2") },
+			refused: ring.Election, words: "of a primary that does not answer"},
+		"a primary without slots that holds keys": {world: formed(3), do: func(w *world) {
+			w.wipe("g1")
+			w.join("g1")
+			w.one("g1").Keys, w.ghosts = 12, nil
+		}, refused: ring.HoldsKeys, words: "12 keys"},
+	})
+}
+
+func TestIDsAreForgottenOnceTheyAreReplaced(t *testing.T) {
+	replaced := func() *world {
+		w := formed(3)
+		w.wipe("g1")
+		w.follow("g1", "h0")
+		return w
+	}
+	expect(t, map[string]situation{
+		"all answer":                   {world: replaced(), step: "forget id-g1"},
+		"one does not, and may be it":  {world: replaced(), do: func(w *world) { w.kill("g2") }, refused: ring.Silent, words: "guest of pod 2"},
+		"one loads, and may be it":     {world: replaced(), do: func(w *world) { w.one("g2").Loading = true }, refused: ring.Silent, words: "loads its data"},
+		"a primary is to be elected":   {world: replaced(), do: func(w *world) { w.one("g0").PrimaryID = "id-lost" }, refused: ring.Election},
+		"slots are still said its own": {world: replaced(), do: func(w *world) { w.ghosts[0].Slots = even(0, 3) }, refused: ring.Agreement},
+		"one that is being introduced is nobody": {world: formed(3), do: func(w *world) {
+			w.ghosts = []redis.Peer{{ID: "random", Handshake: true}}
+		}},
+	})
+}
+
+func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
+	expect(t, map[string]situation{
+		"both ends are there": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1") }, step: "move 1 slots"},
+		"only the importing end": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.one("h0").Migrating = nil },
+			step: "move 1 slots"},
+		"only the migrating end": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.one("h1").Importing = nil },
+			step: "move 1 slots"},
+		"the importing end owns it": {world: formed(3), do: func(w *world) { w.open(6000, "h0", "h1") },
+			step: "close slots 6000 at 10.0.0.1:6379"},
+		"another took the place of the importing end": {world: formed(3), do: func(w *world) {
+			w.open(5, "h0", "h1")
+			w.promote("g2", "h1")
+			w.one("h1").Importing = nil
+		}, step: "move 1 slots"},
+		"the importing end is nobody any more": {world: formed(3), do: func(w *world) { w.one("h0").Migrating = map[int]string{5: "id-past"} },
+			step: "close slots 5 at 10.0.0.1:6379"},
+		"the importing end may come back": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h1") },
+			refused: ring.Election, words: "slot 5 is open"},
+		"the owner is lost": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h0") },
+			refused: ring.Election, words: "nobody who answers owns it"},
+	})
+}
+
+func TestAHomeThatIsAboutToBeStoppedHandsOverAndDoesNotTakeTheLeadBack(t *testing.T) {
+	yields := func(n int, do func(*world)) *world {
+		w := formed(n)
+		w.ring.Pods[n-1].Yields = true
+		if do != nil {
+			do(w)
+		}
+		return w
+	}
+	expect(t, map[string]situation{
+		"its guest takes the lead": {world: yields(3, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
+		"and keeps it":             {world: yields(3, func(w *world) { w.promote("g0", "h2") })},
+		"one of two":               {world: yields(2, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
+		"one alone has nobody to":  {world: yields(1, nil)},
+		"not to one that is behind": {world: yields(3, func(w *world) { w.one("g0").LinkUp = false }),
+			refused: ring.InSync, words: "the guest of pod 0 has yet to get the data of the home of pod 2"},
+		"others go home meanwhile": {world: yields(3, func(w *world) { w.promote("g1", "h0") }), step: "have 10.0.0.1:6379 take the lead by agreement"},
+	})
+}

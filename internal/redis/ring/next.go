@@ -1,0 +1,78 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import "github.com/opcrew/opcrew/internal/redis"
+
+// rule looks at one thing that may have to be done.
+type rule func(*facts) verdict
+
+// rules are in the order of what must not wait: the first that has a step has it taken.
+func rules() []rule {
+	return []rule{
+		seen,      // nothing is done on an old view
+		distinct,  // nor while it is not known who is who
+		create,    // number the processes of a new cluster
+		introduce, // whoever does not know where another is
+		takeover,  // shards that cannot be had back by an election
+		assign,    // the slots of a new cluster
+		moving,    // the rest waits for slots that are on their way
+		settle,    // slots that a move has left open
+		failback,  // the lead goes home
+		handover,  // and leaves one that is about to be stopped
+		replicate, // whoever follows nobody, or the wrong one
+		forget,    // who has been replaced
+		balance,   // move slots: out of pods that leave, and evenly over those that stay
+		leave,     // take emptied processes out
+		serving,   // and tell who is missed
+	}
+}
+
+// Next decides what is to be done next. The step is nil when there is nothing to do, or when
+// Why tells what is waited for.
+func Next(view redis.View, wanted Ring) (Step, Why) {
+	f := survey(view, wanted)
+	var found verdict
+	for _, look := range rules() {
+		found.add(look(f))
+		if found.step != nil || found.halt {
+			break
+		}
+	}
+	return found.step, Why{Doing: found.doing, Refusals: found.refusals}
+}
+
+func seen(f *facts) verdict {
+	switch {
+	case f.ring.Nodes < 1:
+		return halt(Unseen, "a ring has at least one pod, and not %d", f.ring.Nodes)
+	case f.view.Err != nil:
+		return halt(Unseen, "nobody could be asked: %v", f.view.Err)
+	case f.view.Stale:
+		return halt(Unseen, "a step has just been taken")
+	}
+	return verdict{}
+}
+
+func distinct(f *facts) verdict {
+	first := map[string]*proc{}
+	for _, p := range f.answering() {
+		if other, twice := first[p.status.ID]; twice {
+			return halt(Twins, "%s and %s are both %s: does one run on a copy of the other's data?", other, p, p.status.ID)
+		}
+		first[p.status.ID] = p
+	}
+	return verdict{}
+}
+
+func moving(f *facts) verdict {
+	if !f.view.Moving() {
+		return verdict{}
+	}
+	move := f.view.Move
+	if move.Goal != f.ring.Nodes {
+		return take(redis.StopMove{}, "stop a move to %d pods, as %d are wanted", move.Goal, f.ring.Nodes)
+	}
+	return halt(Moving, "slots are moved: %d of %d", move.Moved, move.Slots)
+}

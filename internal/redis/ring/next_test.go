@@ -1,0 +1,152 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+// situation is a cluster, and what is to be done about it.
+type situation struct {
+	world *world
+	do    func(*world)
+	// step is how the expected step begins, as it tells of itself; "" for none.
+	step string
+	// refused is the guard that is expected to refuse something, with words of its message.
+	refused ring.Guard
+	words   string
+}
+
+func expect(t *testing.T, situations map[string]situation) {
+	for name, s := range situations {
+		t.Run(name, func(t *testing.T) {
+			if s.do != nil {
+				s.do(s.world)
+			}
+			step, why := ring.Next(s.world.view(), s.world.ring)
+			got := ""
+			if step != nil {
+				got = step.String()
+			}
+			if s.step == "" && got != "" || !strings.HasPrefix(got, s.step) {
+				t.Errorf("expected the step %q, got %q; refused: %v", s.step, got, why.Refusals)
+			}
+			if s.refused == "" && s.step == "" && !why.Done() {
+				t.Errorf("expected nothing to be left to do, got %v", why.Refusals)
+			}
+			if s.refused != "" && !refusal(why, s.refused, s.words) {
+				t.Errorf("expected %s to refuse with %q, got %v", s.refused, s.words, why.Refusals)
+			}
+		})
+	}
+}
+
+func refusal(why ring.Why, guard ring.Guard, words string) bool {
+	for _, r := range why.Refusals {
+		if r.Guard == guard && strings.Contains(r.Message, words) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestNothingIsDoneWhenAllIsWell(t *testing.T) {
+	expect(t, map[string]situation{
+		"three pods": {world: formed(3)},
+		"two pods":   {world: formed(2)},
+		"one pod":    {world: formed(1)},
+		"ten pods":   {world: formed(10)},
+	})
+}
+
+func TestNothingIsDoneOnAViewThatTellsTooLittle(t *testing.T) {
+	expect(t, map[string]situation{
+		"an old view": {world: fresh(3), do: func(w *world) { w.stale = true }, refused: ring.Unseen, words: "a step has just been taken"},
+		"no pods":     {world: fresh(3), do: func(w *world) { w.ring.Nodes = 0 }, refused: ring.Unseen, words: "at least one pod"},
+		"two processes with one id": {world: formed(3), do: func(w *world) { w.one("g1").ID = w.one("h0").ID },
+			refused: ring.Twins, words: "the home of pod 0 and the guest of pod 1"},
+	})
+}
+
+func TestAClusterIsMade(t *testing.T) {
+	expect(t, map[string]situation{
+		"fresh processes get numbers": {world: fresh(3), step: "number 6 new processes"},
+		"and are introduced": {world: fresh(3), do: func(w *world) {
+			for _, p := range w.procs {
+				p.ConfigEpoch = 7
+			}
+		}, step: "introduce"},
+		"and homes get slots once all know all": {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2") },
+			step: "assign slots to 3 primaries"},
+		"the rest of the slots after a crash": {world: fresh(3), do: func(w *world) {
+			w.join("h0 g0 h1 g1 h2 g2")
+			w.one("h0").Slots = even(0, 3)
+			w.one("h0").Keys = 5
+		}, step: "assign slots to 2 primaries"},
+		"and guests follow them": {world: formed(3), do: func(w *world) {
+			*w.one("g1") = process{address: w.one("g1").address, NodeStatus: redis.NodeStatus{ID: "id-g1", Role: redis.Primary}}
+		}, step: "have 10.0.0.2:6380 replicate id-h0"},
+		"it waits for all": {world: fresh(3), do: func(w *world) { w.kill("g2") },
+			refused: ring.AllThere, words: "waiting for the guest of pod 2"},
+		"it waits for those without an address": {world: fresh(3), do: func(w *world) { w.ring.Pods = w.ring.Pods[:2] },
+			refused: ring.AllThere, words: "the home of pod 2, the guest of pod 2"},
+	})
+}
+
+func TestSlotsThatNobodyClaimsAreNotGivenOutInAClusterThatHadData(t *testing.T) {
+	expect(t, map[string]situation{
+		"a home without any, beside those with other shares": {world: formed(3), do: func(w *world) {
+			w.one("h0").Slots = nil
+			w.one("h1").Slots = redis.Slots{{First: 6000, Last: 10922}}
+		}, refused: ring.Unowned, words: "0-5999"},
+		"an id that is not there": {world: formed(3), do: func(w *world) {
+			w.one("h0").Slots, w.one("h0").Keys = nil, 0
+			w.ghosts = []redis.Peer{{ID: "lost", Role: redis.Primary}}
+		}, refused: ring.Unowned, words: "0-5460"},
+		"a home that holds keys": {world: formed(3), do: func(w *world) { w.one("h0").Slots = nil }, refused: ring.Unowned, words: "0-5460"},
+		"a process that does not answer": {world: formed(3), do: func(w *world) {
+			w.one("h0").Slots = nil
+			w.kill("g2")
+		}, refused: ring.Unowned, words: "waiting for the guest of pod 2"},
+	})
+}
+
+func TestProcessesThatMovedAreIntroduced(t *testing.T) {
+	expect(t, map[string]situation{
+		"one": {world: formed(3), do: func(w *world) { w.one("h1").elsewhere = "10.9.9.9:6379" },
+			step: "introduce 10.0.0.2:6379 to 10.0.0."},
+		"all": {world: formed(3), do: func(w *world) {
+			for _, p := range w.procs {
+				p.elsewhere = "10.9.9.9:1"
+			}
+		}, step: "introduce"},
+		"a new one": {world: formed(3), do: func(w *world) { w.kill("h1"); w.promote("g2", "h1"); w.wipe("h1") },
+			step: "introduce 10.0.0.2:6379 to"},
+		"but no stranger that claims the same slots": {world: formed(3), do: func(w *world) {
+			w.one("h1").alone = true
+			w.one("h1").heard = redis.Slots{}
+			w.one("h0").Slots = redis.Slots{{First: 0, Last: 10922}}
+		}, refused: ring.Strangers, words: "5461-10922"},
+	})
+}
+
+func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
+	expect(t, map[string]situation{
+		"a failback": {world: formed(3), do: func(w *world) {
+			w.promote("g1", "h0")
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+		}, refused: ring.Moving, words: "4 of 10"},
+		"but a wish for another number of pods ends it": {world: formed(3), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Slots: 10, Moved: 4}
+		}, step: "stop moving slots"},
+		"and one that has ended holds up nothing": {world: formed(3), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Slots: 10, Moved: 4, Ended: true, EndedAt: w.at.Add(-time.Second)}
+		}},
+	})
+}

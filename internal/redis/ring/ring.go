@@ -1,0 +1,54 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ring decides what is to be done next for the processes of a Redis cluster to
+// stand in a ring: on pod i is, at home, the primary of shard i, and as a guest the replica
+// of shard i-1, so that each shard is on two pods, and each pod alone can be lost.
+//
+// It is pure: from what all processes say and what is wanted it makes at most one step,
+// and the reasons why others are not taken. Nothing here reads or writes.
+package ring
+
+// Ring is what is wanted, and what is known of the pods.
+type Ring struct {
+	// Nodes is how many pods the ring shall have, from 1.
+	Nodes int
+	// Pods are those that there are, by ordinal: those beyond Nodes leave, and one that has
+	// yet to be made may be missing at the end.
+	Pods []Pod
+}
+
+// Pod is what is known of one.
+type Pod struct {
+	// Home and Guest are the addresses of its processes, "" while it has none.
+	Home, Guest string
+	// Gone tells that it is proven that neither of its processes runs, nor is about to be
+	// started: the pod has been deleted and its kubelet has confirmed that, or its machine is
+	// fenced.
+	Gone bool
+	// Yields tells that the pod is about to be stopped: its home hands over to its replica, and
+	// does not take the lead back.
+	Yields bool
+}
+
+// Home is the address of the primary of a shard, "" while there is none.
+func (r Ring) Home(i int) string {
+	if i < 0 || i >= len(r.Pods) {
+		return ""
+	}
+	return r.Pods[i].Home
+}
+
+// Guest is the address of the guest of a pod, "" while there is none.
+func (r Ring) Guest(i int) string {
+	if i < 0 || i >= len(r.Pods) {
+		return ""
+	}
+	return r.Pods[i].Guest
+}
+
+// Host is the pod whose guest replicates shard i.
+func (r Ring) Host(i int) int { return (i + 1) % r.Nodes }
+
+// Shard is the one that the guest of pod i replicates.
+func (r Ring) Shard(i int) int { return (i - 1 + r.Nodes) % r.Nodes }

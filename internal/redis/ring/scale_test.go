@@ -1,0 +1,134 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+// grown is three pods that are to be five, and have been introduced.
+func grown() *world {
+	w := formed(3)
+	w.add()
+	w.add()
+	w.join("h3 g3 h4 g4")
+	w.ring.Nodes = 5
+	return w
+}
+
+// ringed is that with all replicas in their places.
+func ringed() *world {
+	w := grown()
+	w.follow("g3", "h2")
+	w.follow("g4", "h3")
+	w.follow("g0", "h4")
+	return w
+}
+
+// shrunk is five pods that are to be three.
+func shrunk() *world {
+	w := formed(5)
+	w.ring.Nodes = 3
+	return w
+}
+
+// drained is that without slots on those that leave.
+func drained() *world {
+	w := shrunk()
+	for i, name := range []string{"h0", "h1", "h2"} {
+		w.one(name).Slots = even(i, 3)
+	}
+	for _, p := range w.p("h3 h4 g4 g0") {
+		p.Slots, p.Keys = nil, 0
+	}
+	return w
+}
+
+func TestPodsThatAreAddedGetReplicasAndThenSlots(t *testing.T) {
+	expect(t, map[string]situation{
+		"the new guest of an old shard first": {world: grown(), step: "have 10.0.0.4:6380 replicate id-h2"},
+		"the old one stays until it is in sync": {world: grown(), do: func(w *world) {
+			w.follow("g3", "h2")
+			w.follow("g4", "h3")
+			w.one("g3").LinkUp = false
+		}, refused: ring.LastReplica, words: "the guest of pod 0 is the only replica of the home of pod 2"},
+		"and then goes": {world: grown(), do: func(w *world) { w.follow("g3", "h2"); w.follow("g4", "h3") },
+			step: "have 10.0.0.1:6380 replicate id-h4"},
+		"slots come last": {world: ringed(), step: "move 6553 slots"},
+		"no shard gets any before it has a replica": {world: ringed(), do: func(w *world) { w.one("g0").LinkUp = false },
+			refused: ring.InSync, words: "before it has a replica in sync"},
+		"not while somebody has heard otherwise of who owns what": {world: ringed(), do: func(w *world) { w.one("h1").heard = even(0, 3) },
+			refused: ring.Agreement, words: "the home of pod 1 owns"},
+		"not without the memory": {world: ringed(), do: func(w *world) {
+			w.one("h3").MaxMemory = gib / 4
+			w.one("h3").UsedMemory = gib / 8
+		}, refused: ring.Memory, words: "the home of pod 3 would get about 122.9 MiB and has room for 102.4 MiB: 90% of 256.0 MiB, less 128.0 MiB in use"},
+	})
+}
+
+func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
+	expect(t, map[string]situation{
+		"their slots go first": {world: shrunk(), step: "move 6554 slots"},
+		"not without the memory": {world: shrunk(), do: func(w *world) {
+			for _, p := range w.p("h0 h1 h2") {
+				p.MaxMemory = gib / 3
+			}
+		}, refused: ring.Memory, words: "has room for"},
+		"not while one that stays has no primary": {world: shrunk(), do: func(w *world) { w.kill("h0 g1") },
+			refused: ring.Silent, words: "keeps its slots"},
+		"then replicas of those that stay are set free": {world: drained(), step: "have 10.0.0.1:6380 replicate id-h2"},
+		"and follow an emptied home": {world: drained(), do: func(w *world) { w.follow("g0", "h2") },
+			step: "have 10.0.0.4:6380 replicate id-h3"},
+		"but redirect clients for a while": {world: drained(), do: func(w *world) {
+			w.follow("g0", "h2")
+			w.move = &redis.Progress{Goal: 3, Ended: true, EndedAt: w.at.Add(-14 * time.Second)}
+		}, refused: ring.Moving, words: "redirects clients"},
+		"the emptied replica is reset": {world: drained(), do: func(w *world) { w.follow("g0", "h2"); w.follow("g3", "h3") },
+			step: "take 10.0.0.4:6380 out of the cluster"},
+		"not before it is empty": {world: drained(), do: func(w *world) {
+			w.follow("g0", "h2")
+			w.follow("g3", "h3")
+			w.one("g3").Keys = 3
+			w.one("g4").Keys = 3
+		}, refused: ring.HoldsKeys, words: "has yet to drop"},
+		"then the homes": {world: drained(), do: func(w *world) {
+			w.follow("g0", "h2")
+			*w.one("g3") = process{address: w.one("g3").address, alone: true, NodeStatus: redis.NodeStatus{ID: "id-g3", Role: redis.Primary}}
+			*w.one("g4") = process{address: w.one("g4").address, alone: true, NodeStatus: redis.NodeStatus{ID: "id-g4", Role: redis.Primary}}
+		}, step: "take 10.0.0.4:6379 out of the cluster"},
+		"not one that holds keys": {world: drained(), do: func(w *world) {
+			w.follow("g0", "h2")
+			w.one("h3").Keys = 7
+			w.one("h4").Keys = 7
+		}, refused: ring.HoldsKeys, words: "7 keys"},
+		"a silent one is not given up": {world: drained(), do: func(w *world) { w.follow("g0", "h2"); w.kill("h3 g3 h4 g4") },
+			refused: ring.Silent, words: "it is not known what it holds"},
+		"what was taken out is forgotten": {world: formed(3), do: func(w *world) {
+			w.add()
+			w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}
+		}, step: "forget id-h3"},
+	})
+}
+
+func TestAPodHasLeftOnceItIsNobodyAnyMore(t *testing.T) {
+	w := formed(3)
+	w.add()
+	if !ring.Left(w.view(), w.ring, 3) {
+		t.Error("expected a pod that nobody knows to have left")
+	}
+	w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}
+	if ring.Left(w.view(), w.ring, 3) {
+		t.Error("expected a pod that others still list not to have left")
+	}
+	if w := drained(); ring.Left(w.view(), w.ring, 3) {
+		t.Error("expected a pod in the cluster not to have left")
+	}
+	if ring.Left(w.view(), w.ring, 2) {
+		t.Error("expected a pod of the ring not to leave")
+	}
+}

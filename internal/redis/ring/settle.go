@@ -1,0 +1,140 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/redis"
+)
+
+// settle finishes moves that nobody is about any more: keys of an open slot may be at both
+// ends, so that to close it where it is would lose some. A slot whose other end is not known
+// is closed, once no other primary has keys of it.
+func settle(f *facts) verdict {
+	var out verdict
+	plan := redis.MoveSlots{Goal: f.ring.Nodes, Tell: f.addresses(f.primaries())}
+	for _, slot := range f.openSlots() {
+		move, found := f.unfinished(slot)
+		if move != nil {
+			plan.Moves = joined(plan.Moves, *move)
+			continue
+		}
+		out.merge(found)
+	}
+	if len(plan.Moves) > 0 {
+		out.add(take(plan, "finish the move of slots that were left open"))
+	}
+	return out
+}
+
+// merge adds a verdict, and a slot to those that are closed at the same process.
+func (v *verdict) merge(other verdict) {
+	mine, _ := v.step.(redis.CancelMove)
+	theirs, cancels := other.step.(redis.CancelMove)
+	if v.step != nil && cancels && mine.Address == theirs.Address && slices.Equal(mine.Others, theirs.Others) {
+		mine.Slots = redis.SlotsOf(append(mine.Slots.Numbers(), theirs.Slots.Numbers()...)...)
+		v.step, other.step = mine, nil
+	}
+	v.add(other)
+}
+
+// openSlots are those that a primary has open.
+func (f *facts) openSlots() []int {
+	open := map[int]bool{}
+	for _, p := range f.primaries() {
+		for _, slots := range []map[int]string{p.status.Migrating, p.status.Importing} {
+			for slot := range slots {
+				open[slot] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(open))
+}
+
+func (f *facts) primaries() []*proc {
+	return f.where(func(p *proc) bool { return p.answers && p.status.Role == redis.Primary })
+}
+
+func (f *facts) addresses(procs []*proc) []string {
+	var out []string
+	for _, p := range procs {
+		out = append(out, p.Address)
+	}
+	return out
+}
+
+// owner is who serves a slot.
+func (f *facts) owner(slot int) *proc {
+	for _, p := range f.leaders() {
+		if p.status.Slots.Contains(slot) {
+			return p
+		}
+	}
+	return nil
+}
+
+// unfinished is the move that an open slot is part of, or what else is to be done about it.
+func (f *facts) unfinished(slot int) (*redis.Move, verdict) {
+	owner := f.owner(slot)
+	if owner == nil {
+		return nil, refuse(Election, "slot %d is open, and nobody who answers owns it", slot)
+	}
+	for _, p := range f.primaries() {
+		_, importing := p.status.Importing[slot]
+		_, migrating := p.status.Migrating[slot]
+		if p == owner && importing || p != owner && migrating {
+			return nil, f.cancel(p, slot)
+		}
+	}
+	if to := f.destination(owner, slot); to != nil {
+		return &redis.Move{From: owner.end(), To: to.end(), Slots: redis.SlotsOf(slot)}, verdict{}
+	}
+	if f.election() != "" {
+		return nil, refuse(Election, "slot %d is open: %s", slot, f.election())
+	}
+	return nil, f.cancel(owner, slot)
+}
+
+// cancel closes a slot at one end. That others have keys of it speaks against that only where
+// the one that closes it owns it.
+func (f *facts) cancel(p *proc, slot int) verdict {
+	step := redis.CancelMove{Address: p.Address, Slots: redis.SlotsOf(slot)}
+	for _, other := range f.primaries() {
+		if other != p && p == f.owner(slot) {
+			step.Others = append(step.Others, other.end())
+		}
+	}
+	return take(step, "close slots at %s that are moved no more", p)
+}
+
+// destination is where a slot goes: whoever imports it, or has taken the place of the one
+// that did.
+func (f *facts) destination(owner *proc, slot int) *proc {
+	for _, p := range f.primaries() {
+		if _, importing := p.status.Importing[slot]; importing {
+			return p
+		}
+	}
+	to := f.byID[owner.status.Migrating[slot]]
+	if to != nil && to.status.Role == redis.Replica {
+		to = f.byID[to.status.PrimaryID]
+	}
+	if to == nil || to == owner || to.status.Role != redis.Primary {
+		return nil
+	}
+	return to
+}
+
+// joined adds a move to those between the same ends.
+func joined(moves []redis.Move, next redis.Move) []redis.Move {
+	for i, move := range moves {
+		if move.From == next.From && move.To == next.To {
+			moves[i].Slots = redis.SlotsOf(append(move.Slots.Numbers(), next.Slots.Numbers()...)...)
+			return moves
+		}
+	}
+	return append(moves, next)
+}

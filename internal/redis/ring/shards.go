@@ -1,0 +1,49 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import "github.com/opcrew/opcrew/internal/redis"
+
+// Shard is what has become of one.
+type Shard struct {
+	// Leader is the address of the primary that serves its slots, "" while nobody does.
+	Leader string
+	Slots  redis.Slots
+	// Replicas are the addresses of those that follow it and are in sync; Elsewhere tells
+	// whether one of them is on another pod than the primary.
+	Replicas  []string
+	Elsewhere bool
+}
+
+// Shards are those of the ring, by the ordinal of the pod that is their home.
+func Shards(view redis.View, wanted Ring) []Shard {
+	f := survey(view, wanted)
+	out := make([]Shard, max(0, wanted.Nodes))
+	for i := range out {
+		if leader := f.leader(i); leader != nil {
+			out[i] = f.shard(leader)
+		}
+	}
+	return out
+}
+
+func (f *facts) shard(leader *proc) Shard {
+	out := Shard{Leader: leader.Address, Slots: leader.status.Slots}
+	for _, p := range f.followers(leader.id()) {
+		if p.status.LinkUp {
+			out.Replicas = append(out.Replicas, p.Address)
+			out.Elsewhere = out.Elsewhere || p.Pod != leader.Pod
+		}
+	}
+	return out
+}
+
+// Unserved are the slots that nobody who answers owns.
+func Unserved(view redis.View, wanted Ring) redis.Slots {
+	var served []int
+	for _, p := range survey(view, wanted).leaders() {
+		served = append(served, p.status.Slots.Numbers()...)
+	}
+	return redis.Slots{{First: 0, Last: redis.SlotCount - 1}}.Without(redis.SlotsOf(served...))
+}

@@ -1,0 +1,141 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Step is one change of a cluster. It is over within two seconds, may be repeated after a
+// crash or a lost answer, and says in a few words what it does. The move of slots, which
+// takes longer, is a step that only begins it: see MoveSlots.
+type Step interface {
+	fmt.Stringer
+	apply(ctx context.Context, store Store) error
+}
+
+// Meeting is one process that is told of another.
+type Meeting struct {
+	// At is the address of the process that is told.
+	At string
+	// To and ID are the address and the id of the one it is told of.
+	To, ID string
+}
+
+// Introduce has processes meet: one that is new, or one that has moved to another address.
+type Introduce struct{ Meetings []Meeting }
+
+// SetEpoch gives fresh processes distinct epochs, by address, before they know each other.
+// Without it each would begin with 0, and they would have to settle that one after another.
+type SetEpoch struct{ Epochs map[string]uint64 }
+
+// AssignSlots gives slots that nobody claims to primaries, by address.
+type AssignSlots struct{ Slots map[string]Slots }
+
+// Replicate has a process follow a primary. What it held before is gone.
+type Replicate struct {
+	Address   string
+	PrimaryID string
+}
+
+// Failback has a replica in sync take the lead, by agreement with the primary: no write is
+// lost, and clients wait for less than a second. It is for a home that is back, and for a guest
+// whose home is about to be stopped.
+type Failback struct{ Address string }
+
+// Takeover has a replica take the lead without asking anybody.
+type Takeover struct{ Address string }
+
+// Forget has processes, by address, strike one from their tables.
+type Forget struct {
+	ID string
+	At []string
+}
+
+// CancelMove closes slots that a process has open and that are moved no more. If one of the
+// others has keys of a slot after all, it is opened at both ends instead, for the move to be
+// finished.
+type CancelMove struct {
+	Address string
+	Slots   Slots
+	Others  []End
+}
+
+// ResetEmpty has a process without keys forget the cluster, so that it can leave it.
+type ResetEmpty struct{ Address, ID string }
+
+// End is one end of a move.
+type End struct{ Address, ID string }
+
+// Move is slots that go from one primary to another.
+type Move struct {
+	From, To End
+	Slots    Slots
+}
+
+// MoveSlots begins a move of slots in the background. Whoever takes the step does so by
+// Prober.Move.
+type MoveSlots struct {
+	Moves []Move
+	// Tell are the addresses of all primaries, which are told of each new owner at once.
+	Tell []string
+	// Goal is the number of pods that the moves lead to. A wish for another number is a
+	// reason to stop.
+	Goal int
+	// Bytes is the estimate of how much is moved, and BytesPerSecond how fast: 0 is as fast
+	// as can be.
+	Bytes, BytesPerSecond int64
+}
+
+// StopMove ends the move of slots under way. What is open stays open: the next plan takes
+// it up.
+type StopMove struct{}
+
+func (s Introduce) String() string {
+	return fmt.Sprintf("introduce %s", join(s.Meetings, func(m Meeting) string { return m.To + " to " + m.At }))
+}
+
+func (s SetEpoch) String() string { return fmt.Sprintf("number %d new processes", len(s.Epochs)) }
+
+func (s AssignSlots) String() string {
+	return fmt.Sprintf("assign slots to %d primaries", len(s.Slots))
+}
+
+func (s Replicate) String() string {
+	return fmt.Sprintf("have %s replicate %s", s.Address, s.PrimaryID)
+}
+
+func (s Failback) String() string { return "have " + s.Address + " take the lead by agreement" }
+
+func (s Takeover) String() string {
+	return "have " + s.Address + " take the lead of a lost primary"
+}
+
+func (s Forget) String() string { return "forget " + s.ID }
+
+func (s CancelMove) String() string {
+	return fmt.Sprintf("close slots %s at %s", s.Slots, s.Address)
+}
+
+func (s ResetEmpty) String() string { return "take " + s.Address + " out of the cluster" }
+
+func (s MoveSlots) String() string {
+	n := 0
+	for _, move := range s.Moves {
+		n += move.Slots.Len()
+	}
+	return fmt.Sprintf("move %d slots", n)
+}
+
+func (s StopMove) String() string { return "stop moving slots" }
+
+func join[T any](items []T, text func(T) string) string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = text(item)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,121 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"slices"
+	"time"
+)
+
+// View is what one look at a cluster has shown.
+type View struct {
+	// At is when the look began: nothing in it is older.
+	At time.Time
+	// Err tells why nobody could be asked. No process has a status then.
+	Err error
+	// Nodes is what each process of the target says, by its address.
+	Nodes map[string]NodeStatus
+	// Stale tells that a step has been taken since: the next look, which comes at once,
+	// shows what came of it.
+	Stale bool
+	// Move is the move of slots under way, or how the last one has ended; nil if there was
+	// none since the prober began to look.
+	Move *Progress
+}
+
+// Moving tells whether slots are being moved.
+func (v View) Moving() bool { return v.Move != nil && !v.Move.Ended }
+
+// Role is that of a process.
+type Role string
+
+const (
+	// Primary is a process that may own slots, whether or not it does.
+	Primary Role = "primary"
+	// Replica is a process that follows a primary.
+	Replica Role = "replica"
+)
+
+// NodeStatus is what one process says of itself, and of the others that it knows.
+type NodeStatus struct {
+	// Err tells why it could not be asked. Nothing else is known then.
+	Err error
+	// Loading tells that it reads its data from disk. It serves nobody then, and of all
+	// else only RunID, Version and the memory are known.
+	Loading bool
+
+	// ID is what it is called in the cluster, for as long as it keeps its folder; RunID
+	// changes with every start.
+	ID, RunID string
+	Version   Version
+	Role      Role
+	// PrimaryID is whom a replica follows, and LinkUp tells whether it has got all that
+	// the primary had when they connected, and is connected.
+	PrimaryID string
+	LinkUp    bool
+	// Offset is how much of the stream of writes it has written, or received: in bytes.
+	Offset int64
+	// Slots are those that it claims for itself. A replica claims none.
+	Slots                     Slots
+	ConfigEpoch, CurrentEpoch uint64
+	// Known are all processes in its table, itself among them.
+	Known []Peer
+	// Migrating and Importing are the slots it has open: to whom they go, by slot, and
+	// from whom they come.
+	Migrating, Importing map[int]string
+	// ClusterOK tells whether, for all that it knows, a majority of the primaries is there.
+	ClusterOK bool
+	// Keys is how many it holds; UsedMemory and Dataset are bytes, with and without what
+	// the process needs for itself; MaxMemory is 0 where there is no limit.
+	Keys                           int64
+	UsedMemory, Dataset, MaxMemory int64
+}
+
+// Answers tells whether the process serves: its status is then complete.
+func (s NodeStatus) Answers() bool { return s.Err == nil && !s.Loading && s.ID != "" }
+
+// Leads tells whether it serves slots.
+func (s NodeStatus) Leads() bool { return s.Answers() && s.Role == Primary && len(s.Slots) > 0 }
+
+// Fresh tells whether it has never been in a cluster, or has been reset: it knows nobody,
+// claims nothing and holds nothing.
+func (s NodeStatus) Fresh() bool {
+	return s.Answers() && s.Role == Primary && len(s.Known) == 1 && len(s.Slots) == 0 && s.Keys == 0
+}
+
+// Peer finds a process in its table.
+func (s NodeStatus) Peer(id string) (Peer, bool) {
+	if i := slices.IndexFunc(s.Known, func(p Peer) bool { return p.ID == id }); i >= 0 {
+		return s.Known[i], true
+	}
+	return Peer{}, false
+}
+
+// Peer is a line of the table that a process has of the cluster.
+type Peer struct {
+	ID string
+	// Address is host:port, "" if none is known; Hostname is what it announces, if anything.
+	Address, Hostname string
+	Role              Role
+	PrimaryID         string
+	// Myself is the line of the process that was asked.
+	Myself bool
+	// Handshake is one that is being introduced: its ID will be another one.
+	Handshake bool
+	// Failing is one that did not answer this process in time; Failed, one that a majority
+	// of the primaries found so.
+	Failing, Failed bool
+	// Connected tells whether the link to it is up.
+	Connected   bool
+	ConfigEpoch uint64
+	Slots       Slots
+}
+
+// Version is what a process runs.
+type Version struct {
+	// Number is that of the server itself, such as 7.0.15 or, of Valkey, 8.1.4.
+	Number string
+	// Valkey tells that it is Valkey, and not Redis.
+	Valkey bool
+}

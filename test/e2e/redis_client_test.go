@@ -1,0 +1,165 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+const (
+	// redisWriters write at a time, each redisKeys keys in turn.
+	redisWriters = 4
+	redisKeys    = 500
+)
+
+// redisClient is one of a cluster, with the addresses of the pods that there are. It may be told a password later.
+type redisClient struct {
+	*goredis.ClusterClient
+	mu       sync.Mutex
+	password string
+}
+
+func (r *redisTest) client(t *testing.T) *redisClient {
+	t.Helper()
+	out := &redisClient{password: r.password(t)}
+	var addresses []string
+	for _, pod := range r.pods(t) {
+		addresses = append(addresses, net.JoinHostPort(pod.Status.PodIP, "6379"))
+	}
+	out.ClusterClient = goredis.NewClusterClient(&goredis.ClusterOptions{
+		Addrs: addresses, MaxRedirects: 16, MinRetryBackoff: 20 * time.Millisecond, MaxRetryBackoff: 500 * time.Millisecond,
+		CredentialsProvider: func() (string, string) {
+			out.mu.Lock()
+			defer out.mu.Unlock()
+			return "default", out.password
+		},
+	})
+	t.Cleanup(func() { _ = out.Close() })
+	return out
+}
+
+func (c *redisClient) use(password string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.password = password
+}
+
+// put writes a value and waits until a replica has it too. An error tells that nobody promised anything.
+func (c *redisClient) put(ctx context.Context, key string, n int) error {
+	primary, err := c.MasterForKey(ctx, key)
+	if err != nil {
+		return err
+	}
+	pipe := primary.Pipeline()
+	set, wait := pipe.Set(ctx, key, n, 0), pipe.Do(ctx, "WAIT", 1, 1000)
+	_, _ = pipe.Exec(ctx) // each knows its own error
+	if err := set.Err(); err != nil {
+		if strings.HasPrefix(err.Error(), "MOVED") {
+			c.ReloadState(ctx)
+		}
+		return err
+	}
+	if copies, err := wait.Int(); err != nil || copies < 1 {
+		return errors.Join(err, errors.New("no replica has it yet"))
+	}
+	return nil
+}
+
+// redisWriter writes all the time, and knows what was acknowledged.
+type redisWriter struct {
+	client *redisClient
+	write  func(ctx context.Context, key string, n int) error
+	end    context.CancelFunc
+	ended  sync.WaitGroup
+
+	mu     sync.Mutex
+	acked  map[string]int
+	writes int
+	errs   []error
+}
+
+// confirmed writes what a replica has too; plain, as most clients do.
+func (r *redisTest) confirmed(t *testing.T) *redisWriter {
+	c := r.client(t)
+	return begin(t, c, c.put)
+}
+
+func (r *redisTest) plain(t *testing.T) *redisWriter {
+	c := r.client(t)
+	return begin(t, c, func(ctx context.Context, key string, n int) error { return c.Set(ctx, key, n, 0).Err() })
+}
+
+func begin(t *testing.T, c *redisClient, write func(context.Context, string, int) error) *redisWriter {
+	ctx, end := context.WithCancel(context.Background())
+	w := &redisWriter{client: c, write: write, end: end, acked: map[string]int{}}
+	for i := range redisWriters {
+		w.ended.Go(func() { w.run(ctx, i) })
+	}
+	t.Cleanup(w.stop)
+	return w
+}
+
+func (w *redisWriter) run(ctx context.Context, who int) {
+	for n := 1; ctx.Err() == nil; n++ {
+		key := fmt.Sprintf("%d:%d", who, n%redisKeys)
+		call, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		err := w.write(call, key, n)
+		cancel()
+		w.note(key, n, err)
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (w *redisWriter) note(key string, n int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writes++
+	if err != nil {
+		w.errs = append(w.errs, fmt.Errorf("%s %s: %w", time.Now().Format("05.000"), key, err))
+		return
+	}
+	w.acked[key] = n
+}
+
+func (w *redisWriter) stop() {
+	w.end()
+	w.ended.Wait()
+}
+
+// wantAll ends the writing, and expects all that was acknowledged to be there. A write that failed may have been
+// carried out: a later value is none that was lost.
+func (w *redisWriter) wantAll(t *testing.T) {
+	t.Helper()
+	w.stop()
+	var lost []string
+	for key, n := range w.acked {
+		if got, err := w.client.Get(t.Context(), key).Int(); err != nil || got < n {
+			lost = append(lost, fmt.Sprintf("%s: %d, not %d (%v)", key, got, n, err))
+		}
+	}
+	t.Logf("%d writes, %d errors, %d keys", w.writes, len(w.errs), len(w.acked))
+	if len(lost) > 0 || len(w.acked) == 0 {
+		t.Errorf("expected what was acknowledged to be kept; of %d keys %d are lost: %.5v", len(w.acked), len(lost), lost)
+	}
+}
+
+// wantNoErrors expects that clients have noticed nothing.
+func (w *redisWriter) wantNoErrors(t *testing.T) {
+	t.Helper()
+	w.stop()
+	if len(w.errs) > 0 {
+		t.Errorf("expected clients to notice nothing; %d of %d writes failed, such as %v", len(w.errs), w.writes, w.errs[0])
+	}
+}
