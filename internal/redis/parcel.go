@@ -6,6 +6,7 @@ package redis
 import (
 	"context"
 	"net"
+	"slices"
 )
 
 const (
@@ -120,7 +121,7 @@ func (b *batch) send(ctx context.Context, parcels []parcel) error {
 	head = append(head, "KEYS")
 	commands := make([]Command, len(parcels))
 	for i, p := range parcels {
-		commands[i] = append(head[:len(head):len(head)], p.keys...)
+		commands[i] = append(slices.Clip(head), p.keys...)
 	}
 	if _, err = b.do(ctx, b.From.Address, commands...); err != nil {
 		return err

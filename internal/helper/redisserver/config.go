@@ -43,6 +43,8 @@ func (in inputs) defaults() []directive {
 		// Else a replica that writes its first log refuses SIGTERM, and never looks at it again:
 		// it would be killed when the pod's patience is at its end.
 		{"shutdown-on-sigterm", "force"},
+		// A replica waits for no others that might want the same copy: there is one a shard.
+		{"repl-diskless-sync-delay", "0"},
 		{"cluster-node-timeout", "5000"}, // milliseconds
 	}
 	if in.MemoryLimit > 0 {
@@ -71,7 +73,9 @@ func (in inputs) fixed() []directive {
 		{"cluster-require-full-coverage", "no"},
 		// Who replicates whom is the operator's to say.
 		{"cluster-allow-replica-migration", "no"},
-		{"cluster-replica-validity-factor", "0"},
+		// A replica is elected however long ago it last heard of its primary, but never one that has not had its
+		// data at all since it started, as with 0: the primary would come back and empty itself.
+		{"cluster-replica-validity-factor", "1000000"},
 		{"cluster-announce-ip", in.AnnounceIP},
 	}
 	if in.AnnounceHostname != "" {

@@ -24,8 +24,10 @@ const (
 	// ProgramVar names the server program that tests run, instead of bin/redis-server.
 	ProgramVar = "OPCREW_REDIS_SERVER"
 
-	// Username and Password are the users' of every pod.
-	Username, Password = "demo@redislabs.com", "users' own"
+	// Username is the users' in every pod.
+	Username = "demo@redislabs.com"
+	// Password is theirs.
+	Password = "users' own"
 	// SystemPassword is that of the operator's user. It needs quoting in a configuration.
 	SystemPassword = `sys"tem\ $1`
 

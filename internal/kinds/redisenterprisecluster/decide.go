@@ -124,7 +124,7 @@ func (f facts) holds(c *redisv1alpha1.RedisEnterpriseCluster, d decision, pod *c
 		return wait{}
 	case !f.seen || f.view.Stale:
 		return wait{words: "the servers are looked at first"}
-	case !persistent(c) && (nodes(c) == 1 || limps(pod) && f.unserved(d).Len() > 0):
+	case f.hasOnlyCopy(c, d, pod):
 		return wait{redisv1alpha1.ReasonNoPersistence, fmt.Sprintf("pod %s is not restarted: it has no volume, and its data is nowhere else; delete it to have it restarted without", pod.Name)}
 	case nodes(c) > 1 && d.servers.leadsOn(pod.Name):
 		return wait{words: pod.Name + " has yet to hand over" + d.because()}
@@ -136,6 +136,11 @@ func (f facts) holds(c *redisv1alpha1.RedisEnterpriseCluster, d decision, pod *c
 		return wait{words: "servers are told their settings first"}
 	}
 	return wait{}
+}
+
+// hasOnlyCopy tells whether the data of a pod without a volume is, or may be, nowhere else.
+func (f facts) hasOnlyCopy(c *redisv1alpha1.RedisEnterpriseCluster, d decision, pod *corev1.Pod) bool {
+	return !persistent(c) && (nodes(c) == 1 || limps(pod) && f.unserved(d).Len() > 0)
 }
 
 // because is what is done or waited for at the ring, to be added to a sentence.

@@ -4,6 +4,7 @@
 package redisenterprisecluster
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -75,10 +76,7 @@ func (m *memory) recall(key types.NamespacedName, now time.Time, tuned func(map[
 		k.tunedSince = now
 	}
 	out := *k
-	out.tuned = map[string]string{}
-	for run, generation := range k.tuned {
-		out.tuned[run] = generation
-	}
+	out.tuned = maps.Clone(k.tuned)
 	return out
 }
 

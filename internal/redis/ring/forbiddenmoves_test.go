@@ -130,7 +130,7 @@ func (j judge) move(step redis.MoveSlots) string {
 	gets := map[string]int64{}
 	for _, move := range step.Moves {
 		from, to := j.Nodes[move.From.Address], j.Nodes[move.To.Address]
-		if !from.Answers() || from.ID != move.From.ID || !to.Answers() || to.ID != move.To.ID || to.Role != redis.Primary || from.ID == to.ID {
+		if !between(move, from, to) {
 			return "it is not between two primaries that answer"
 		}
 		for _, slot := range move.Slots.Numbers() {
@@ -152,6 +152,12 @@ func (j judge) move(step redis.MoveSlots) string {
 		}
 	}
 	return ""
+}
+
+// between tells whether a move is from the one to the other, and both can take part in it.
+func between(move redis.Move, from, to redis.NodeStatus) bool {
+	same := from.ID == move.From.ID && to.ID == move.To.ID && from.ID != to.ID
+	return same && from.Answers() && to.Answers() && to.Role == redis.Primary
 }
 
 func (j judge) reset(step redis.ResetEmpty) string {

@@ -81,7 +81,7 @@ func (w *world) drain() {
 }
 
 // happens is one of the things that happen to clusters, or to what is seen of them.
-func happens(w *world, r *rand.Rand) {
+func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or two each
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)
 	switch r.IntN(21) {

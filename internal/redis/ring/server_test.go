@@ -92,7 +92,7 @@ func (s *server) config(host, port string) string {
 		"bind " + host, "port " + port, "dir " + s.dir, "protected-mode no",
 		"cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 2000",
 		"cluster-require-full-coverage no", "cluster-allow-replica-migration no",
-		"cluster-replica-validity-factor 0", "cluster-announce-ip " + host,
+		"cluster-replica-validity-factor 1000000", "cluster-announce-ip " + host,
 		"appendonly yes", "appendfsync everysec", `save ""`, "maxmemory 256mb", "maxmemory-policy noeviction",
 		"repl-diskless-sync-delay 0",
 		"user default on >" + secret + " ~* &* +@all", "user opcrew on >" + secret + " ~* &* +@all",
