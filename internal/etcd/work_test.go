@@ -74,7 +74,8 @@ func TestWorkEndsWhenItsClusterIsForgotten(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		p.Forget(shop)
-		if <-ended; time.Since(begun) > time.Second {
+		_ = <-ended // what was asked of the member it may go on with
+		if time.Since(begun) > time.Second {
 			t.Errorf("expected it to be given up, it took %s", time.Since(begun))
 		}
 	})
