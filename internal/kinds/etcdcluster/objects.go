@@ -144,7 +144,7 @@ func wishes(c *etcdv1beta2.EtcdCluster) string {
 		Pod        *etcdv1beta2.PodPolicy
 		TLS        *etcdv1beta2.TLSPolicy
 		Upkeep     *podUpkeep `json:",omitempty"`
-	}{c.Spec.Repository, c.Spec.Pod.DeepCopy(), c.Spec.TLS, podUpkeepOf(c, wanted(c))}
+	}{c.Spec.Repository, c.Spec.Pod.DeepCopy(), c.Spec.TLS, podUpkeepOf(c)}
 	if asked.Pod != nil {
 		asked.Pod.PersistentVolumeClaimSpec, asked.Pod.BusyboxImage, asked.Pod.DNSTimeoutInSecond = nil, "", 0
 	}

@@ -89,7 +89,7 @@ func (f facts) etcd(c *etcdv1beta2.EtcdCluster, m member, all []member, version 
 			corev1ac.VolumeMount().WithName(startVolume).WithMountPath(startMount).WithReadOnly(true),
 			corev1ac.VolumeMount().WithName(latchVolume).WithMountPath(latchMount)).
 		WithVolumeMounts(tlsMounts(c)...)
-	out.WithEnv(podUpkeepOf(c, version).environment()...)
+	out.WithEnv(podUpkeepOf(c).environment()...)
 	if c.Spec.Pod != nil {
 		out.WithResources(podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](c.Spec.Pod.Resources))
 		for _, env := range c.Spec.Pod.EtcdEnv {

@@ -27,16 +27,18 @@ func upkeep(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.Upkeep {
 type podUpkeep struct {
 	Compaction      *etcdv1beta2.Compaction `json:",omitempty"`
 	CorruptionCheck string                  `json:",omitempty"`
+	// Experimental is what the check was until 3.6, which does not start where it is told by both names.
+	Experimental bool `json:",omitempty"`
 }
 
 // podUpkeepOf is nil for a version that knows nothing of it, and where nothing is asked: a pod from before
 // there was any is as it should be.
-func podUpkeepOf(c *etcdv1beta2.EtcdCluster, version string) *podUpkeep {
+func podUpkeepOf(c *etcdv1beta2.EtcdCluster) *podUpkeep {
 	u := upkeep(c)
-	if u.Compaction == nil && u.CorruptionCheck == "" || !measured(version) {
+	if u.Compaction == nil && u.CorruptionCheck == "" || !measured(wanted(c)) {
 		return nil
 	}
-	return &podUpkeep{u.Compaction, u.CorruptionCheck}
+	return &podUpkeep{u.Compaction, u.CorruptionCheck, u.CorruptionCheck != "" && older(wanted(c), "3.6.0")}
 }
 
 // environment is what etcd is told by variables and not by flags: a pod's version is changed in place, and a
@@ -54,9 +56,11 @@ func (u *podUpkeep) environment() []*corev1ac.EnvVarApplyConfiguration {
 		say("ETCD_AUTO_COMPACTION_MODE", mode[u.Compaction.Mode])
 		say("ETCD_AUTO_COMPACTION_RETENTION", u.Compaction.Retention)
 	}
-	if u.CorruptionCheck != "" {
-		say("ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME", u.CorruptionCheck) // up to 3.6
-		say("ETCD_CORRUPT_CHECK_TIME", u.CorruptionCheck)              // from 3.6 on
+	switch {
+	case u.Experimental:
+		say("ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME", u.CorruptionCheck)
+	case u.CorruptionCheck != "":
+		say("ETCD_CORRUPT_CHECK_TIME", u.CorruptionCheck)
 	}
 	return out
 }

@@ -213,11 +213,12 @@ func TestWhatIsAskedOfEtcdItselfIsInItsEnvironment(t *testing.T) {
 		"nothing":    {newCluster(), nil},
 		"by time":    {newCluster(compacts("Periodic", "1h")), []string{"ETCD_AUTO_COMPACTION_MODE=periodic", "ETCD_AUTO_COMPACTION_RETENTION=1h"}},
 		"by number":  {newCluster(compacts("Revision", "1000")), []string{"ETCD_AUTO_COMPACTION_MODE=revision", "ETCD_AUTO_COMPACTION_RETENTION=1000"}},
-		"compared":   {newCluster(checked), []string{"ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME=4h", "ETCD_CORRUPT_CHECK_TIME=4h"}},
+		"compared":   {newCluster(checked, versioned("3.6.16")), []string{"ETCD_CORRUPT_CHECK_TIME=4h"}},
+		"before 3.6": {newCluster(checked), []string{"ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME=4h"}},
 		"before 3.3": {newCluster(checked, versioned("3.2.32")), nil},
 	} {
 		var got []string
-		for _, env := range podUpkeepOf(test.c, wanted(test.c)).environment() {
+		for _, env := range podUpkeepOf(test.c).environment() {
 			got = append(got, *env.Name+"="+*env.Value)
 		}
 		if strings.Join(got, " ") != strings.Join(test.want, " ") {
