@@ -17,7 +17,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
-	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -33,7 +32,6 @@ func kinds() []kit.Kind {
 		etcdcluster.Kind(),
 		etcdbackup.Kind(),
 		etcdrestore.Kind(),
-		redisenterprisecluster.Kind(),
 	}
 }
 

@@ -87,7 +87,11 @@ func (f *facts) mayMove(moves []redis.Move) verdict {
 		return refuse(Agreement, "slots are not moved now: %s", reason)
 	}
 	for _, move := range moves {
-		if to := f.byID[move.To.ID]; !f.secured(to, nil) {
+		to := f.byID[move.To.ID]
+		if !to.status.ClusterOK { // for 2 s from its start (Redis: CLUSTER_WRITABLE_DELAY) it would refuse clients
+			return refuse(Serving, "slots are not moved to %s before it holds the cluster to be up", to)
+		}
+		if !f.secured(to, nil) {
 			return refuse(InSync, "slots are not moved to %s before it has a replica in sync", to)
 		}
 	}

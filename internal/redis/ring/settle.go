@@ -89,10 +89,13 @@ func (f *facts) unfinished(slot int) (*redis.Move, verdict) {
 			return nil, f.cancel(p, slot)
 		}
 	}
-	if to := f.destination(owner, slot); to != nil {
+	to := f.destination(owner, slot)
+	switch {
+	case to != nil && !to.status.ClusterOK:
+		return nil, refuse(Serving, "slot %d is open, and %s holds the cluster to be down", slot, to)
+	case to != nil:
 		return &redis.Move{From: owner.end(), To: to.end(), Slots: redis.SlotsOf(slot)}, verdict{}
-	}
-	if f.election() != "" {
+	case f.election() != "":
 		return nil, refuse(Election, "slot %d is open: %s", slot, f.election())
 	}
 	return nil, f.cancel(owner, slot)
