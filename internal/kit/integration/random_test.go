@@ -57,7 +57,7 @@ func TestAChildOfRandomContentLosesWhatIsNoLongerDeclared(t *testing.T) {
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	result := p.ensure(owner, random(ns, map[string]string{"key": "old", "next": "new"}))
 	p.catchesUp(result.Ref)
-	result = p.ensure(owner, random(ns, map[string]string{"key": "new"}))
+	result = p.ensure(owner, decidedOn(t, ns, random(ns, map[string]string{"key": "new"})))
 	p.catchesUp(result.Ref)
 	live := settingsOf(ns)
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
@@ -66,5 +66,32 @@ func TestAChildOfRandomContentLosesWhatIsNoLongerDeclared(t *testing.T) {
 	if want := map[string]string{"key": "new"}; !maps.Equal(live.Data, want) {
 		t.Errorf("expected %v, got %v", want, live.Data)
 	}
-	p.ensures(owner, random(ns, map[string]string{"key": "new"}), ensure.Unchanged, free)
+	p.ensures(owner, decidedOn(t, ns, random(ns, map[string]string{"key": "new"})), ensure.Unchanged, free)
+}
+
+// decidedOn has a declaration rest on the child as it is.
+func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
+	t.Helper()
+	live := settingsOf(ns)
+	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+		t.Fatal(err)
+	}
+	child.DecidedOn = live.ResourceVersion
+	return child
+}
+
+// What is declared at random for a child that was not there is another than what somebody has put there since.
+func TestAChildOfRandomContentThatRestsOnNoneIsNotPutOverOneThatIsThereByNow(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	result := p.ensure(owner, random(ns, map[string]string{"key": "first"}))
+	p.catchesUp(result.Ref)
+	_, err := p.Ensure(t.Context(), ensure.NewOwner(owner), random(ns, map[string]string{"key": "second"}), false)
+	live := settingsOf(ns)
+	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+		t.Fatal(err)
+	}
+	if !apierrors.IsConflict(err) || live.Data["key"] != "first" {
+		t.Errorf("expected a conflict and the first to stay, got %v, %v", err, live.Data)
+	}
 }
