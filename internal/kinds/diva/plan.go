@@ -61,7 +61,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, _ time.Time) kit.Plan {
 // operators that decide at once must not take each other's key away.
 func secret(d *opsv1.Diva, f facts, r *ring) ensure.Child {
 	child := ensure.Child{Object: r.secret(d, extra(d)), Random: true}
-	if f.secret != nil {
+	if child.New = f.secret == nil; !child.New {
 		child.DecidedOn = f.secret.ResourceVersion
 	}
 	return child

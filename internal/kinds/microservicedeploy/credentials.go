@@ -148,8 +148,7 @@ func (f credentialFacts) child(ns *corev1.Namespace, now time.Time) (child ensur
 	})
 	// A fresh password, or a line of it, is for the very Secret that was looked at: two operators at once would
 	// put the line of one beside the password of the other.
-	child.Random = true
-	if f.live != nil {
+	if child.New = f.live == nil; !child.New {
 		child.DecidedOn = f.live.ResourceVersion
 	}
 	// What is missing is made anew.

@@ -272,11 +272,11 @@ func TestAHashCostsAGuesserTime(t *testing.T) {
 
 func TestAPasswordAndItsLineRestOnTheSecretThatWasLookedAt(t *testing.T) {
 	o := newTenant(t, nil)
-	if child, _ := o.observe().child(o.ns, time.Now()); !child.Random || child.DecidedOn != "" {
-		t.Errorf("expected a fresh password to be for no Secret that somebody else has made since, got random %t, on %q", child.Random, child.DecidedOn)
+	if child, _ := o.observe().child(o.ns, time.Now()); !child.New || child.DecidedOn != "" {
+		t.Errorf("expected a fresh password to be for no Secret that somebody else has made since, got new %t, on %q", child.New, child.DecidedOn)
 	}
 	o.look(time.Now())
-	if child, _ := o.observe().child(o.ns, time.Now()); child.DecidedOn == "" {
+	if child, _ := o.observe().child(o.ns, time.Now()); child.New || child.DecidedOn == "" {
 		t.Error("expected what is done to a Secret to rest on the version that was looked at")
 	}
 }

@@ -91,7 +91,7 @@ func (a *Applier) Ensure(ctx context.Context, owner *Owner, child Child, hold bo
 		return Result{Ref: in.Ref, Action: Taken, Message: found.stranger, Again: found.again}, nil
 	case found.object == nil:
 		return a.create(ctx, owner, in, hold)
-	case child.Random && child.DecidedOn == "":
+	case child.New:
 		return Result{Ref: in.Ref}, thereByNow(in, errors.New("it was made since this was decided"))
 	case child.Once:
 		return Result{Ref: in.Ref, Action: Unchanged, Message: found.stripped}, nil

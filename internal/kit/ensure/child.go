@@ -49,10 +49,13 @@ type Child struct {
 	// DecidedOn, if set, is the resourceVersion of the live child that the declaration rests
 	// on: the API server refuses it as a conflict where there is a later one.
 	DecidedOn string
+	// New is set where what is declared rests on there being none: one that is there by now is a
+	// conflict.
+	New bool
 	// Random is set where what is declared is made at random each time that it is made: then
 	// each is another. Of two that are made at once one is refused, as an apply over the other
 	// would change what somebody may have already; and a child that is deleted again and again
-	// is told by its name. Without DecidedOn it rests on there being none.
+	// is told by its name.
 	Random bool
 }
 

@@ -81,12 +81,14 @@ func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
 }
 
 // What is declared at random for a child that was not there is another than what somebody has put there since.
-func TestAChildOfRandomContentThatRestsOnNoneIsNotPutOverOneThatIsThereByNow(t *testing.T) {
+func TestAChildThatIsToBeNewIsNotPutOverOneThatIsThereByNow(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	result := p.ensure(owner, random(ns, map[string]string{"key": "first"}))
 	p.catchesUp(result.Ref)
-	_, err := p.Ensure(t.Context(), ensure.NewOwner(owner), random(ns, map[string]string{"key": "second"}), false)
+	second := settings(ns, map[string]string{"key": "second"})
+	second.New = true
+	_, err := p.Ensure(t.Context(), ensure.NewOwner(owner), second, false)
 	live := settingsOf(ns)
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
 		t.Fatal(err)
