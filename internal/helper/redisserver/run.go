@@ -36,8 +36,10 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	if err := durable.Replace(o.Config, strings.NewReader(config), 0o600); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	if ended := ctx.Err() != nil; ended { // the pod does, before the server has begun
+	select {
+	case <-ctx.Done(): // the pod ends before the server has begun
 		return nil
+	default:
 	}
 	log.Info("Starting the server", "place", o.Place, "port", o.Port, "version", v.String())
 	err = syscall.Exec(program, []string{program, o.Config}, os.Environ())

@@ -30,7 +30,7 @@ func compact(revision int64) *step {
 				}
 			})
 			if thrown {
-				r.tell(c, corev1.EventTypeWarning, "HistoryCompacted", fmt.Sprintf(
+				r.tell(c, nil, corev1.EventTypeWarning, "HistoryCompacted", fmt.Sprintf(
 					"The history before revision %d was thrown away, as members are out of space: who watches or reads from before it has to begin anew", revision))
 			}
 		}}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -97,18 +98,23 @@ func defragment(m member, costs bool) *step {
 			done := attempt{at: r.Clock.Now(), size: after.DBSize, inUse: after.DBInUse, failed: words(failed)}
 			r.upkeep.note(keyOf(c), c.Status.ClusterID, func(t *tended) { t.defragmented[m.id] = done })
 			if failed != nil {
-				r.tell(c, corev1.EventTypeWarning, "DefragmentationFailed", fmt.Sprintf("Member %s was not defragmented: %v", m.name, failed))
+				r.tell(c, m.pod, corev1.EventTypeWarning, "DefragmentationFailed", fmt.Sprintf("Member %s was not defragmented: %v", m.name, failed))
 				return
 			}
-			r.tell(c, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("The data of member %s took %s and takes %s; it answered nobody for %s",
+			r.tell(c, m.pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("The data of member %s took %s and takes %s; it answered nobody for %s",
 				m.name, readable(before.DBSize), readable(after.DBSize), done.at.Sub(begun).Round(time.Millisecond)))
 		}}
 	}}
 }
 
-// tell makes an event of what has ended beside the loop.
-func (r *reconciler) tell(c *etcdv1beta2.EtcdCluster, kind, reason, note string) {
-	r.Events.Eventf(c, nil, kind, reason, "Upkeep", "%s", note)
+// tell makes an event of what has ended beside the loop. Events of one reason that are about the same pod, or
+// about none, are one with a count, and the first one's words.
+func (r *reconciler) tell(c *etcdv1beta2.EtcdCluster, about *corev1.Pod, kind, reason, note string) {
+	var related runtime.Object
+	if about != nil {
+		related = about
+	}
+	r.Events.Eventf(c, related, kind, reason, "Upkeep", "%s", note)
 }
 
 func words(err error) string {
