@@ -75,7 +75,8 @@ func TestWorkEndsWhenItsClusterIsForgotten(t *testing.T) {
 		begun := time.Now()
 		p.Forget(shop)
 		select {
-		case <-ended: // what was asked of the member it may go on with
+		case err := <-ended:
+			t.Logf("it ended with %v", err) // what was asked of the member it may go on with
 		case <-time.After(time.Hour):
 		}
 		if time.Since(begun) > time.Second {
