@@ -194,7 +194,7 @@ var etcdRecovering = faults.Workload{
 					}
 				}
 			},
-			Until:    etcdRestored,
+			Until:    etcdReady, // where events come late, the pod may not have been there yet
 			Patience: 45 * time.Second,
 		},
 	},
