@@ -32,8 +32,12 @@ const debian = "bookworm"
 // trixie is the suite after it, for what is too old there.
 const trixie = "trixie"
 
-// adduser makes accounts where a package is installed; images have theirs by their recipes.
-const adduser = "adduser"
+// adduser and initHelpers make accounts and services where a package is installed; images
+// have their accounts by their recipes, and no init.
+const (
+	adduser     = "adduser"
+	initHelpers = "init-system-helpers"
+)
 
 // Recipes are the images that are made of Debian packages, under the names
 // that upstream gives them. To add one, add it here.
@@ -86,7 +90,7 @@ func etcd() Recipe {
 		Summary:  "etcd 3.4 and etcdctl as Debian builds them",
 		Suite:    debian,
 		Packages: []string{"etcd-server", "etcd-client"},
-		Without:  []string{adduser, "init-system-helpers"},
+		Without:  []string{adduser, initHelpers},
 		Tags:     []string{"quay.io/coreos/etcd:v{version}"},
 		Links:    map[string]string{"/usr/local/bin/etcd": "/usr/bin/etcd", "/usr/local/bin/etcdctl": "/usr/bin/etcdctl"},
 		Config:   Config{Entrypoint: []string{"/usr/local/bin/etcd"}, Env: []string{"ETCDCTL_API=3"}},
@@ -99,7 +103,7 @@ func memcached() Recipe {
 		Summary:  "memcached as Debian builds it",
 		Suite:    trixie,
 		Packages: []string{"memcached"},
-		Without:  []string{adduser, "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
+		Without:  []string{adduser, "lsb-base", "perl", "debconf", "sysvinit-utils", initHelpers},
 		Tags:     []string{"memcached:{version}"},
 		Accounts: []string{"memcache:x:11211:11211:memcache:/nonexistent:/usr/sbin/nologin"},
 		// It refuses to run as root without being told a user.
@@ -133,7 +137,7 @@ func redisServer(name, suite string, packages ...string) Recipe {
 		Summary:  packages[0] + " of " + suite + " as Debian builds it",
 		Suite:    suite,
 		Packages: packages,
-		Without:  []string{adduser, "lsb-base", "sysvinit-utils", "init-system-helpers"},
+		Without:  []string{adduser, "lsb-base", "sysvinit-utils", initHelpers},
 		Tags:     []string{"opcrew/" + name + ":{version}", "opcrew/" + name + ":{minor}"},
 		Config:   Config{Entrypoint: []string{packages[0]}, User: "1000:1000"},
 	}
@@ -147,7 +151,7 @@ func nginx() Recipe {
 		Summary:  "nginx as Debian builds it, with a page to serve",
 		Suite:    trixie,
 		Packages: []string{"nginx"},
-		Without:  []string{adduser, "iproute2", "lsb-base", "perl", "debconf", "sysvinit-utils", "init-system-helpers"},
+		Without:  []string{adduser, "iproute2", "lsb-base", "perl", "debconf", "sysvinit-utils", initHelpers},
 		Tags:     []string{"nginx:{version}", "nginx:{minor}"},
 		Accounts: []string{"www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin"},
 		Files:    map[string]string{"/etc/nginx/nginx.conf": nginxConf},
@@ -164,7 +168,7 @@ func sshClient() Recipe {
 		Summary:  "sshd and python3 as Debian builds them, to be managed",
 		Suite:    trixie,
 		Packages: []string{"openssh-server", "python3", "dash", "coreutils"},
-		Without:  []string{adduser, "debconf", "init-system-helpers", "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
+		Without:  []string{adduser, "debconf", initHelpers, "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
 		Tags:     []string{"diva-client:{version}"},
 		// root has a shell here: it is who the manager logs in as.
 		Files: map[string]string{
