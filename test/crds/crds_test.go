@@ -17,17 +17,19 @@ import (
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
 var env *testenv.Env
 
 func TestMain(m *testing.M) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme, redisv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme, etcdv1beta2.AddToScheme, redisv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -58,6 +60,26 @@ func TestManifestsAreAcceptedAndRefusedAsTheTableSays(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// What users begin with is as strictly looked at as the rows. Objects of Kubernetes' own are left out: whether
+// a Pod is taken depends on what else is in the cluster.
+func TestSamplesAreAccepted(t *testing.T) {
+	docs, err := manifest.Read(filepath.Join(env.Root, "config", "samples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		if doc.Object.GroupVersionKind().Group == "" {
+			continue
+		}
+		doc.Object.SetNamespace("") // that of the sample is not there
+		for _, w := range ways {
+			if err := w.check(t.Context(), env.Client, row{name: doc.String(), obj: doc.Object}); err != nil {
+				t.Errorf("%s, %s: %v", doc, w.name, err)
+			}
 		}
 	}
 }
