@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +38,7 @@ func TestEtcdCluster(t *testing.T) {
 		Primary:    &etcdv1beta2.EtcdCluster{},
 		Others: []client.Object{
 			&corev1.Pod{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
+			&etcdv1beta2.EtcdRestore{},
 		},
 		// Their names are made of the cluster's UID, and each replaced member has another.
 		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
@@ -50,9 +50,11 @@ func TestEtcdCluster(t *testing.T) {
 			{Name: "a quorum of pods is there", Check: quorumOfPods},
 			{Name: "no client comes before the cluster is formed", Check: clientsComeLate},
 			{Name: "clients are never led to two lineages", Check: oneLineageServes},
+			{Name: "one restore is in charge", Check: oneRestoreInCharge},
+			{Name: "a seed begins with the backup of its restore", Check: seedsOfTheirRestore},
 		},
 		Mask:      maskEtcd,
-		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRecovering, etcdTending},
+		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRestoringAgain, etcdRecovering, etcdTending},
 	})
 }
 
@@ -141,99 +143,6 @@ var etcdSleeping = faults.Workload{
 		},
 		editEtcd("wake it", `{"hibernate":false}`),
 	},
-}
-
-const restoreManifest = `
-apiVersion: etcd.database.coreos.com/v1beta2
-kind: EtcdRestore
-metadata: {name: db}
-spec: {etcdCluster: {name: db}, backupStorageType: S3, s3: {path: backups/db}}
-`
-
-// etcdRestoring has a backup take the place of the data.
-var etcdRestoring = faults.Workload{
-	Name: "restoring",
-	Steps: []faults.Step{
-		createEtcd(2),
-		{
-			Name:     "restore it",
-			Do:       func(u *faults.User) { u.Apply(restoreManifest) },
-			Until:    etcdRestored,
-			Patience: 45 * time.Second,
-		},
-		{
-			Name:  "delete the restore, which is done",
-			Do:    func(u *faults.User) { u.Delete("db", &etcdv1beta2.EtcdRestore{}) },
-			Until: etcdReady,
-		},
-	},
-}
-
-// etcdRecovering has a cluster in emptyDirs lose the pod of one of its two members: what is left can never
-// decide again.
-var etcdRecovering = faults.Workload{
-	Name: "recovering",
-	Steps: []faults.Step{
-		{
-			Name: "create a cluster of 2 that may go on from what is left",
-			Do: func(u *faults.User) {
-				u.Apply(fmt.Sprintf(etcdManifest, 2))
-				u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":{"recovery":{"quorumLoss":"Automatic"}}}`)
-			},
-			Until: etcdReady,
-		},
-		{
-			Name: "a member hangs, and somebody deletes its pod",
-			Do: func(u *faults.User) {
-				pods := &corev1.PodList{}
-				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
-				for _, pod := range pods.Items {
-					if pod.Annotations["etcd.opcrew.io/serial"] == "1" {
-						stores.Hang(pod.Name) // else it may be replaced before it ends
-						u.Delete(pod.Name, &corev1.Pod{})
-					}
-				}
-			},
-			Until:    etcdReady, // where events come late, the pod may not have been there yet
-			Patience: 45 * time.Second,
-		},
-	},
-}
-
-// etcdRestored holds when all members are of the restore, and none is left of before.
-func etcdRestored(v faults.View) error {
-	c := &etcdv1beta2.EtcdCluster{}
-	if err := v.Get("db", c); err != nil {
-		return err
-	}
-	if c.Status.Lineage == "" {
-		return fmt.Errorf("nothing is restored, the status is %+v", c.Status)
-	}
-	return etcdReady(v)
-}
-
-// oneLineageServes holds if, of the cluster before a restore and the one after it, clients are led to
-// one only.
-func oneLineageServes(_, after faults.View, e faults.Event) error {
-	c := &etcdv1beta2.EtcdCluster{}
-	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.Restore == nil {
-		return nil
-	}
-	old, restored := "", ""
-	for _, pod := range etcdPods(after) {
-		serial, err := strconv.ParseInt(pod.Annotations["etcd.opcrew.io/serial"], 10, 64)
-		switch {
-		case err != nil, pod.Labels["etcd.opcrew.io/voter"] == "", !metav1.IsControlledBy(&pod, c):
-		case serial < c.Status.Restore.Serial:
-			old = pod.Name
-		default:
-			restored = pod.Name
-		}
-	}
-	if old != "" && restored != "" {
-		return fmt.Errorf("clients are led to %s, of before, and to %s, of the restore", old, restored)
-	}
-	return nil
 }
 
 func etcdTold(v faults.View, reason string) (*etcdv1beta2.EtcdCluster, error) {

@@ -19,10 +19,14 @@ import (
 
 // restore asks for the cluster of a site to be restored from a bucket, which needs a Secret if one is named.
 func (s *site) restore(secret string) *etcdv1beta2.EtcdRestore {
+	return s.restoreFrom("backups/db", secret)
+}
+
+func (s *site) restoreFrom(path, secret string) *etcdv1beta2.EtcdRestore {
 	s.Helper()
 	r := &etcdv1beta2.EtcdRestore{}
 	r.Namespace, r.Name, r.Spec.EtcdCluster.Name = s.ns, "db", "db"
-	r.Spec.BackupStorageType, r.Spec.S3 = etcdv1beta2.StorageS3, &etcdv1beta2.S3Source{Path: "backups/db", AWSSecret: secret}
+	r.Spec.BackupStorageType, r.Spec.S3 = etcdv1beta2.StorageS3, &etcdv1beta2.S3Source{Path: path, AWSSecret: secret}
 	if err := env.Client.Create(s.Context(), r); err != nil {
 		s.Fatal(err)
 	}

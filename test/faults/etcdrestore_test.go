@@ -1,0 +1,192 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/test/faults"
+	"github.com/opcrew/opcrew/test/testenv/backuppods"
+)
+
+const restoreManifest = `
+apiVersion: etcd.database.coreos.com/v1beta2
+kind: EtcdRestore
+metadata: {name: db}
+spec: {etcdCluster: {name: db}, backupStorageType: S3, s3: {path: %s}}
+`
+
+// restoreEtcd asks for a restore, in the place of the one that there is: that cannot be changed.
+func restoreEtcd(name, path string, until func(faults.View) error) faults.Step {
+	return faults.Step{
+		Name: name,
+		Do: func(u *faults.User) {
+			u.Delete("db", &etcdv1beta2.EtcdRestore{})
+			u.Apply(fmt.Sprintf(restoreManifest, path))
+		},
+		Until:    until,
+		Patience: 45 * time.Second,
+	}
+}
+
+var deleteRestore = faults.Step{
+	Name:  "delete the restore, which is done",
+	Do:    func(u *faults.User) { u.Delete("db", &etcdv1beta2.EtcdRestore{}) },
+	Until: etcdReady,
+}
+
+// etcdRestoring has a backup take the place of the data.
+var etcdRestoring = faults.Workload{
+	Name:  "restoring",
+	Steps: []faults.Step{createEtcd(2), restoreEtcd("restore it", "backups/db", etcdRestored), deleteRestore},
+}
+
+// etcdRestoringAgain has one restore follow another that is under way, and that one another that was carried
+// through.
+var etcdRestoringAgain = faults.Workload{
+	Name: "restoring-again",
+	Steps: []faults.Step{
+		createEtcd(2),
+		restoreEtcd("restore it", "backups/first", restoreTakenUp),
+		restoreEtcd("restore another backup while that is under way", "backups/second", etcdRestored),
+		restoreEtcd("restore a third when that was carried through", "backups/third", etcdRestored),
+		deleteRestore,
+	},
+}
+
+// etcdRecovering has a cluster in emptyDirs lose the pod of one of its two members: what is left can never
+// decide again.
+var etcdRecovering = faults.Workload{
+	Name: "recovering",
+	Steps: []faults.Step{
+		{
+			Name: "create a cluster of 2 that may go on from what is left",
+			Do: func(u *faults.User) {
+				u.Apply(fmt.Sprintf(etcdManifest, 2))
+				u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":{"recovery":{"quorumLoss":"Automatic"}}}`)
+			},
+			Until: etcdReady,
+		},
+		{
+			Name: "a member hangs, and somebody deletes its pod",
+			Do: func(u *faults.User) {
+				pods := &corev1.PodList{}
+				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
+				for _, pod := range pods.Items {
+					if pod.Annotations["etcd.opcrew.io/serial"] == "1" {
+						stores.Hang(pod.Name) // else it may be replaced before it ends
+						u.Delete(pod.Name, &corev1.Pod{})
+					}
+				}
+			},
+			Until:    etcdReady, // where events come late, the pod may not have been there yet
+			Patience: 45 * time.Second,
+		},
+	},
+}
+
+// restoreTakenUp holds when the restore that there is has been begun with, however far it is.
+func restoreTakenUp(v faults.View) error {
+	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
+	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
+		return err
+	}
+	if !c.Status.Restore.TookUp(r.UID) {
+		return fmt.Errorf("restore %s was not taken up, the status is %+v", r.UID, c.Status)
+	}
+	return nil
+}
+
+// etcdRestored holds when all members are of the restore that there is, and none is left of before.
+func etcdRestored(v faults.View) error {
+	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
+	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
+		return err
+	}
+	if c.Status.Lineage != string(r.UID) {
+		return fmt.Errorf("restore %s is not carried through, the status is %+v", r.UID, c.Status)
+	}
+	var members, pods []string
+	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // which its seed's order names them by
+		members = append(members, m.Name)
+	}
+	for _, pod := range etcdPods(v) {
+		pods = append(pods, pod.Name)
+	}
+	slices.Sort(members)
+	if slices.Sort(pods); !slices.Equal(members, pods) {
+		return fmt.Errorf("members %q have what was restored, and pods are %q", members, pods)
+	}
+	return etcdReady(v)
+}
+
+// oneLineageServes holds if, of the cluster before a restore and the one after it, clients are led to
+// one only.
+func oneLineageServes(_, after faults.View, e faults.Event) error {
+	c := &etcdv1beta2.EtcdCluster{}
+	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.Restore == nil {
+		return nil
+	}
+	old, restored := "", ""
+	for _, pod := range etcdPods(after) {
+		serial, err := strconv.ParseInt(pod.Annotations["etcd.opcrew.io/serial"], 10, 64)
+		switch {
+		case err != nil, pod.Labels["etcd.opcrew.io/voter"] == "", !metav1.IsControlledBy(&pod, c):
+		case serial < c.Status.Restore.Serial:
+			old = pod.Name
+		default:
+			restored = pod.Name
+		}
+	}
+	if old != "" && restored != "" {
+		return fmt.Errorf("clients are led to %s, of before, and to %s, of the restore", old, restored)
+	}
+	return nil
+}
+
+// oneRestoreInCharge holds if a restore is followed by another only when it was done or called off, and the
+// cluster goes over to none but the one in charge.
+func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
+	was, is := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdCluster{}
+	if e.Key.Kind != "EtcdCluster" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {
+		return nil
+	}
+	old := ""
+	if at := was.Status.Restore; at != nil && at.Phase == etcdv1beta2.PhaseRestoring {
+		old = at.UID
+	}
+	switch now := is.Status.Restore; {
+	case old != "" && (now == nil || now.UID != old):
+		return fmt.Errorf("restore %s was under way, and the status went on to %+v", old, now)
+	case was.Status.Lineage != is.Status.Lineage && is.Status.Lineage != old:
+		return fmt.Errorf("the cluster went over to %s, and %q was in charge", is.Status.Lineage, old)
+	}
+	return nil
+}
+
+// seedsOfTheirRestore holds if a member that begins with a backup does with that of the restore it is made for.
+func seedsOfTheirRestore(before, _ faults.View, e faults.Event) error {
+	r := &etcdv1beta2.EtcdRestore{}
+	if e.Key.Kind != "Pod" || !e.New || !sees(before, "db", r) {
+		return nil
+	}
+	order, err := backup.ParseOrder(e.Object.GetAnnotations()[backuppods.OrderAnnotation])
+	if err == nil && strings.HasPrefix(order.ID, string(r.UID)+"/") && order.Target.Path != r.Spec.S3.Path {
+		return fmt.Errorf("it begins with %s, and the restore is of %s", order.Target.Path, r.Spec.S3.Path)
+	}
+	return nil
+}
