@@ -153,6 +153,10 @@ type RestoreProgress struct {
 	// serial is the number of the member that begins with the backup.
 	// +optional
 	Serial int64 `json:"serial,omitempty"`
+	// since is that of the member that the cluster began with in an earlier restore, if there was one: what has a
+	// lower number is of before that.
+	// +optional
+	Since int64 `json:"since,omitempty"`
 	// object is the backup, revision what the restored cluster started at.
 	// +optional
 	Object string `json:"object,omitempty"`
@@ -171,6 +175,17 @@ type RestoreProgress struct {
 // TookUp tells whether it is about an EtcdRestore, or follows one that was carried out.
 func (p *RestoreProgress) TookUp(restore types.UID) bool {
 	return p != nil && (p.UID == string(restore) || p.Recovery != nil && p.Recovery.Former == string(restore))
+}
+
+// Began is the number of the member that the cluster as it is began with in a restore, 0 if there was none.
+func (p *RestoreProgress) Began() int64 {
+	switch {
+	case p == nil:
+		return 0
+	case p.Phase == PhaseRestored:
+		return p.Serial
+	}
+	return p.Since
 }
 
 // Phases of a restore. Until it is Restored the cluster is what it was; from then on it is what the

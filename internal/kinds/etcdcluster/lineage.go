@@ -31,12 +31,12 @@ func lineageOf(c *etcdv1beta2.EtcdCluster, name string) lineage {
 		return ofCluster
 	}
 	serial := serialOf(serialsBelow(c, max(at.Serial, c.Status.Serial)+ahead), name)
-	switch restored := at.Phase == etcdv1beta2.PhaseRestored; {
+	switch {
 	case serial < 0:
 		return ofCluster
-	case restored && serial < at.Serial:
+	case serial < at.Began(): // also while another restore goes on, and when that is called off
 		return ofFormer
-	case !restored && serial == at.Serial:
+	case at.Phase != etcdv1beta2.PhaseRestored && serial == at.Serial:
 		return ofSeed
 	}
 	return ofCluster

@@ -240,19 +240,26 @@ func TestAMemberOfTheRestoredClusterIsOneWhateverSomebodyTakesOffItsPod(t *testi
 	c.Status.Serial = 7
 	for name, test := range map[string]struct {
 		phase  string
+		since  int64
 		serial int64
 		want   lineage
 	}{
-		"the seed, when the cluster has gone over to it": {etcdv1beta2.PhaseRestored, 5, ofCluster},
-		"a member that was added since":                  {etcdv1beta2.PhaseRestored, 7, ofCluster},
-		"one that is about to be added":                  {etcdv1beta2.PhaseRestored, 8, ofCluster},
-		"a member of before":                             {etcdv1beta2.PhaseRestored, 4, ofFormer},
-		"the seed, until then":                           {etcdv1beta2.PhaseRestoring, 5, ofSeed},
-		"a member, until then":                           {etcdv1beta2.PhaseRestoring, 4, ofCluster},
-		"the seed of a restore that was called off":      {etcdv1beta2.PhaseAbandoned, 5, ofSeed},
-		"a member added since it was":                    {etcdv1beta2.PhaseAbandoned, 6, ofCluster},
+		"the seed, when the cluster has gone over to it":                     {etcdv1beta2.PhaseRestored, 0, 5, ofCluster},
+		"a member that was added since":                                      {etcdv1beta2.PhaseRestored, 0, 7, ofCluster},
+		"one that is about to be added":                                      {etcdv1beta2.PhaseRestored, 0, 8, ofCluster},
+		"a member of before":                                                 {etcdv1beta2.PhaseRestored, 0, 4, ofFormer},
+		"the seed, until then":                                               {etcdv1beta2.PhaseRestoring, 0, 5, ofSeed},
+		"a member, until then":                                               {etcdv1beta2.PhaseRestoring, 0, 4, ofCluster},
+		"the seed of a restore that was called off":                          {etcdv1beta2.PhaseAbandoned, 0, 5, ofSeed},
+		"a member added since it was":                                        {etcdv1beta2.PhaseAbandoned, 0, 6, ofCluster},
+		"one of before an earlier restore, while another goes on":            {etcdv1beta2.PhaseRestoring, 3, 2, ofFormer},
+		"one of before an earlier restore, when another was called off":      {etcdv1beta2.PhaseAbandoned, 3, 2, ofFormer},
+		"one of before an earlier restore, when another was carried through": {etcdv1beta2.PhaseRestored, 3, 2, ofFormer},
+		"the seed of an earlier restore, while another goes on":              {etcdv1beta2.PhaseRestoring, 3, 3, ofCluster},
+		"the seed of an earlier restore, when another was called off":        {etcdv1beta2.PhaseAbandoned, 3, 3, ofCluster},
+		"the seed of an earlier restore, when another was carried through":   {etcdv1beta2.PhaseRestored, 3, 3, ofFormer},
 	} {
-		c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: test.phase, Serial: 5}
+		c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: test.phase, Since: test.since, Serial: 5}
 		if got := lineageOf(c, memberName(c, test.serial)); got != test.want {
 			t.Errorf("%s: expected lineage %d, got %d", name, test.want, got)
 		}
@@ -260,6 +267,34 @@ func TestAMemberOfTheRestoredClusterIsOneWhateverSomebodyTakesOffItsPod(t *testi
 	c.Status.Restore = nil
 	if lineageOf(c, memberName(c, 3)) != ofCluster || lineageOf(c, "stranger") != ofCluster {
 		t.Error("expected all to be of the cluster where nothing was ever restored")
+	}
+}
+
+// Regression: the volumes of before a restore that was carried through went as those of strangers when another
+// restore was begun and called off, and their pods that were ending did not keep clients from the members of now.
+func TestARestoreThatIsCalledOffTakesNothingOfWhatAnEarlierOneLeft(t *testing.T) {
+	w := observed(newCluster(withClaims), 0)
+	for serial := range int64(3) {
+		w = w.with(5+serial, false)
+	}
+	w = w.down(6)
+	w.c.Status.Lineage = "uid-of-an-earlier-one"
+	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-an-earlier-one", Phase: etcdv1beta2.PhaseRestored, Serial: 5}
+	begun := w.wantsRestore().takenUp()
+	begun.restore = nil
+	off := begun.takenUp()
+	if at := off.c.Status.Restore; at.Phase != etcdv1beta2.PhaseAbandoned || at.UID != "uid-of-restore" {
+		t.Fatalf("expected the second restore to be called off, got %+v", at)
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Name = memberName(off.c, 2)
+	if !off.stays(off.c, off.decide(off.c))(claim) {
+		t.Error("expected a volume of before the first restore to stay until all members are well")
+	}
+	again := off.wantsRestore()
+	again.restore.UID = "uid-of-a-third"
+	if at := report(again).Status.Restore; at.Since != 5 {
+		t.Errorf("expected the third restore to know what was before the first, got %+v", at)
 	}
 }
 

@@ -23,7 +23,7 @@ const goesOver = "The cluster goes over to what was restored: clients are led th
 func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	s := &c.Status
 	serial := f.nextSerial(c, f.members(c)) + ahead // one that no member which is about to be made can have
-	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial}
+	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Since: s.Restore.Began()}
 	if f.takesRestore(c) {
 		at.UID = string(f.restore.UID)
 	} else {

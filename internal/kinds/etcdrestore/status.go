@@ -45,7 +45,7 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 	case at == nil && f.cluster.Status.Restore.TookUp(restore.UID):
 		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, and has lost its quorum since; it went on from what was left", name)
 	case at == nil:
-		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet", name)
+		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet%s", name, behind(f.cluster))
 	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
 		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, from revision %d on", name, at.Object, at.Revision)
 	case at.Phase == etcdv1beta2.PhaseRestored:
@@ -53,6 +53,19 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 	default:
 		return cmp.Or(at.Reason, etcdv1beta2.ReasonRestoring), at.Message + "; until it serves the cluster stays what it is"
 	}
+}
+
+// behind tells what a restore that was not taken up waits for.
+func behind(c *etcdv1beta2.EtcdCluster) string {
+	switch at := c.Status.Restore; {
+	case at == nil:
+		return ""
+	case at.Phase == etcdv1beta2.PhaseRestoring && at.Recovery != nil:
+		return ": its recovery from a lost quorum is called off first"
+	case at.Phase == etcdv1beta2.PhaseRestoring:
+		return ": an earlier restore, which was deleted, is called off first"
+	}
+	return ": what is left of an earlier restore has to go first"
 }
 
 // progress is what the cluster says of this very restore, nil for nothing.

@@ -51,13 +51,19 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		want      string
 		succeeded bool
 	}{
-		"there is no cluster":    {facts{}, "False ClusterMissing: There is no EtcdCluster example; when it is made it begins with this backup", false},
-		"the cluster sleeps":     {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Hibernate = true }), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
-		"the cluster is paused":  {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
-		"it is not taken up yet": {of("uid-of-another", etcdv1beta2.PhaseRestored, serving), "False Waiting: EtcdCluster example has not taken it up yet", false},
-		"it goes on":             {of(mine, etcdv1beta2.PhaseRestoring), "False Restoring: member example-0 reads the backup; until it serves the cluster stays what it is", false},
-		"it does not go on":      {of(mine, etcdv1beta2.PhaseRestoring, failing), "False BucketMissing: S3 bucket backups does not exist; until it serves the cluster stays what it is", false},
-		"nobody is served yet":   {of(mine, etcdv1beta2.PhaseRestored), "False Restoring: EtcdCluster example has gone over to the restored member, and does not serve clients yet", false},
+		"there is no cluster":        {facts{}, "False ClusterMissing: There is no EtcdCluster example; when it is made it begins with this backup", false},
+		"the cluster sleeps":         {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Hibernate = true }), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
+		"the cluster is paused":      {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
+		"it is not taken up yet":     {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not taken it up yet", false},
+		"another is under way":       {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not taken it up yet: an earlier restore, which was deleted, is called off first", false},
+		"another was called off":     {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
+		"another is carried through": {of("uid-of-another", etcdv1beta2.PhaseRestored, serving), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
+		"a recovery is under way": {of("uid-of-recovery", etcdv1beta2.PhaseRestoring, func(c *etcdv1beta2.EtcdCluster) {
+			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{}
+		}), "False Waiting: EtcdCluster example has not taken it up yet: its recovery from a lost quorum is called off first", false},
+		"it goes on":           {of(mine, etcdv1beta2.PhaseRestoring), "False Restoring: member example-0 reads the backup; until it serves the cluster stays what it is", false},
+		"it does not go on":    {of(mine, etcdv1beta2.PhaseRestoring, failing), "False BucketMissing: S3 bucket backups does not exist; until it serves the cluster stays what it is", false},
+		"nobody is served yet": {of(mine, etcdv1beta2.PhaseRestored), "False Restoring: EtcdCluster example has gone over to the restored member, and does not serve clients yet", false},
 		"a quorum was lost since": {of("uid-of-recovery", etcdv1beta2.PhaseRestored, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{Former: mine}
 		}), "True Restored: EtcdCluster example was restored, and has lost its quorum since; it went on from what was left", true},
