@@ -253,6 +253,14 @@ type BackupRun struct {
 	// generation of the spec that it was made for.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
+	// ended is when it had failed, and reason why, as in the condition Saved.
+	// +optional
+	Ended *metav1.Time `json:"ended,omitempty"`
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// failures is how many runs have failed since the last time of the schedule, this one included.
+	// +optional
+	Failures int32 `json:"failures,omitempty"`
 }
 
 // Phases of a run.

@@ -18,6 +18,10 @@ type agenda struct {
 	// due is when a backup was to begin that has not; zero: none was. next is the one to come;
 	// zero: none does by itself.
 	due, next time.Time
+	// period passes between two times of the schedule.
+	period time.Duration
+	// tried is how many runs have failed since the schedule's time that the one that is due makes up for.
+	tried int32
 }
 
 // agendaOf tells what is due. Of times that were missed only the latest is made up for.
@@ -26,9 +30,9 @@ func agendaOf(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
 	policy := policyOf(b)
 	switch {
 	case policy.Schedule != "":
-		return byCron(b, policy, now)
+		return byCron(b, policy, now).retried(b, now)
 	case policy.BackupIntervalInSecond > 0:
-		return byInterval(b, time.Duration(policy.BackupIntervalInSecond)*time.Second, now)
+		return byInterval(b, time.Duration(policy.BackupIntervalInSecond)*time.Second, now).retried(b, now)
 	case b.Status.Run == nil && !b.Status.Succeeded: // an earlier operator's backup is not written over
 		return agenda{due: now}
 	case b.Status.Run != nil && b.Status.Run.Phase == etcdv1beta2.RunFailed && b.Status.Run.Generation != b.Generation:
@@ -54,7 +58,11 @@ func byCron(b *etcdv1beta2.EtcdBackup, policy etcdv1beta2.BackupPolicy, now time
 	if next.IsZero() {
 		return agenda{wrong: fmt.Sprintf("backupPolicy: schedule %q never comes", policy.Schedule)}
 	}
-	return agenda{due: s.Latest(since(b), now).UTC(), next: next.UTC()}
+	period := s.Next(next).Sub(next)
+	if period < 0 { // none is known to follow
+		period = next.Sub(now)
+	}
+	return agenda{due: s.Latest(since(b), now).UTC(), next: next.UTC(), period: period}
 }
 
 // byInterval counts from the creation of the object. The CoreOS operator let an interval pass before
@@ -63,9 +71,9 @@ func byInterval(b *etcdv1beta2.EtcdBackup, every time.Duration, now time.Time) a
 	first := b.CreationTimestamp.UTC()
 	latest := first.Add(now.Sub(first).Truncate(every))
 	if now.Before(first) { // the clock was set back
-		return agenda{next: first}
+		return agenda{next: first, period: every}
 	}
-	out := agenda{next: latest.Add(every)}
+	out := agenda{next: latest.Add(every), period: every}
 	if b.Status.Run == nil || latest.After(b.Status.Run.Due.Time) {
 		out.due = latest
 	}

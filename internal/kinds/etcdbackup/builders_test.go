@@ -66,6 +66,14 @@ func inRun(phase string, due time.Duration) option {
 	}
 }
 
+// gaveUp has the run have failed so long after noon, after so many since the last time of the schedule.
+func gaveUp(ended time.Duration, reason backup.Reason, failures int32) option {
+	return func(b *etcdv1beta2.EtcdBackup) {
+		at := metav1.NewTime(noon.Add(ended))
+		b.Status.Run.Phase, b.Status.Run.Ended, b.Status.Run.Reason, b.Status.Run.Failures = etcdv1beta2.RunFailed, &at, string(reason), failures
+	}
+}
+
 // hasSaved has an earlier backup have succeeded.
 func hasSaved(b *etcdv1beta2.EtcdBackup) {
 	at := metav1.NewTime(noon.Add(-time.Hour))

@@ -19,8 +19,10 @@ import (
 type verdict struct {
 	// wrong tells why the schedule cannot be kept; a run that was begun goes on.
 	wrong string
-	// open has a run begin: it is written down before anything of it is done.
-	open time.Time
+	// open has a run begin: it is written down before anything of it is done. tried is how many have
+	// failed that it makes up for.
+	open  time.Time
+	tried int32
 	// make is a pod that is to be there next; nil: none.
 	make *work
 	// pod is the one that is at work, or comes next.
@@ -47,7 +49,7 @@ func judge(b *etcdv1beta2.EtcdBackup, f facts) verdict {
 	case ok:
 		v.proven = f.try(b, &v, verify)
 	case !a.due.IsZero() && !b.Spec.Suspend:
-		v.open = a.due
+		v.open, v.tried = a.due, a.tried
 		v.pod = work{save, a.due, 1}.podName(b)
 	}
 	if !a.next.IsZero() && !b.Spec.Suspend && (v.again == 0 || a.next.Sub(f.now) < v.again) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -32,7 +33,6 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 	}
 	set := condition.Set{Conditions: &b.Status.Conditions, Generation: b.Generation, Now: now}
 	v := judge(b, f)
-	reportNext(b, v)
 	switch _, busy := atWork(b); {
 	case v.saved != nil:
 		reportSaved(set, b, *v.saved, now)
@@ -43,13 +43,14 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 	case busy:
 		reportUnderWay(set, b, f, v, done)
 	case !v.open.IsZero():
-		b.Status.Run = &etcdv1beta2.BackupRun{Due: metav1.NewTime(v.open), Phase: etcdv1beta2.RunRunning, Generation: b.Generation}
+		b.Status.Run = &etcdv1beta2.BackupRun{Due: metav1.NewTime(v.open), Phase: etcdv1beta2.RunRunning, Generation: b.Generation, Failures: v.tried}
 		reportAtWork(set, b, v)
 	case b.Status.Run != nil || b.Status.Succeeded:
 		reportAsRecorded(set, b)
 	default:
 		reportIdle(set, b, v)
 	}
+	reportNext(b, f.now)
 	reportVerified(set, b)
 	saved := meta.FindStatusCondition(b.Status.Conditions, etcdv1beta2.EtcdBackupSaved)
 	set.SumUp(blockers, saved.Reason, saved.Message)
@@ -59,14 +60,15 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 // written down is not begun, and nothing follows from it.
 func (r *reconciler) Records(before, now *etcdv1beta2.EtcdBackup) bool {
 	was, is := before.Status.Run, now.Status.Run
-	return is != nil && (was == nil || *was != *is)
+	return is != nil && !equality.Semantic.DeepEqual(was, is)
 }
 
-// reportNext tells when the next run is due.
-func reportNext(b *etcdv1beta2.EtcdBackup, v verdict) {
+// reportNext tells when the next run is due, after what the status says by now: one that has just failed may be
+// made again.
+func reportNext(b *etcdv1beta2.EtcdBackup, now time.Time) {
 	b.Status.NextDate = nil
-	if !v.next.IsZero() && !b.Spec.Suspend {
-		b.Status.NextDate = &metav1.Time{Time: v.next}
+	if next := agendaOf(b, now).next; !next.IsZero() && !b.Spec.Suspend {
+		b.Status.NextDate = &metav1.Time{Time: next}
 	}
 }
 
@@ -74,11 +76,12 @@ func reportNext(b *etcdv1beta2.EtcdBackup, v verdict) {
 func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Result, now time.Time) {
 	s := &b.Status
 	if result.Outcome != backup.Succeeded {
-		s.Run.Phase, s.Succeeded, s.Reason = etcdv1beta2.RunFailed, false, result.Message
+		s.Succeeded, s.Reason = false, result.Message
+		noteFailed(s.Run, result, now)
 		set.False(etcdv1beta2.EtcdBackupSaved, reasonOf(result), result.Message+lastGood(b))
 		return
 	}
-	s.Run.Phase = etcdv1beta2.RunSucceeded
+	s.Run.Phase, s.Run.Failures = etcdv1beta2.RunSucceeded, 0
 	proves := verifies(b)
 	at := metav1.NewTime(timeOr(result.SavedAt, now))
 	s.Succeeded, s.Reason, s.Count = true, "", s.Count+1
@@ -89,6 +92,12 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 		s.Run.Phase = etcdv1beta2.RunVerifying
 		reportProving(set, b, verdict{pod: work{verify, s.Run.Due.Time, 1}.podName(b)})
 	}
+}
+
+// noteFailed notes of a run by what it failed, and when: that tells when it is made again.
+func noteFailed(run *etcdv1beta2.BackupRun, result backup.Result, now time.Time) {
+	run.Phase, run.Reason = etcdv1beta2.RunFailed, reasonOf(result)
+	run.Ended, run.Failures = &metav1.Time{Time: now.Truncate(time.Second)}, run.Failures+1
 }
 
 // reportProven notes whether a backup was seen to be restorable. One that is not is no backup,
