@@ -30,7 +30,7 @@ KUBECTL := $(BIN)/kubectl
 LAYERS := machines applications data
 KINDS_machines := nodepool activity
 KINDS_applications := appservice microservicedeploy diva
-KINDS_data := memcached etcdcluster etcdbackup etcdrestore
+KINDS_data := memcached etcdcluster etcdbackup etcdrestore redisenterprisecluster
 
 # Versions of what is built from other modules. Kubernetes' own is in hack/localcluster/go.mod.
 CONTROLLER_GEN_VERSION := v0.23.0
@@ -185,7 +185,7 @@ local-deploy: build helper backup local
 
 .PHONY: samples
 samples: $(KUBECTL) local ## Apply the samples to the local cluster: a pool for node2 and one for node3, a pod in each, an application and a cache.
-	@for image in memcached nginx; do tar="$$($(LOCAL) image build-debian $$image)" && $(LOCAL) image load "$${tar##* }" >/dev/null || exit 1; done
+	@for image in memcached nginx redis redis8 valkey; do tar="$$($(LOCAL) image build-debian $$image)" && $(LOCAL) image load "$${tar##* }" >/dev/null || exit 1; done
 	@$(KUBECTL) label node node2 node-role.kubernetes.io/test= --overwrite >/dev/null
 	@$(KUBECTL) label node node3 node-role.kubernetes.io/master= --overwrite >/dev/null
 	@$(KUBECTL) apply --server-side -f config/samples/nodepools.yaml >/dev/null

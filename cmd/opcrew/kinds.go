@@ -17,6 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -32,6 +33,7 @@ func kinds() []kit.Kind {
 		etcdcluster.Kind(),
 		etcdbackup.Kind(),
 		etcdrestore.Kind(),
+		redisenterprisecluster.Kind(),
 	}
 }
 

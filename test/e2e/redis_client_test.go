@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build e2e && redis
+//go:build e2e
 
 package e2e
 
