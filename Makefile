@@ -230,8 +230,7 @@ $(BIN)/redis-server:
 	@$(MAKE) local
 	@tar="$$($(LOCAL) image build-debian redis)" && rm -rf $(BIN)/redis && mkdir -p $(BIN)/redis && \
 		tar -xOf "$${tar##* }" --wildcards '*.tar.gz' | tar -xz -C $(BIN)/redis
-	@printf '#!/bin/sh\nroot=%s\nexec "$$root"/lib*/ld-linux-* --library-path "$$(echo "$$root"/usr/lib/*-linux-gnu)" "$$root/usr/bin/redis-server" "$$@"\n' \
-		$(BIN)/redis > $@ && chmod +x $@
+	@printf '#!/bin/sh\nroot="$$(dirname "$$(readlink -f "$$0")")/redis"\nexec "$$root"/lib*/ld-linux-* --library-path "$$(echo "$$root"/usr/lib/*-linux-gnu)" "$$root/usr/bin/redis-server" "$$@"\n' > $@ && chmod +x $@
 
 $(KUBECTL): $(BIN)/kube
 	@ln -sf kube $@

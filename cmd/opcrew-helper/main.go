@@ -26,6 +26,7 @@ import (
 	"github.com/opcrew/opcrew/internal/helper/hostrun"
 	"github.com/opcrew/opcrew/internal/helper/install"
 	"github.com/opcrew/opcrew/internal/helper/redisagent"
+	"github.com/opcrew/opcrew/internal/helper/redishandover"
 	"github.com/opcrew/opcrew/internal/helper/redisping"
 	"github.com/opcrew/opcrew/internal/helper/redisserver"
 	"github.com/opcrew/opcrew/internal/helper/sshfiles"
@@ -56,6 +57,7 @@ func commands() []command {
 		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
 		{"install", "copies this program into a volume, for a container of another image", installSelf},
 		{"redis-agent", "tells how the servers of a pod of Redis are: probes, metrics, a page", redisAgent},
+		{"redis-handover", "gives the slots of a server that is about to be stopped to its replica", redisHandover},
 		{"redis-ping", "tells whether a server of Redis lives", redisPing},
 		{"redis-server", "starts Redis or Valkey on the data that it has a right to go on with", redisServer},
 		{"run-etcd", "starts etcd on the volume that it has a right to, or not at all", runEtcd},
@@ -108,7 +110,7 @@ func choose(args []string) (command, bool) {
 func usage(out io.Writer) {
 	fmt.Fprintln(out, "usage: opcrew-helper COMMAND [FLAGS]")
 	for _, c := range commands() {
-		fmt.Fprintf(out, "  %-12s %s\n", c.name, c.summary)
+		fmt.Fprintf(out, "  %-14s %s\n", c.name, c.summary)
 	}
 	fmt.Fprintln(out, "opcrew-helper COMMAND --help lists the flags.")
 }
@@ -145,6 +147,14 @@ func redisAgent(args []string, out io.Writer, log *slog.Logger) (job, error) {
 		log.Info("Starting", "version", version, "cluster", options.Cluster)
 		return redisagent.Run(ctx, options, clock.RealClock{}, log)
 	}, nil
+}
+
+func redisHandover(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	options, err := redishandover.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return redishandover.Run(ctx, options, log) }, nil
 }
 
 func redisPing(args []string, out io.Writer, _ *slog.Logger) (job, error) {

@@ -40,6 +40,8 @@ func (r *redisTest) client(t *testing.T) *redisClient {
 	}
 	out.ClusterClient = goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: addresses, MaxRedirects: 16, MinRetryBackoff: 20 * time.Millisecond, MaxRetryBackoff: 500 * time.Millisecond,
+		// An address that nobody has any more must not hold a command up for longer than another would take.
+		DialTimeout: time.Second, DialerRetries: 1,
 		CredentialsProvider: func() (string, string) {
 			out.mu.Lock()
 			defer out.mu.Unlock()

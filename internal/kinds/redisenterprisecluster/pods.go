@@ -64,7 +64,7 @@ func (f facts) ring(c *redisv1alpha1.RedisEnterpriseCluster, yields *corev1.Pod)
 		if pod != nil && pod.Status.PodIP != "" && !ended(pod) {
 			p.Home, p.Guest = address(pod, redisv1alpha1.Home), address(pod, redisv1alpha1.Guest)
 		}
-		p.Yields = pod != nil && pod == yields
+		p.Yields = pod != nil && (pod == yields || pod.DeletionTimestamp != nil)
 		out.Pods = append(out.Pods, p)
 	}
 	return out

@@ -35,7 +35,7 @@ func handover(f *facts) verdict {
 	var out verdict
 	for i := range f.ring.Nodes {
 		home, guest := f.home(i), f.guest(i)
-		if !home.yields || !home.leads() || guest.Pod == home.Pod || !guest.answers || guest.status.PrimaryID != home.id() {
+		if !home.yields || !home.leads() || guest.Pod == home.Pod || guest.yields || !guest.answers || guest.status.PrimaryID != home.id() {
 			continue
 		}
 		if found := f.mayLead(guest, home); found.refusals != nil {
@@ -51,6 +51,7 @@ func handover(f *facts) verdict {
 // waiting for long.
 func (f *facts) mayLead(replica, primary *proc) verdict {
 	answer, all := f.quorum()
+	voters := f.voters(replica, primary)
 	lag := primary.status.Offset - replica.status.Offset
 	switch {
 	case !replica.status.LinkUp:
@@ -63,6 +64,21 @@ func (f *facts) mayLead(replica, primary *proc) verdict {
 		return refuse(Moving, "%s has slots open", primary)
 	case !primary.knows(replica) || !replica.knows(primary):
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
+	case voters <= all/2:
+		return refuse(Acquainted, "%d of %d primaries have heard that %s follows %s", voters, all, replica, primary)
 	}
 	return verdict{}
+}
+
+// voters counts the primaries that would vote for a replica: one that has yet to hear that it follows the primary
+// does not (cluster.c, clusterSendFailoverAuthIfNeeded), and the primary serves nobody until the attempt is given up.
+func (f *facts) voters(replica, primary *proc) int {
+	n := 0
+	for _, p := range f.leaders() {
+		peer, known := p.status.Peer(replica.id())
+		if known && peer.Role == redis.Replica && peer.PrimaryID == primary.id() {
+			n++
+		}
+	}
+	return n
 }

@@ -1,0 +1,104 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redishandover
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/helper/redistest"
+)
+
+func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
+
+// shard is a ring of three primaries, that can elect, whose first has a replica in sync.
+type shard struct {
+	pods             []*redistest.Pod
+	primary, replica *redistest.Server
+	options          Options
+	log              bytes.Buffer
+}
+
+func newShard(t *testing.T) *shard {
+	t.Helper()
+	s := &shard{}
+	for range 3 {
+		s.pods = append(s.pods, redistest.New(t))
+	}
+	s.primary, s.replica = s.pods[0].Home, s.pods[1].Guest
+	servers := []*redistest.Server{s.primary, s.pods[1].Home, s.pods[2].Home, s.replica}
+	for i, server := range servers {
+		server.Start()
+		server.Do("CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1))
+	}
+	for i, server := range servers[:3] {
+		server.Do("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(i*5461), strconv.Itoa(min((i+1)*5461-1+i/2, 16383)))
+	}
+	for _, server := range servers[1:] {
+		s.primary.Do("CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(server.Port))
+	}
+	for _, server := range servers {
+		server.Until("cluster_state:ok", "CLUSTER", "INFO")
+		server.Until("cluster_known_nodes:4", "CLUSTER", "INFO")
+	}
+	s.replica.Do("CLUSTER", "REPLICATE", s.primary.Do("CLUSTER", "MYID"))
+	s.replica.Until("master_link_status:up", "INFO", "replication")
+	for _, voter := range servers[:3] {
+		voter.Until(" slave "+s.primary.Do("CLUSTER", "MYID"), "CLUSTER", "NODES")
+	}
+	s.options = Options{Port: s.primary.Port, Secrets: s.pods[0].Secrets, Timeout: 10 * time.Second}
+	return s
+}
+
+func (s *shard) run(t *testing.T) error {
+	t.Helper()
+	return Run(t.Context(), s.options, slog.New(slog.NewTextHandler(&s.log, nil)))
+}
+
+func TestAPrimaryThatIsStoppedHandsOverToItsReplica(t *testing.T) {
+	s := newShard(t)
+	if err := s.run(t); err != nil {
+		t.Fatal(err)
+	}
+	if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") {
+		t.Errorf("expected the replica to lead, got:\n%s", role)
+	}
+	if err := s.run(t); err != nil || strings.Count(s.log.String(), "Handing over") != 1 {
+		t.Errorf("expected that who leads nothing has nothing to hand over, got %v:\n%s", err, &s.log)
+	}
+}
+
+func TestAPrimaryWithoutAReplicaThatAnswersIsStoppedAtOnce(t *testing.T) {
+	s := newShard(t)
+	s.replica.Stop(syscall.SIGKILL)
+	began := time.Now()
+	if err := s.run(t); err != nil {
+		t.Errorf("expected that it is stopped without a handover, got %v", err)
+	}
+	if !strings.Contains(s.log.String(), "No replica in sync") || time.Since(began) > s.options.Timeout {
+		t.Errorf("expected that it says so at once, got after %s:\n%s", time.Since(began), &s.log)
+	}
+}
+
+func TestAServerThatDoesNotRunHasNothingToHandOver(t *testing.T) {
+	pod := redistest.New(t)
+	if err := Run(t.Context(), Options{Port: pod.Home.Port, Secrets: pod.Secrets, Timeout: time.Minute}, slog.New(slog.DiscardHandler)); err != nil {
+		t.Errorf("expected that the pod can stop, got %v", err)
+	}
+}
+
+func TestAPortAndATimeAreNeeded(t *testing.T) {
+	for _, args := range [][]string{nil, {"--port=0"}, {"--port=65536"}, {"--port=6379", "--timeout=0s"}, {"--port=6379", "more"}} {
+		if o, err := ParseFlags(args, io.Discard); err == nil {
+			t.Errorf("%v: expected a refusal, got %+v", args, o)
+		}
+	}
+}
