@@ -7,14 +7,11 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,21 +66,6 @@ func hasVariable(p corev1.Pod, name string) bool {
 	return false
 }
 
-// killLeader ends the process that acts for the layer of data, without a chance to end well.
-func (e *etcdTest) killLeader(ctx context.Context) error {
-	lease := &coordinationv1.Lease{}
-	if err := e.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "opcrew-" + dataLayer}, lease); err != nil {
-		return err
-	}
-	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
-		return errors.New("nobody holds the lease")
-	}
-	pod := &corev1.Pod{}
-	pod.Namespace = namespace
-	pod.Name, _, _ = strings.Cut(*lease.Spec.HolderIdentity, "_")
-	return e.Delete(ctx, pod, client.GracePeriodSeconds(0))
-}
-
 // step tells how far a change of the members has come: which pods there are and what they may
 // do, and who belongs to the cluster by the status.
 func (e *etcdTest) step(ctx context.Context) (string, error) {
@@ -103,44 +85,17 @@ func (e *etcdTest) step(ctx context.Context) (string, error) {
 	return strings.Join(out, " "), nil
 }
 
-// killAtSteps kills the operator whenever a change has come one step further, until stop
-// is called, which tells how often. Two processes take turns, and a lease must run out
-// between two: not every step is met in one run.
-func (e *etcdTest) killAtSteps(t *testing.T) (stop func() int) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	kills, wg := 0, sync.WaitGroup{}
-	wg.Go(func() {
-		last, _ := e.step(ctx)
-		for ctx.Err() == nil {
-			now, err := e.step(ctx)
-			if err == nil && now != last && e.killLeader(ctx) == nil {
-				kills, last = kills+1, now
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(30 * time.Millisecond):
-			}
-		}
-	})
-	return func() int {
-		cancel()
-		wg.Wait()
-		return kills
-	}
-}
-
 func TestAnOperatorKilledAtAnyStepOfAnEtcdClusterLosesNothing(t *testing.T) {
 	e := newEtcdTest(t, etcd.V35, etcd.V36)
 	e.create(t, asked(1, etcd.V35, withClaims()))
 	id := e.await(t, 1, etcd.V35).ClusterID
 	e.during(t, "scaling and an upgrade with the operator killed at steps", false, func() {
 		for _, size := range sizes()[:3] {
-			stop := e.killAtSteps(t)
+			stop := e.killAtSteps(t, dataLayer, e.step)
 			e.scale(t, size)
 			e.settle(t, stop, fmt.Sprint("scaling to ", size), size, etcd.V35)
 		}
-		stop := e.killAtSteps(t)
+		stop := e.killAtSteps(t, dataLayer, e.step)
 		e.edit(t, fmt.Sprintf(`{"version":%q}`, etcd.V36))
 		e.settle(t, stop, "the upgrade", 3, etcd.V36)
 	})
@@ -169,7 +124,7 @@ func TestAnEtcdClusterWhoseOperatorIsKilledAtBirthFormsOneCluster(t *testing.T) 
 	for storage, how := range storages() {
 		t.Run(storage, func(t *testing.T) {
 			e := newEtcdTest(t, etcd.V36)
-			stop := e.killAtSteps(t)
+			stop := e.killAtSteps(t, dataLayer, e.step)
 			defer stop()
 			e.create(t, asked(3, etcd.V36, how))
 			t.Logf("the operator was killed %d times", stop())

@@ -41,7 +41,7 @@ func (r *redisTest) client(t *testing.T) *redisClient {
 	out.ClusterClient = goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: addresses, MaxRedirects: 16, MinRetryBackoff: 20 * time.Millisecond, MaxRetryBackoff: 500 * time.Millisecond,
 		// An address that nobody has any more must not hold a command up for longer than another would take.
-		DialTimeout: time.Second, DialerRetries: 1,
+		DialTimeout: time.Second, DialerRetries: 1, ReadTimeout: 2 * time.Second,
 		CredentialsProvider: func() (string, string) {
 			out.mu.Lock()
 			defer out.mu.Unlock()
@@ -88,8 +88,17 @@ type redisWriter struct {
 
 	mu     sync.Mutex
 	acked  map[string]int
+	last   map[string]time.Time // of an acknowledged write, by writer
+	gap    time.Duration        // the longest between two of one writer
 	writes int
 	errs   []error
+}
+
+// longest is how long a client has waited for a write at most, with all that it tried in vain.
+func (w *redisWriter) longest() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.gap
 }
 
 // confirmed writes what a replica has too; plain, as most clients do.
@@ -105,7 +114,7 @@ func (r *redisTest) plain(t *testing.T) *redisWriter {
 
 func begin(t *testing.T, c *redisClient, write func(context.Context, string, int) error) *redisWriter {
 	ctx, end := context.WithCancel(context.Background())
-	w := &redisWriter{client: c, write: write, end: end, acked: map[string]int{}}
+	w := &redisWriter{client: c, write: write, end: end, acked: map[string]int{}, last: map[string]time.Time{}}
 	for i := range redisWriters {
 		w.ended.Go(func() { w.run(ctx, i) })
 	}
@@ -133,6 +142,11 @@ func (w *redisWriter) note(key string, n int, err error) {
 		return
 	}
 	w.acked[key] = n
+	who, _, _ := strings.Cut(key, ":")
+	if last, known := w.last[who]; known {
+		w.gap = max(w.gap, time.Since(last))
+	}
+	w.last[who] = time.Now()
 }
 
 func (w *redisWriter) stop() {

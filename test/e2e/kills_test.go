@@ -1,0 +1,61 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// killLeader ends the process that acts for a layer, without a chance to end well.
+func (c *cluster) killLeader(ctx context.Context, layer string) error {
+	lease := &coordinationv1.Lease{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "opcrew-" + layer}, lease); err != nil {
+		return err
+	}
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+		return errors.New("nobody holds the lease")
+	}
+	pod := &corev1.Pod{}
+	pod.Namespace = namespace
+	pod.Name, _, _ = strings.Cut(*lease.Spec.HolderIdentity, "_")
+	return c.Delete(ctx, pod, client.GracePeriodSeconds(0))
+}
+
+// killAtSteps kills the operator of a layer whenever a change has come one step further, until
+// stop is called, which tells how often. Two processes take turns, and a lease must run out
+// between two: not every step is met in one run.
+func (c *cluster) killAtSteps(t *testing.T, layer string, step func(context.Context) (string, error)) (stop func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	kills, wg := 0, sync.WaitGroup{}
+	wg.Go(func() {
+		last, _ := step(ctx)
+		for ctx.Err() == nil {
+			now, err := step(ctx)
+			if err == nil && now != last && c.killLeader(ctx, layer) == nil {
+				kills, last = kills+1, now
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(30 * time.Millisecond):
+			}
+		}
+	})
+	return func() int {
+		cancel()
+		wg.Wait()
+		return kills
+	}
+}

@@ -1,0 +1,159 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+const persistentRedis = "persistentSpec: {enabled: true, volumeSize: 64Mi}"
+
+func TestAPodOfARedisClusterIsDeletedWithoutClientsNoticing(t *testing.T) {
+	r := newRedisTest(t, "")
+	o, w := r.observe(t), r.plain(t)
+	for _, pod := range r.pods(t) {
+		r.kubectl(t, "delete", "pod", "-n", r.ns, pod.Name)
+		r.wantRing(t, r.await(t, 3), 3)
+	}
+	w.wantAll(t)
+	w.wantNoErrors(t)
+	o.wantOneLeader(t)
+}
+
+// victim is a pod on a node that does not run the process which acts for it.
+func (r *redisTest) victim(t *testing.T) corev1.Pod {
+	t.Helper()
+	leader := &corev1.Pod{}
+	if err := r.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: r.leader(t, dataLayer)}, leader); err != nil {
+		t.Fatal(err)
+	}
+	pods := r.pods(t)
+	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != leader.Spec.NodeName })
+	if i < 0 {
+		t.Fatalf("all pods are on %s: they should be spread over the nodes", leader.Spec.NodeName)
+	}
+	return pods[i]
+}
+
+// during has clients write what a replica confirms while something happens, and expects nothing of it to be lost.
+func (r *redisTest) during(t *testing.T, what string, happen func()) {
+	t.Helper()
+	o, w := r.observe(t), r.confirmed(t)
+	time.Sleep(2 * time.Second)
+	happen()
+	r.wantRing(t, r.await(t, 3), 3)
+	w.wantAll(t)
+	t.Logf("during %s no client waited longer than %s for a write", what, w.longest().Round(10*time.Millisecond))
+	o.wantOneLeader(t)
+}
+
+func TestARedisClusterGoesOnWhenAServerIsKilled(t *testing.T) {
+	r := newRedisTest(t, persistentRedis)
+	pod := r.pods(t)[1]
+	r.during(t, "the end of a primary", func() {
+		r.run(t, "localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", "kill -KILL "+redisProcess(pod, redisv1alpha1.HomePort))
+		r.awaitUnready(t)
+	})
+}
+
+// redisProcess finds a server of a pod among the processes of its node, by the address that it was told to announce.
+func redisProcess(pod corev1.Pod, port int32) string {
+	return fmt.Sprintf(`$(for p in $(pgrep -f ':%d \[cluster\]'); do grep -qs %s /proc/$p/environ && echo $p; done)`, port, pod.Status.PodIP)
+}
+
+func TestARedisClusterGoesOnWhenANodeCrashes(t *testing.T) {
+	r := newRedisTest(t, persistentRedis)
+	pod := r.victim(t)
+	r.during(t, "the crash of a node", func() {
+		r.crash(t, pod.Spec.NodeName)
+		r.awaitUnready(t)
+		r.awaitServed(t)
+		r.start(t, pod.Spec.NodeName)
+	})
+}
+
+func TestARedisClusterGoesOnWhenANodeIsCutOff(t *testing.T) {
+	r := newRedisTest(t, persistentRedis)
+	pod := r.victim(t)
+	r.during(t, "a cut link", func() {
+		r.run(t, "localcluster", "node", "cut", pod.Spec.NodeName)
+		heal := func() { r.run(t, "localcluster", "node", "heal", pod.Spec.NodeName) }
+		t.Cleanup(heal) // it is no error if the link is well
+		r.awaitUnready(t)
+		r.awaitServed(t)
+		heal()
+	})
+}
+
+// awaitServed waits until the status says that all slots are served, by whomever.
+func (r *redisTest) awaitServed(t *testing.T) {
+	t.Helper()
+	eventually.True(t, time.Minute, "all slots are served", func() error {
+		for _, c := range r.get(t).Status.Conditions {
+			if c.Type == redisv1alpha1.ConditionAvailable && c.Status != "True" {
+				return fmt.Errorf("%s: %s", c.Reason, c.Message)
+			}
+		}
+		return nil
+	})
+}
+
+// step tells how far a change of the pods and the slots has come.
+func (r *redisTest) step(ctx context.Context) (string, error) {
+	list := &corev1.PodList{}
+	if err := r.List(ctx, list, client.InNamespace(r.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}); err != nil {
+		return "", err
+	}
+	c := &redisv1alpha1.RedisEnterpriseCluster{}
+	if err := r.Get(ctx, client.ObjectKey{Namespace: r.ns, Name: redisName}, c); err != nil {
+		return "", err
+	}
+	out := []string{fmt.Sprint(c.Status.Slots)}
+	for _, p := range list.Items {
+		out = append(out, fmt.Sprint(p.Name, p.UID, p.DeletionTimestamp != nil))
+	}
+	return strings.Join(out, " "), nil
+}
+
+func TestAnOperatorKilledAtAnyStepOfARedisClusterLosesNothing(t *testing.T) {
+	r := newRedisTest(t, persistentRedis)
+	o, w := r.observe(t), r.plain(t)
+	for _, nodes := range []int32{5, 3} {
+		stop := r.killAtSteps(t, dataLayer, r.step)
+		r.kubectl(t, "scale", "-n", r.ns, "rec/"+redisName, fmt.Sprint("--replicas=", nodes))
+		r.settle(t, stop, fmt.Sprint("scaling to ", nodes), nodes)
+	}
+	stop := r.killAtSteps(t, dataLayer, r.step)
+	r.patch(t, `{"podAnnotations":{"example.com/changed":"yes"}}`)
+	r.settle(t, stop, "a rolling change", 3)
+	w.wantAll(t)
+	w.wantNoErrors(t)
+	o.wantOneLeader(t)
+}
+
+// settle lets the operator be killed for a minute at most, and then finish.
+func (r *redisTest) settle(t *testing.T, stop func() int, what string, nodes int32) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if c := r.get(t); c.Status.ObservedGeneration == c.Generation && c.Status.Nodes == nodes && c.Status.ReadyNodes == nodes {
+			break
+		}
+	}
+	t.Logf("during %s the operator was killed %d times", what, stop())
+	r.wantRing(t, r.await(t, nodes), int(nodes))
+	r.waitOperator(t, dataLayer)
+}

@@ -1,0 +1,176 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/helper/clusternodes"
+)
+
+const (
+	lookEvery = 50 * time.Millisecond
+	podsEvery = time.Second
+)
+
+// claims are the slots that servers say they lead, by address.
+type claims map[string][]clusternodes.Range
+
+// redisObserver asks all servers at once, all the time, which slots they lead. It has nothing of the operator's.
+type redisObserver struct {
+	*redisTest
+	password string
+	end      context.CancelFunc
+	ended    sync.WaitGroup
+
+	servers map[string]*goredis.Client
+	looks   int
+	twice   []string // what two have claimed for longer than between two looks
+}
+
+// observe looks until the test is over or stop is called.
+func (r *redisTest) observe(t *testing.T) *redisObserver {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	o := &redisObserver{redisTest: r, password: r.password(t), end: cancel, servers: map[string]*goredis.Client{}}
+	o.ended.Go(func() { o.run(ctx) })
+	t.Cleanup(o.stop)
+	return o
+}
+
+func (o *redisObserver) stop() {
+	o.end()
+	o.ended.Wait()
+	for _, c := range o.servers {
+		_ = c.Close()
+	}
+	clear(o.servers)
+}
+
+func (o *redisObserver) run(ctx context.Context) {
+	var last claims
+	var asked time.Time
+	for ctx.Err() == nil {
+		if time.Since(asked) > podsEvery {
+			o.find(ctx)
+			asked = time.Now()
+		}
+		now := o.look(ctx)
+		o.compare(last, now)
+		last = now
+		o.looks++
+		time.Sleep(lookEvery)
+	}
+}
+
+// find has the servers of all pods that there are now.
+func (o *redisObserver) find(ctx context.Context) {
+	list := &corev1.PodList{}
+	if o.List(ctx, list, client.InNamespace(o.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}) != nil {
+		return
+	}
+	for _, pod := range list.Items {
+		for _, port := range []int32{redisv1alpha1.HomePort, redisv1alpha1.GuestPort} {
+			address := net.JoinHostPort(pod.Status.PodIP, fmt.Sprint(port))
+			if pod.Status.PodIP == "" || o.servers[address] != nil {
+				continue
+			}
+			o.servers[address] = goredis.NewClient(&goredis.Options{
+				Addr: address, Username: "default", Password: o.password, MaxRetries: -1,
+				DialTimeout: 200 * time.Millisecond, DialerRetries: 1, ReadTimeout: 200 * time.Millisecond, WriteTimeout: 200 * time.Millisecond,
+			})
+		}
+	}
+}
+
+func (o *redisObserver) look(ctx context.Context) claims {
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	out := claims{}
+	for address, server := range o.servers {
+		asking.Go(func() {
+			text, err := server.ClusterNodes(ctx).Result()
+			if err != nil {
+				return
+			}
+			nodes, err := clusternodes.Parse(text)
+			self, found := clusternodes.Myself(nodes)
+			if err == nil && found && self.Is("master") {
+				mu.Lock()
+				defer mu.Unlock()
+				out[address] = self.Slots
+			}
+		})
+	}
+	asking.Wait()
+	return out
+}
+
+// compare finds slots that two servers have claimed both times: each of them all the while in between.
+func (o *redisObserver) compare(last, now claims) {
+	var owner [clusternodes.LastSlot + 1]string
+	for address := range now {
+		for slot := range inBoth(last[address], now[address]) {
+			if other := owner[slot]; other != "" {
+				o.twice = append(o.twice, fmt.Sprintf("%s slot %d: %s and %s", time.Now().Format("05.000"), slot, other, address))
+				break
+			}
+			owner[slot] = address
+		}
+	}
+}
+
+// inBoth are the slots in two lists.
+func inBoth(a, b []clusternodes.Range) map[int]bool {
+	in, out := map[int]bool{}, map[int]bool{}
+	for _, r := range a {
+		for slot := r.First; slot <= r.Last; slot++ {
+			in[slot] = true
+		}
+	}
+	for _, r := range b {
+		for slot := r.First; slot <= r.Last; slot++ {
+			if in[slot] {
+				out[slot] = true
+			}
+		}
+	}
+	return out
+}
+
+// wantOneLeader expects that no slot had two leaders, and at the end each has one.
+func (o *redisObserver) wantOneLeader(t *testing.T) {
+	t.Helper()
+	covered := map[int]int{}
+	time.Sleep(2 * podsEvery) // the pods that there are at the end are known by then
+	o.end()
+	o.ended.Wait()
+	for _, slots := range o.look(t.Context()) {
+		for slot := range inBoth(slots, slots) {
+			covered[slot]++
+		}
+	}
+	for slot := range clusternodes.LastSlot + 1 {
+		if covered[slot] != 1 {
+			t.Fatalf("expected each slot to be served once at rest, slot %d is served %d times", slot, covered[slot])
+		}
+	}
+	t.Logf("%d looks", o.looks)
+	if len(o.twice) > 0 {
+		t.Errorf("expected one leader a slot at any time; in %d looks there were two %d times, such as %s", o.looks, len(o.twice), o.twice[0])
+	}
+	o.stop()
+}
