@@ -45,7 +45,7 @@ const (
 // +kubebuilder:resource:path=redisenterpriseclusters,shortName=rec,categories=opcrew
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.nodes,statuspath=.status.nodes,selectorpath=.status.selector
-// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.spec.nodes`
+// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodes`
 // +kubebuilder:printcolumn:name="Shards",type=integer,JSONPath=`.status.shards`
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.version`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
