@@ -167,7 +167,7 @@ func (w *redisWriter) wantAll(t *testing.T) {
 	}
 	t.Logf("%d writes, %d errors, %d keys", w.writes, len(w.errs), len(w.acked))
 	if len(lost) > 0 || len(w.acked) == 0 {
-		t.Errorf("expected what was acknowledged to be kept; of %d keys %d are lost: %.5v", len(w.acked), len(lost), lost)
+		t.Errorf("expected what was acknowledged to be kept; of %d keys %d are lost: %s", len(w.acked), len(lost), strings.Join(lost[:min(len(lost), 8)], "; "))
 	}
 }
 
@@ -176,6 +176,6 @@ func (w *redisWriter) wantNoErrors(t *testing.T) {
 	t.Helper()
 	w.stop()
 	if len(w.errs) > 0 {
-		t.Errorf("expected clients to notice nothing; %d of %d writes failed, such as %v", len(w.errs), w.writes, w.errs[0])
+		t.Errorf("expected clients to notice nothing; %d of %d writes failed: %v", len(w.errs), w.writes, errors.Join(w.errs[:min(len(w.errs), 8)]...))
 	}
 }

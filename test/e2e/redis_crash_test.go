@@ -56,6 +56,8 @@ func (r *redisTest) during(t *testing.T, what string, happen func()) {
 	time.Sleep(2 * time.Second)
 	happen()
 	r.wantRing(t, r.await(t, 3), 3)
+	w.stop()
+	w.client = r.client(t) // one that knows nothing of addresses that nobody has any more
 	w.wantAll(t)
 	t.Logf("during %s no client waited longer than %s for a write", what, w.longest().Round(10*time.Millisecond))
 	o.wantOneLeader(t)
@@ -65,14 +67,23 @@ func TestARedisClusterGoesOnWhenAServerIsKilled(t *testing.T) {
 	r := newRedisTest(t, persistentRedis)
 	pod := r.pods(t)[1]
 	r.during(t, "the end of a primary", func() {
-		r.run(t, "localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", "kill -KILL "+redisProcess(pod, redisv1alpha1.HomePort))
+		r.killServer(t, pod, redisv1alpha1.HomePort)
 		r.awaitUnready(t)
 	})
 }
 
-// redisProcess finds a server of a pod among the processes of its node, by the address that it was told to announce.
-func redisProcess(pod corev1.Pod, port int32) string {
-	return fmt.Sprintf(`$(for p in $(pgrep -f ':%d \[cluster\]'); do grep -qs %s /proc/$p/environ && echo $p; done)`, port, pod.Status.PodIP)
+// killServer ends a server of a pod without a chance to end well. Its process is known by its title and the pod's
+// control group.
+func (r *redisTest) killServer(t *testing.T, pod corev1.Pod, port int32) {
+	t.Helper()
+	const script = `for p in /proc/[0-9]*; do
+  grep -qs ':%d .cluster.' $p/cmdline && grep -Eqs '%s|%s' $p/cgroup && kill -KILL ${p#/proc/} && echo killed
+done; true`
+	uid := string(pod.UID)
+	out := r.run(t, "localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", fmt.Sprintf(script, port, uid, strings.ReplaceAll(uid, "-", "_")))
+	if strings.TrimSpace(out) != "killed" {
+		t.Fatalf("expected one server of %s at port %d, its node says %q", pod.Name, port, out)
+	}
 }
 
 func TestARedisClusterGoesOnWhenANodeCrashes(t *testing.T) {
