@@ -15,6 +15,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,8 +35,11 @@ const (
 	// lingering is how long a server that has handed over still answers: clients with an old map
 	// are told the new place, and do not run into an address that nobody has any more.
 	lingering = time.Second
-	// answerTime is how long a replica may take for an answer: one whose pod has gone never does.
+	// answerTime is how long a replica may take for its answers: one whose pod has gone has none.
 	answerTime = time.Second
+	// attemptTime is a little longer than servers take to give an attempt up (cluster.c,
+	// CLUSTER_MF_TIMEOUT).
+	attemptTime = 5500 * time.Millisecond
 )
 
 // Options are what the flags say.
@@ -48,7 +52,7 @@ type Options struct {
 // ParseFlags reads a command line. It prints to out what --help asks for; an error
 // is for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
-	o := Options{Secrets: "/secrets", Timeout: 10 * time.Second}
+	o := Options{Secrets: "/secrets", Timeout: 15 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
 		set.IntVar(&o.Port, "port", 0, "`port` of the server that is about to be stopped")
 		set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with system/password")
@@ -70,6 +74,7 @@ type handover struct {
 	password string
 	own      *resp.Conn
 	log      *slog.Logger
+	told     string // the last reason why a replica does not take the lead
 }
 
 // Run returns when the server leads no slots any more, or when there is nobody to give them to:
@@ -90,61 +95,65 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return h.run(ctx)
 }
 
+// run asks once more when the servers have given an attempt up: until then they refuse another.
 func (h *handover) run(ctx context.Context) error {
-	asked := ""
+	var asked string
+	var again time.Time
 	for {
-		nodes, err := h.nodes(ctx)
+		nodes, err := h.nodes(ctx, h.own)
 		if err != nil {
 			return fmt.Errorf("ask the server itself: %w", err)
 		}
 		self, _ := clusternodes.Myself(nodes)
-		switch {
-		case self.SlotCount() == 0 && asked == "":
+		if self.SlotCount() == 0 {
+			if asked != "" {
+				_ = sleep(ctx, lingering) // less of it does no harm
+			}
 			return nil
-		case self.SlotCount() == 0:
-			_ = sleep(ctx, lingering) // less of it does no harm
+		}
+		heirs := heirsOf(self, nodes)
+		if len(heirs) == 0 {
+			h.log.Info("No replica is there to be handed over to", "slots", self.SlotCount())
 			return nil
-		case asked == "":
-			if asked = h.ask(ctx, self, nodes); asked == "" {
-				h.log.Info("No replica in sync could be handed over to", "slots", self.SlotCount())
-				return nil
+		}
+		if time.Now().After(again) {
+			if address := h.ask(ctx, self, nodes, heirs); address != "" {
+				asked, again = address, time.Now().Add(attemptTime)
 			}
 		}
 		if err := sleep(ctx, pause); err != nil {
-			return fmt.Errorf("%s has not taken the lead: %w", asked, err)
+			return fmt.Errorf("no replica of %d slots has taken the lead: %w", self.SlotCount(), err)
 		}
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+// heirsOf are the replicas that a primary is connected to.
+func heirsOf(self clusternodes.Node, nodes []clusternodes.Node) []clusternodes.Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n clusternodes.Node) bool {
+		return n.Primary != self.ID || !n.Linked || n.Is("fail") || n.Is("fail?")
+	})
 }
 
-// ask has the first replica that is in sync take the lead, and returns its address.
-func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes []clusternodes.Node) string {
-	for _, node := range nodes {
-		if node.Primary != self.ID || !node.Linked || node.Is("fail") || node.Is("fail?") {
-			continue
-		}
-		err := h.askOne(ctx, node.Address)
+// ask has the first replica that is in sync, and would be elected, take the lead, and returns its address.
+func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs []clusternodes.Node) string {
+	for _, heir := range heirs {
+		err := h.askOne(ctx, self, nodes, heir)
 		if err == nil {
-			h.log.Info("Handing over", "replica", node.Address)
-			return node.Address
+			h.log.Info("Handing over", "replica", heir.Address)
+			return heir.Address
 		}
-		h.log.Info("A replica does not take the lead", "replica", node.Address, "reason", err.Error())
+		if h.told != err.Error() {
+			h.told = err.Error()
+			h.log.Info("A replica does not take the lead", "replica", heir.Address, "reason", err.Error())
+		}
 	}
 	return ""
 }
 
-func (h *handover) askOne(ctx context.Context, address string) error {
+func (h *handover) askOne(ctx context.Context, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	replica, err := h.dial(ctx, address)
+	replica, err := h.dial(ctx, heir.Address)
 	if err != nil {
 		return err
 	}
@@ -156,16 +165,56 @@ func (h *handover) askOne(ctx context.Context, address string) error {
 	if !strings.Contains(info, "master_link_status:up") {
 		return errors.New("it is not in sync")
 	}
+	if err := h.electable(ctx, self, nodes, heir); err != nil {
+		return err
+	}
 	_, err = replica.Do(ctx, "CLUSTER", "FAILOVER")
 	return err
 }
 
-func (h *handover) nodes(ctx context.Context) ([]clusternodes.Node, error) {
-	text, err := h.own.Do(ctx, "CLUSTER", "NODES")
+// electable fails unless most primaries have heard that the heir is a replica of this one. Until then they refuse it
+// their votes (cluster.c, clusterSendFailoverAuthIfNeeded), and clients would wait in vain until the attempt is given up.
+func (h *handover) electable(ctx context.Context, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {
+	all, votes := 0, 0
+	for _, node := range nodes {
+		if !node.Is("master") || node.SlotCount() == 0 {
+			continue
+		}
+		if all++; node.ID == self.ID || h.hasHeard(ctx, node.Address, self, heir) {
+			votes++
+		}
+	}
+	if votes <= all/2 {
+		return fmt.Errorf("%d of %d primaries have heard whose replica it is", votes, all)
+	}
+	return nil
+}
+
+func (h *handover) hasHeard(ctx context.Context, voter string, self, heir clusternodes.Node) bool {
+	conn, err := h.dial(ctx, voter)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	nodes, err := h.nodes(ctx, conn)
+	return err == nil && slices.ContainsFunc(nodes, func(n clusternodes.Node) bool { return n.ID == heir.ID && n.Primary == self.ID })
+}
+
+func (h *handover) nodes(ctx context.Context, of *resp.Conn) ([]clusternodes.Node, error) {
+	text, err := of.Do(ctx, "CLUSTER", "NODES")
 	if err != nil {
 		return nil, err
 	}
 	return clusternodes.Parse(text)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // dial logs in as the operator does.
