@@ -20,6 +20,7 @@ import (
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/test/testenv"
@@ -38,7 +39,7 @@ var (
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	scheme := apiruntime.NewScheme()
-	for _, add := range []func(*apiruntime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme} {
+	for _, add := range []func(*apiruntime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme, etcdv1beta2.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -49,6 +50,7 @@ func TestMain(m *testing.M) {
 		testenv.ProjectCRDs + "/nodes.lailin.xyz_nodepools.yaml", testenv.ProjectCRDs + "/cache.example.com_memcacheds.yaml",
 		testenv.ProjectCRDs + "/custom.ops_microservicedeploys.yaml", testenv.ProjectCRDs + "/ops.xx.com_divas.yaml",
 		testenv.ProjectCRDs + "/ego.example.com_activities.yaml",
+		testenv.ProjectCRDs + "/etcd.database.coreos.com_etcdbackups.yaml", testenv.ProjectCRDs + "/etcd.database.coreos.com_etcdclusters.yaml",
 	}
 	testenv.Run(m, &env, testenv.Options{CRDs: crds, Scheme: scheme, NodeGrace: 5 * time.Minute})
 }
