@@ -1,0 +1,123 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redissim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/redis"
+)
+
+// written is the value of a key: which of all writes it is, and how many bytes it takes.
+type written struct {
+	serial int
+	bytes  int64
+}
+
+// A key is named <slot>/<number>.
+func slotOf(key string) int {
+	slot, _, _ := strings.Cut(key, "/")
+	n, _ := strconv.Atoi(slot) // there are no others
+	return n
+}
+
+// Write has a client write so many keys, spread over all slots. What it writes is known to be
+// written, and must be found again.
+func (w *World) Write(cluster string, keys int, bytes int64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.acked[cluster] == nil {
+		w.acked[cluster] = map[string]written{}
+	}
+	for i := range keys {
+		slot := i * redis.SlotCount / keys
+		key := fmt.Sprintf("%d/%d", slot, len(w.acked[cluster]))
+		server := w.serves(cluster, key)
+		if server == nil {
+			return fmt.Errorf("nobody serves slot %d", slot)
+		}
+		w.made++
+		value := written{w.made, bytes}
+		server.set(key, value)
+		w.acked[cluster][key] = value
+	}
+	return nil
+}
+
+// Lost are keys that were written and that a client does not find.
+func (w *World) Lost(cluster string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(w.acked[cluster])) {
+		if server := w.serves(cluster, key); server == nil || server.data[key] != w.acked[cluster][key] {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// serves is where a client is led that follows redirects.
+func (w *World) serves(cluster, key string) *node {
+	slot := slotOf(key)
+	for _, n := range w.of(cluster) {
+		if n.primary != "" || !n.slots.has(slot) || !n.ok() {
+			continue
+		}
+		to, moves := n.migrating[slot]
+		if _, here := n.data[key]; moves && !here {
+			if p := n.peers[to]; p != nil && n.reach(p) != nil {
+				return n.reach(p)
+			}
+		}
+		return n
+	}
+	return nil
+}
+
+// followers are the replicas of a process that are in sync.
+func (n *node) followers() []*node {
+	return slices.DeleteFunc(n.world.of(n.Cluster), func(other *node) bool { return other.primary != n.id || !other.synced })
+}
+
+func (n *node) set(key string, value written) {
+	for _, at := range append(n.followers(), n) {
+		at.data[key] = value
+		at.offset += value.bytes
+	}
+}
+
+func (n *node) drop(key string) {
+	for _, at := range append(n.followers(), n) {
+		delete(at.data, key)
+		at.offset++
+	}
+}
+
+func (n *node) copy(from *node) {
+	n.data, n.offset, n.synced = maps.Clone(from.data), from.offset, true
+}
+
+func (n *node) keysIn(slot int) []string {
+	var out []string
+	for key := range n.data {
+		if slotOf(key) == slot {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (n *node) bytes() int64 {
+	var out int64
+	for _, value := range n.data {
+		out += value.bytes
+	}
+	return out
+}
