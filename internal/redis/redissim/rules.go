@@ -99,3 +99,21 @@ func (n *node) copied() bool {
 	}
 	return false
 }
+
+// InRing tells whether a pod has its role in the ring, for all that its own two processes know: what the agent
+// in it answers when it is asked whether it is ready.
+func (w *World) InRing(pod string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	home, guest := false, false
+	for _, n := range w.running {
+		switch {
+		case n.Pod != pod || !n.ok():
+		case n.Place == redis.Home:
+			home = n.leads()
+		default:
+			guest = n.primary != "" && n.synced
+		}
+	}
+	return home && guest
+}

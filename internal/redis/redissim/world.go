@@ -35,7 +35,8 @@ type Process struct {
 	// Cluster tells one cluster from another: processes of two must never hear of each other.
 	Cluster string
 	// Pod is whose process it is: see Stop.
-	Pod string
+	Pod   string
+	Place redis.Place
 	// Address is host:port. Whoever ran there has ended.
 	Address string
 	// Volume names its folder. What was written stays in it.

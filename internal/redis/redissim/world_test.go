@@ -80,7 +80,7 @@ func (r *rig) start(i int) {
 	sum := sha256.Sum256([]byte(secret))
 	for place, port := range map[redis.Place]string{redis.Home: "6379", redis.Guest: "6380"} {
 		r.world.Run(redissim.Process{
-			Cluster: cluster, Pod: r.pod(i), Address: r.hosts[i] + ":" + port, Volume: fmt.Sprintf("%s/%s", r.pod(i), place),
+			Cluster: cluster, Pod: r.pod(i), Place: place, Address: r.hosts[i] + ":" + port, Volume: fmt.Sprintf("%s/%s", r.pod(i), place),
 			Version: redis.Version{Number: "7.0.15"}, MaxMemory: 1 << 30,
 			Users: map[string][]string{"opcrew": {hex.EncodeToString(sum[:])}},
 		})

@@ -1,0 +1,264 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+	"github.com/opcrew/opcrew/test/testenv/redispods"
+)
+
+type option func(*redisv1alpha1.RedisEnterpriseCluster)
+
+func sized(n int32) option {
+	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.Nodes = &n }
+}
+
+// withClaims has pods keep what they write. Classes of volumes there are none here: none is named either.
+func withClaims(c *redisv1alpha1.RedisEnterpriseCluster) {
+	c.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{Enabled: "true", VolumeSize: "1Gi"}
+}
+
+func configured(name, value string) option {
+	return func(c *redisv1alpha1.RedisEnterpriseCluster) {
+		c.Spec.RedisConfig = map[string]redisv1alpha1.Setting{name: redisv1alpha1.Setting(value)}
+	}
+}
+
+func imaged(tag string) option {
+	return func(c *redisv1alpha1.RedisEnterpriseCluster) {
+		c.Spec.RedisEnterpriseImageSpec = &redisv1alpha1.ImageSpec{Repository: "opcrew/redis", VersionTag: tag}
+	}
+}
+
+func hibernating(is bool) option {
+	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.Hibernate = is }
+}
+
+// site is a namespace of one test, with nodes and the operator.
+type site struct {
+	*testing.T
+	ns       string
+	operator *operator.Process
+	kubelets *redispods.Kubelets
+}
+
+var sites int
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	return newSiteOf(t, 5)
+}
+
+func newSiteOf(t *testing.T, nodes int) *site {
+	t.Helper()
+	sites++ // kwok does not play pods on a node that comes back under its old name
+	env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})
+	s := &site{T: t, ns: env.Namespace(t)}
+	s.kubelets = redispods.Follow(t, env.Config, env.Client, store)
+	s.operator = env.Operator(t)
+	env.Clear(t, &redisv1alpha1.RedisEnterpriseClusterList{}, s.ns)
+	t.Cleanup(func() {
+		if bad := store.Violations(); len(bad) > 0 {
+			t.Errorf("expected nothing to be done that must never be, got %q", bad)
+		}
+	})
+	return s
+}
+
+func (s *site) create(options ...option) {
+	s.Helper()
+	c := &redisv1alpha1.RedisEnterpriseCluster{}
+	c.Namespace, c.Name = s.ns, "rec"
+	c.Spec.RedisEnterpriseNodeResources = &redisv1alpha1.Resources{
+		Limits:   map[corev1.ResourceName]redisv1alpha1.Amount{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "256Mi"},
+		Requests: map[corev1.ResourceName]redisv1alpha1.Amount{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "256Mi"},
+	}
+	for _, option := range options {
+		option(c)
+	}
+	if err := env.Client.Create(s.Context(), c); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *site) get() *redisv1alpha1.RedisEnterpriseCluster {
+	s.Helper()
+	c := &redisv1alpha1.RedisEnterpriseCluster{}
+	s.read("rec", c)
+	return c
+}
+
+func (s *site) read(name string, object client.Object) {
+	s.Helper()
+	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: name}, object); err != nil {
+		s.Fatalf("reading %T %s: %v", object, name, err)
+	}
+}
+
+// edit is a user's hand on the object.
+func (s *site) edit(options ...option) {
+	s.Helper()
+	c := s.get()
+	before := c.DeepCopy()
+	for _, option := range options {
+		option(c)
+	}
+	if err := env.Client.Patch(s.Context(), c, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// patch is somebody's hand on any object.
+func (s *site) patch(object client.Object, merge string) {
+	s.Helper()
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *site) delete(objects ...client.Object) {
+	s.Helper()
+	for _, object := range objects {
+		if err := env.Client.Delete(s.Context(), object); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+// await waits until Ready has the status, the reason and words, for the present spec.
+func (s *site) await(statusReason string, words ...string) *redisv1alpha1.RedisEnterpriseCluster {
+	s.Helper()
+	return s.awaitCondition(redisv1alpha1.ConditionReady, statusReason, words...)
+}
+
+// leisurely is for what waits 15 seconds for clients that have yet to hear who has which slots.
+const leisurely = time.Minute
+
+func (s *site) awaitCondition(kind, statusReason string, words ...string) *redisv1alpha1.RedisEnterpriseCluster {
+	s.Helper()
+	var c *redisv1alpha1.RedisEnterpriseCluster
+	eventually.True(s.T, leisurely, fmt.Sprintf("%s is %s and says %q", kind, statusReason, words), func() error {
+		c = s.get()
+		found := meta.FindStatusCondition(c.Status.Conditions, kind)
+		switch {
+		case found == nil:
+			return errors.New("there is no such condition")
+		case c.Status.ObservedGeneration != c.Generation:
+			return fmt.Errorf("the status is about generation %d, the spec is %d", c.Status.ObservedGeneration, c.Generation)
+		case fmt.Sprintf("%s %s", found.Status, found.Reason) != statusReason:
+			return fmt.Errorf("it is %s %s: %s", found.Status, found.Reason, found.Message)
+		}
+		for _, word := range words {
+			if !strings.Contains(found.Message, word) {
+				return fmt.Errorf("it says %q", found.Message)
+			}
+		}
+		return nil
+	})
+	return c
+}
+
+// cluster is what the world calls it.
+func (s *site) cluster() string { return redispods.Cluster(s.ns, "rec") }
+
+// awaitWhole waits until Ready says that the cluster is as asked for, and it is.
+func (s *site) awaitWhole() *redisv1alpha1.RedisEnterpriseCluster {
+	s.Helper()
+	var c *redisv1alpha1.RedisEnterpriseCluster
+	eventually.True(s.T, leisurely, "the cluster is whole, and said to be", func() error {
+		c = s.get()
+		ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady)
+		if c.Status.ObservedGeneration != c.Generation || ready.Status != "True" {
+			return fmt.Errorf("it is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+		}
+		return store.Whole(s.cluster(), int(pods(c)))
+	})
+	if c.Status.State != redisv1alpha1.StateRunning || c.Status.Nodes != pods(c) || c.Status.ReadyNodes != pods(c) || c.Status.Shards != pods(c) {
+		s.Errorf("expected %d nodes, shards and ready nodes to be told of a running cluster, got %+v", pods(c), c.Status)
+	}
+	s.tellsTheSlots(c)
+	return c
+}
+
+func pods(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
+	if c.Spec.Nodes == nil {
+		return redisv1alpha1.DefaultNodes
+	}
+	return *c.Spec.Nodes
+}
+
+// tellsTheSlots expects the status to say of each pod what its home leads and its guest follows.
+func (s *site) tellsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) {
+	s.Helper()
+	home := map[string]string{}
+	for _, line := range c.Status.Slots {
+		if line.Place == redisv1alpha1.Home && line.Role == redisv1alpha1.Primary {
+			home[line.Pod] = line.Slots
+		}
+	}
+	for i := range pods(c) {
+		guest := slices.IndexFunc(c.Status.Slots, func(line redisv1alpha1.ServerSlots) bool {
+			return line.Pod == fmt.Sprint("rec-", (i+1)%pods(c)) && line.Place == redisv1alpha1.Guest && line.Role == redisv1alpha1.Replica
+		})
+		if shard := home[fmt.Sprint("rec-", i)]; shard == "" || guest < 0 || c.Status.Slots[guest].Slots != shard {
+			s.Errorf("expected pod %d to have a shard, and the next one its replica, got %+v", i, c.Status.Slots)
+		}
+	}
+}
+
+// write has a client write.
+func (s *site) write(keys int) {
+	s.Helper()
+	if err := store.Write(s.cluster(), keys, 1000); err != nil {
+		s.Fatalf("expected a client to be served: %v", err)
+	}
+}
+
+// pods are those of the cluster, in the order of their names.
+func (s *site) pods() []corev1.Pod {
+	s.Helper()
+	list := &corev1.PodList{}
+	if err := env.Client.List(s.Context(), list, client.InNamespace(s.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: "rec"}); err != nil {
+		s.Fatal(err)
+	}
+	return list.Items
+}
+
+func (s *site) claims() []corev1.PersistentVolumeClaim {
+	s.Helper()
+	list := &corev1.PersistentVolumeClaimList{}
+	if err := env.Client.List(s.Context(), list, client.InNamespace(s.ns)); err != nil {
+		s.Fatal(err)
+	}
+	return list.Items
+}
+
+// replaced waits until none of the pods is there any more.
+func (s *site) replaced(old ...corev1.Pod) {
+	s.Helper()
+	operator.Until(s.T, "the pods are others", func() error {
+		now := s.pods()
+		for _, pod := range now {
+			if slices.ContainsFunc(old, func(o corev1.Pod) bool { return o.UID == pod.UID }) {
+				return fmt.Errorf("%s is there", pod.Name)
+			}
+		}
+		return nil
+	})
+}

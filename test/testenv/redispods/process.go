@@ -1,0 +1,64 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redispods
+
+import (
+	"net"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/redissim"
+)
+
+// Cluster is what the world calls the cluster of that name.
+func Cluster(namespace, name string) string { return namespace + "/" + name }
+
+// process is what runs in a container of a pod, by its flags.
+func process(pod *corev1.Pod, in corev1.Container, place redisv1alpha1.Place, users map[string][]string) redissim.Process {
+	limit, _ := strconv.ParseInt(flag(in, "memory-limit"), 10, 64) // none is no limit
+	return redissim.Process{
+		Cluster: Cluster(pod.Namespace, pod.Labels[redisv1alpha1.ClusterLabel]), Pod: string(pod.UID), Place: redis.Place(place),
+		Address: net.JoinHostPort(pod.Status.PodIP, flag(in, "port")), Volume: volume(pod, place),
+		Version: version(in.Image), MaxMemory: limit / 4 * 3, Users: users,
+	}
+}
+
+func flag(of corev1.Container, name string) string {
+	for _, arg := range of.Args {
+		if value, ok := strings.CutPrefix(arg, "--"+name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// version is that of an image, by its tag.
+func version(image string) redis.Version {
+	name, tag := image, ""
+	if at := strings.LastIndex(image, ":"); at > 0 {
+		name, tag = image[:at], image[at+1:]
+	}
+	return redis.Version{Number: tag, Valkey: strings.Contains(name, "valkey")}
+}
+
+// volume names the folder of one of a pod's servers.
+func volume(pod *corev1.Pod, place redisv1alpha1.Place) string {
+	if name := claim(pod); name != "" {
+		return pod.Namespace + "/" + name + "/" + string(place)
+	}
+	return string(pod.UID) + "/" + string(place)
+}
+
+func claim(pod *corev1.Pod) string {
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			return v.PersistentVolumeClaim.ClaimName
+		}
+	}
+	return ""
+}

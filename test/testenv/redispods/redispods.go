@@ -1,0 +1,152 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package redispods has simulated Redis run in simulated pods: it follows the pods of a server
+// without kubelets, and tells a world of clusters in memory what runs where. It goes by what stands in
+// the pods, as their containers would: their flags, the Secrets that they mount, and which volume is theirs.
+// Pods are ready when the agent in them would say so.
+package redispods
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/redis/redissim"
+)
+
+// glance is between two looks at what has become of pods, and of Secrets that they wait for.
+const glance = 50 * time.Millisecond
+
+// Kubelets run what is in pods.
+type Kubelets struct {
+	World  *redissim.World
+	client client.Client
+
+	mu sync.Mutex
+	// pods are those that are to run, as they were seen last.
+	pods map[types.UID]*corev1.Pod
+}
+
+// Follow follows the pods of a server until the end of the test.
+func Follow(t testing.TB, config *rest.Config, c client.Client, world *redissim.World) *Kubelets {
+	t.Helper()
+	k := &Kubelets{World: world, client: c, pods: map[types.UID]*corev1.Pod{}}
+	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	t.Cleanup(cancel)
+	informer, err := pods.GetInformer(ctx, &corev1.Pod{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := informer.AddEventHandler(k.handlers(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = pods.Start(ctx) }() // it ends with the test
+	go k.tell(ctx)
+	return k
+}
+
+func (k *Kubelets) handlers(ctx context.Context) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { k.see(ctx, o.(*corev1.Pod)) },
+		UpdateFunc: func(_, o any) { k.see(ctx, o.(*corev1.Pod)) },
+		DeleteFunc: func(o any) {
+			if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+				o = gone.Obj
+			}
+			k.stop(o.(*corev1.Pod))
+		},
+	}
+}
+
+// Wipe has a pod lose all that it has written; its servers end with that and are started again.
+func (k *Kubelets) Wipe(ctx context.Context, pod *corev1.Pod) {
+	k.stop(pod)
+	for _, place := range places {
+		k.World.Wipe(volume(pod, place))
+	}
+	k.see(ctx, pod)
+}
+
+var places = []redisv1alpha1.Place{redisv1alpha1.Home, redisv1alpha1.Guest}
+
+// see has a pod run as it says now.
+func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
+	if pod.Labels[redisv1alpha1.RoleLabel] != redisv1alpha1.RoleNode {
+		return
+	}
+	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP == "" {
+		k.stop(pod)
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, starts := k.pods[pod.UID]
+	k.pods[pod.UID] = pod
+	if !starts {
+		go k.start(ctx, pod)
+	}
+}
+
+// start runs the servers of a pod when its Secrets are there, unless it has been stopped by then.
+func (k *Kubelets) start(ctx context.Context, pod *corev1.Pod) {
+	users, err := k.users(ctx, pod)
+	for ; err != nil; users, err = k.users(ctx, pod) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(glance):
+		}
+		if k.stopped(pod) {
+			return
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pods[pod.UID] == nil {
+		return
+	}
+	for _, container := range pod.Spec.Containers {
+		for _, place := range places {
+			if container.Name == string(place) {
+				k.World.Run(process(pod, container, place, users))
+			}
+		}
+	}
+}
+
+func (k *Kubelets) stopped(pod *corev1.Pod) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.pods[pod.UID] == nil
+}
+
+// stop ends what runs in a pod, and not what runs in a later one of its name.
+func (k *Kubelets) stop(pod *corev1.Pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pods[pod.UID] == nil {
+		return
+	}
+	delete(k.pods, pod.UID)
+	k.World.Stop(string(pod.UID))
+	if claim(pod) != "" {
+		return
+	}
+	for _, place := range places {
+		k.World.Wipe(volume(pod, place))
+	}
+}
