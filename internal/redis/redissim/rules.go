@@ -117,3 +117,15 @@ func (w *World) InRing(pod string) bool {
 	}
 	return home && guest
 }
+
+// Opened tells whether a slot of a cluster is being moved.
+func (w *World) Opened(cluster string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range w.of(cluster) {
+		if len(n.migrating)+len(n.importing) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -53,7 +53,7 @@ func hibernating(is bool) option {
 // site is a namespace of one test, with nodes and the operator.
 type site struct {
 	*testing.T
-	ns       string
+	ns, name string
 	operator *operator.Process
 	kubelets *redispods.Kubelets
 }
@@ -69,7 +69,7 @@ func newSiteOf(t *testing.T, nodes int) *site {
 	t.Helper()
 	sites++ // kwok does not play pods on a node that comes back under its old name
 	env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})
-	s := &site{T: t, ns: env.Namespace(t)}
+	s := &site{T: t, ns: env.Namespace(t), name: "rec"}
 	s.kubelets = redispods.Follow(t, env.Config, env.Client, store)
 	s.operator = env.Operator(t)
 	env.Clear(t, &redisv1alpha1.RedisEnterpriseClusterList{}, s.ns)
@@ -84,7 +84,7 @@ func newSiteOf(t *testing.T, nodes int) *site {
 func (s *site) create(options ...option) {
 	s.Helper()
 	c := &redisv1alpha1.RedisEnterpriseCluster{}
-	c.Namespace, c.Name = s.ns, "rec"
+	c.Namespace, c.Name = s.ns, s.name
 	c.Spec.RedisEnterpriseNodeResources = &redisv1alpha1.Resources{
 		Limits:   map[corev1.ResourceName]redisv1alpha1.Amount{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "256Mi"},
 		Requests: map[corev1.ResourceName]redisv1alpha1.Amount{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "256Mi"},
@@ -100,7 +100,7 @@ func (s *site) create(options ...option) {
 func (s *site) get() *redisv1alpha1.RedisEnterpriseCluster {
 	s.Helper()
 	c := &redisv1alpha1.RedisEnterpriseCluster{}
-	s.read("rec", c)
+	s.read(s.name, c)
 	return c
 }
 
@@ -175,7 +175,7 @@ func (s *site) awaitCondition(kind, statusReason string, words ...string) *redis
 }
 
 // cluster is what the world calls it.
-func (s *site) cluster() string { return redispods.Cluster(s.ns, "rec") }
+func (s *site) cluster() string { return redispods.Cluster(s.ns, s.name) }
 
 // awaitWhole waits until Ready says that the cluster is as asked for, and it is.
 func (s *site) awaitWhole() *redisv1alpha1.RedisEnterpriseCluster {
@@ -214,9 +214,9 @@ func (s *site) tellsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) {
 	}
 	for i := range pods(c) {
 		guest := slices.IndexFunc(c.Status.Slots, func(line redisv1alpha1.ServerSlots) bool {
-			return line.Pod == fmt.Sprint("rec-", (i+1)%pods(c)) && line.Place == redisv1alpha1.Guest && line.Role == redisv1alpha1.Replica
+			return line.Pod == fmt.Sprintf("%s-%d", s.name, (i+1)%pods(c)) && line.Place == redisv1alpha1.Guest && line.Role == redisv1alpha1.Replica
 		})
-		if shard := home[fmt.Sprint("rec-", i)]; shard == "" || guest < 0 || c.Status.Slots[guest].Slots != shard {
+		if shard := home[fmt.Sprintf("%s-%d", s.name, i)]; shard == "" || guest < 0 || c.Status.Slots[guest].Slots != shard {
 			s.Errorf("expected pod %d to have a shard, and the next one its replica, got %+v", i, c.Status.Slots)
 		}
 	}
@@ -234,7 +234,7 @@ func (s *site) write(keys int) {
 func (s *site) pods() []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
-	if err := env.Client.List(s.Context(), list, client.InNamespace(s.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: "rec"}); err != nil {
+	if err := env.Client.List(s.Context(), list, client.InNamespace(s.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: s.name}); err != nil {
 		s.Fatal(err)
 	}
 	return list.Items
