@@ -78,13 +78,18 @@ func (r *reconciler) choose(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d 
 		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is made anew: it does not run what the spec says"}}
 	case d.step != nil:
 		plan.Step = &kit.Step{Name: d.step.String(), Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.unrunning(c)) }}
-		plan.Events = events(d)
+		plan.Events = events(d, formed(c))
 	}
 }
 
-// events tell users of steps that they should hear of.
-func events(d decision) []kit.Event {
+// events tell users of steps that they should hear of. One that was formed, and whose servers are all new, has lost
+// all that it had.
+func events(d decision, formed bool) []kit.Event {
 	switch d.step.(type) {
+	case redis.AssignSlots:
+		if formed {
+			return []kit.Event{{Warning: true, Reason: "BegunAnew", Action: "Create", Note: "All servers are new, and none has any data: the cluster begins anew, without it"}}
+		}
 	case redis.Takeover:
 		return []kit.Event{{Warning: true, Reason: "Takeover", Action: "TakeOver", Note: d.why.Doing}}
 	case redis.Failback:

@@ -221,3 +221,31 @@ func TestAPasswordOfTheUsersIsNeitherMadeNorDeclared(t *testing.T) {
 		t.Errorf("expected the user of their Secret, got %q", s.credentials.login(s.cluster))
 	}
 }
+
+func TestThatAClusterBeginsAnewWithoutItsDataIsTold(t *testing.T) {
+	for name, test := range map[string]struct {
+		formed bool
+		want   []string
+	}{
+		"a cluster that was one": {true, []string{"BegunAnew"}},
+		"a new one":              {false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := running(3)
+			for _, p := range s.procs {
+				p.Role, p.PrimaryID, p.LinkUp, p.Slots = redis.Primary, "", false, nil
+			}
+			if !test.formed {
+				s.Status.Conditions = nil
+			}
+			plan := s.plan()
+			var got []string
+			for _, event := range plan.Events {
+				got = append(got, event.Reason)
+			}
+			if plan.Step == nil || plan.Step.Name != "assign slots to 3 primaries" || !slices.Equal(got, test.want) {
+				t.Errorf("expected slots to be given out and the events %q, got %q and %+v", test.want, got, plan.Step)
+			}
+		})
+	}
+}
