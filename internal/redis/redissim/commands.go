@@ -102,7 +102,7 @@ func (n *node) failover(args []string) (any, error) {
 		}
 	case p == nil || n.reach(p) == nil:
 		return nil, refuse("ERR Master is down or failed, please use CLUSTER FAILOVER FORCE")
-	case !n.synced || !n.ok():
+	case !n.synced || !n.elected():
 		return "OK", nil // it does not come about
 	}
 	n.promote()

@@ -49,6 +49,25 @@ func (w *World) Write(cluster string, keys int, bytes int64) error {
 	return nil
 }
 
+// Abandon has clients know of nothing any more that they wrote: its data has gone with the cluster.
+func (w *World) Abandon(cluster string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.acked, cluster)
+}
+
+// kept is a key in some slots that was written and that is in a folder yet, whether or not anybody runs on it.
+func (w *World) kept(cluster string, slots set) string {
+	for _, f := range w.folders {
+		for key, value := range f.data {
+			if f.cluster == cluster && slots.has(slotOf(key)) && w.acked[cluster][key] == value {
+				return key
+			}
+		}
+	}
+	return ""
+}
+
 // Lost are keys that were written and that a client does not find.
 func (w *World) Lost(cluster string) []string {
 	w.mu.Lock()

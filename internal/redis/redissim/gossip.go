@@ -3,10 +3,7 @@
 
 package redissim
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // rounds are enough for news to reach everybody who can be reached.
 const rounds = 4
@@ -168,17 +165,6 @@ func (n *node) dethroned(p *peer, claimed, lost set) {
 			n.drop(key)
 		}
 	}
-}
-
-// elect has a replica lead whose primary is silent, if most primaries are there to vote, and no other replica has more.
-func (n *node) elect() {
-	if n.primary == "" || n.peers[n.primary] == nil || n.peers[n.primary].slots.empty() || !n.failing(n.primary) || !n.ok() {
-		return
-	}
-	if slices.ContainsFunc(n.world.of(n.Cluster), func(other *node) bool { return other.primary == n.primary && other.offset > n.offset }) {
-		return
-	}
-	n.promote()
 }
 
 // catchUp has a replica copy what its primary has.

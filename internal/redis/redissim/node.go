@@ -30,6 +30,7 @@ type node struct {
 
 // folder is what a process keeps: nodes.conf and its data.
 type folder struct {
+	cluster        string
 	id, primary    string // no primary: it is one
 	current, epoch uint64
 	slots          set
@@ -47,10 +48,10 @@ type peer struct {
 	slots                set
 }
 
-func (w *World) newFolder() *folder {
+func (w *World) newFolder(cluster string) *folder {
 	w.made++
 	return &folder{
-		id: fmt.Sprintf("%040x", w.made), peers: map[string]*peer{}, data: map[string]written{},
+		cluster: cluster, id: fmt.Sprintf("%040x", w.made), peers: map[string]*peer{}, data: map[string]written{},
 		migrating: map[int]string{}, importing: map[int]string{},
 	}
 }

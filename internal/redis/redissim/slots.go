@@ -29,10 +29,8 @@ func (n *node) addSlots(args []string) (any, error) {
 			n.world.violated(n.Cluster, "%s was given %d slots that %s claims", n.Address, twice.count(), other.Address)
 		}
 	}
-	for key := range n.world.acked[n.Cluster] {
-		if wanted.has(slotOf(key)) {
-			n.world.violated(n.Cluster, "%s was given slot %d anew, and clients have written to it", n.Address, slotOf(key))
-		}
+	if key := n.world.kept(n.Cluster, wanted); key != "" {
+		n.world.violated(n.Cluster, "%s was given slot %d anew, and what clients wrote to it is there", n.Address, slotOf(key))
 	}
 	n.slots.addAll(wanted)
 	return "OK", nil

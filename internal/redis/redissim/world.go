@@ -25,7 +25,7 @@ type World struct {
 	running    map[string]*node              // by address
 	folders    map[string]*folder            // by volume
 	acked      map[string]map[string]written // what clients know to be written, by cluster
-	violations []string
+	violations map[string][]string           // by cluster
 	made       int
 	changes    int
 }
@@ -53,13 +53,14 @@ func (w *World) Run(p Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.running == nil {
-		w.running, w.folders, w.acked = map[string]*node{}, map[string]*folder{}, map[string]map[string]written{}
+		w.running, w.folders = map[string]*node{}, map[string]*folder{}
+		w.acked, w.violations = map[string]map[string]written{}, map[string][]string{}
 	}
 	w.made++
 	n := &node{Process: p, world: w, run: fmt.Sprintf("run-%d", w.made)}
 	n.users, n.config = maps.Clone(p.Users), map[string]string{}
 	if n.folder = w.folders[p.Volume]; n.folder == nil {
-		n.folder = w.newFolder()
+		n.folder = w.newFolder(p.Cluster)
 		w.folders[p.Volume] = n.folder
 	}
 	n.heard()
@@ -85,11 +86,11 @@ func (w *World) Wipe(volume string) {
 	delete(w.folders, volume)
 }
 
-// Violations is all that happened and must not; each begins with the name of a cluster.
-func (w *World) Violations() []string {
+// Violations is all that happened to a cluster and must not.
+func (w *World) Violations(cluster string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.violations)
+	return slices.Clone(w.violations[cluster])
 }
 
 // Changes counts the commands by which anything was changed, or tried to be.
@@ -100,9 +101,8 @@ func (w *World) Changes() int {
 }
 
 func (w *World) violated(cluster, format string, args ...any) {
-	text := cluster + ": " + fmt.Sprintf(format, args...)
-	if !slices.Contains(w.violations, text) {
-		w.violations = append(w.violations, text)
+	if text := fmt.Sprintf(format, args...); !slices.Contains(w.violations[cluster], text) {
+		w.violations[cluster] = append(w.violations[cluster], text)
 	}
 }
 

@@ -57,7 +57,7 @@ func rigged(t *testing.T, pods int, test func(r *rig)) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if bad := r.world.Violations(); len(bad) > 0 {
+		if bad := r.world.Violations(cluster); len(bad) > 0 {
 			t.Errorf("expected none of what must never be, got %s", strings.Join(bad, "\n"))
 		}
 	})

@@ -5,6 +5,7 @@ package redispods
 
 import (
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,4 +62,11 @@ func claim(pod *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// handsOver tells whether a hook of its containers runs before they are stopped.
+func handsOver(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return c.Lifecycle != nil && c.Lifecycle.PreStop != nil
+	})
 }

@@ -54,9 +54,27 @@ func Follow(t testing.TB, config *rest.Config, c client.Client, world *redissim.
 	if _, err := informer.AddEventHandler(k.handlers(ctx)); err != nil {
 		t.Fatal(err)
 	}
+	k.mourn(ctx, t, pods)
 	go func() { _ = pods.Start(ctx) }() // it ends with the test
 	go k.tell(ctx)
 	return k
+}
+
+// mourn has the data of a cluster without claims be given up with its object.
+func (k *Kubelets) mourn(ctx context.Context, t testing.TB, all cache.Cache) {
+	t.Helper()
+	clusters, err := all.GetInformer(ctx, &redisv1alpha1.RedisEnterpriseCluster{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = clusters.AddEventHandler(toolscache.ResourceEventHandlerFuncs{DeleteFunc: func(o any) {
+		if c, ok := o.(*redisv1alpha1.RedisEnterpriseCluster); ok && c.Spec.PersistentSpec == nil {
+			k.World.Abandon(Cluster(c.Namespace, c.Name))
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (k *Kubelets) handlers(ctx context.Context) toolscache.ResourceEventHandler {
@@ -87,6 +105,9 @@ var places = []redisv1alpha1.Place{redisv1alpha1.Home, redisv1alpha1.Guest}
 func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	if pod.Labels[redisv1alpha1.RoleLabel] != redisv1alpha1.RoleNode {
 		return
+	}
+	if pod.DeletionTimestamp != nil && handsOver(pod) {
+		k.World.HandOver(string(pod.UID))
 	}
 	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP == "" {
 		k.stop(pod)

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
@@ -75,23 +77,27 @@ func TestSlotsThatMoveAreToldAndAnotherWishIsFollowedAtOnce(t *testing.T) {
 	s.awaitWhole()
 	s.write(2000)
 	s.edit(sized(5))
-	s.await("False ScalingUp")
+	s.awaitCondition(redisv1alpha1.ConditionMigrating, "True ScalingUp", "slots have been moved, for 5 pods")
 	s.edit(sized(4))
 	s.awaitWhole()
 }
 
-func TestADeletedPodIsReplacedAndLeadsAgain(t *testing.T) {
-	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
-		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			s.create(options...)
-			s.awaitWhole()
-			s.write(300)
-			victim := s.pods()[1]
-			s.delete(&victim)
-			s.replaced(victim)
-			s.awaitWhole()
-		})
+func TestAPodThatIsDeletedOrCrashesIsReplacedAndLeadsAgain(t *testing.T) {
+	for how, grace := range map[string]int64{"deleted": 30, "crashed": 0} {
+		for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
+			t.Run(how+", "+name, func(t *testing.T) {
+				s := newSite(t)
+				s.create(options...)
+				s.awaitWhole()
+				s.write(300)
+				victim := s.pods()[1]
+				if err := env.Client.Delete(t.Context(), &victim, client.GracePeriodSeconds(grace)); err != nil {
+					t.Fatal(err)
+				}
+				s.replaced(victim)
+				s.awaitWhole()
+			})
+		}
 	}
 }
 
@@ -126,7 +132,8 @@ func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
 	}
 }
 
-func TestAllPodsDeletedAtOnceWithoutClaimsAreToldAndNothingIsBegunAnew(t *testing.T) {
+// What was in memory alone is gone with the pods: there is nothing to wait for.
+func TestAllPodsDeletedAtOnceWithoutClaimsBeginAnewAndThatIsTold(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.awaitWhole()
@@ -136,11 +143,20 @@ func TestAllPodsDeletedAtOnceWithoutClaimsAreToldAndNothingIsBegunAnew(t *testin
 		s.delete(&pods[i])
 	}
 	s.replaced(pods...)
-	s.await("False DataMissing")
-	env.Settled(t, env.Audit.Mark(t))
-	if err := store.Write(s.cluster(), 1, 1); err == nil {
-		t.Error("expected no slot to be given out anew without anybody's word")
-	}
+	operator.Until(t, "an event tells of it", func() error {
+		events := &eventsv1.EventList{}
+		if err := env.Client.List(t.Context(), events, client.InNamespace(s.ns)); err != nil {
+			return err
+		}
+		for _, e := range events.Items {
+			if e.Reason == "BegunAnew" && e.Type == corev1.EventTypeWarning {
+				return nil
+			}
+		}
+		return errors.New("none does")
+	})
+	store.Abandon(s.cluster())
+	s.awaitWhole()
 }
 
 func TestAClusterSleepsAndWakesWithTheSameSlotsAndData(t *testing.T) {

@@ -74,7 +74,7 @@ func newSiteOf(t *testing.T, nodes int) *site {
 	s.operator = env.Operator(t)
 	env.Clear(t, &redisv1alpha1.RedisEnterpriseClusterList{}, s.ns)
 	t.Cleanup(func() {
-		if bad := store.Violations(); len(bad) > 0 {
+		if bad := store.Violations(s.cluster()); len(bad) > 0 {
 			t.Errorf("expected nothing to be done that must never be, got %q", bad)
 		}
 	})
@@ -177,22 +177,22 @@ func (s *site) awaitCondition(kind, statusReason string, words ...string) *redis
 // cluster is what the world calls it.
 func (s *site) cluster() string { return redispods.Cluster(s.ns, s.name) }
 
-// awaitWhole waits until Ready says that the cluster is as asked for, and it is.
+// awaitWhole waits until the cluster is as asked for, and is said to be.
 func (s *site) awaitWhole() *redisv1alpha1.RedisEnterpriseCluster {
 	s.Helper()
 	var c *redisv1alpha1.RedisEnterpriseCluster
 	eventually.True(s.T, leisurely, "the cluster is whole, and said to be", func() error {
 		c = s.get()
+		n := pods(c)
 		ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady)
-		if c.Status.ObservedGeneration != c.Generation || ready.Status != "True" {
+		switch told := c.Status; {
+		case told.ObservedGeneration != c.Generation || ready.Status != "True":
 			return fmt.Errorf("it is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+		case told.State != redisv1alpha1.StateRunning || told.Nodes != n || told.ReadyNodes != n || told.Shards != n || told.Move != nil:
+			return fmt.Errorf("it is said to be %s with %d nodes, %d of them ready, and %d shards; move: %+v", told.State, told.Nodes, told.ReadyNodes, told.Shards, told.Move)
 		}
-		return store.Whole(s.cluster(), int(pods(c)))
+		return errors.Join(store.Whole(s.cluster(), int(n)), tellsTheSlots(c))
 	})
-	if c.Status.State != redisv1alpha1.StateRunning || c.Status.Nodes != pods(c) || c.Status.ReadyNodes != pods(c) || c.Status.Shards != pods(c) {
-		s.Errorf("expected %d nodes, shards and ready nodes to be told of a running cluster, got %+v", pods(c), c.Status)
-	}
-	s.tellsTheSlots(c)
 	return c
 }
 
@@ -203,23 +203,24 @@ func pods(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	return *c.Spec.Nodes
 }
 
-// tellsTheSlots expects the status to say of each pod what its home leads and its guest follows.
-func (s *site) tellsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) {
-	s.Helper()
-	home := map[string]string{}
+// tellsTheSlots tells whether the status says of each pod what its home leads and its guest follows.
+func tellsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
+	shards, copies := map[string]string{}, map[string]string{}
 	for _, line := range c.Status.Slots {
-		if line.Place == redisv1alpha1.Home && line.Role == redisv1alpha1.Primary {
-			home[line.Pod] = line.Slots
+		switch {
+		case line.Place == redisv1alpha1.Home && line.Role == redisv1alpha1.Primary:
+			shards[line.Pod] = line.Slots
+		case line.Place == redisv1alpha1.Guest && line.Role == redisv1alpha1.Replica:
+			copies[line.Pod] = line.Slots
 		}
 	}
 	for i := range pods(c) {
-		guest := slices.IndexFunc(c.Status.Slots, func(line redisv1alpha1.ServerSlots) bool {
-			return line.Pod == fmt.Sprintf("%s-%d", s.name, (i+1)%pods(c)) && line.Place == redisv1alpha1.Guest && line.Role == redisv1alpha1.Replica
-		})
-		if shard := home[fmt.Sprintf("%s-%d", s.name, i)]; shard == "" || guest < 0 || c.Status.Slots[guest].Slots != shard {
-			s.Errorf("expected pod %d to have a shard, and the next one its replica, got %+v", i, c.Status.Slots)
+		home, host := fmt.Sprintf("%s-%d", c.Name, i), fmt.Sprintf("%s-%d", c.Name, (i+1)%pods(c))
+		if shards[home] == "" || copies[host] != shards[home] {
+			return fmt.Errorf("pod %s is said to lead %q, and %s to follow with %q", home, shards[home], host, copies[host])
 		}
 	}
+	return nil
 }
 
 // write has a client write.
@@ -252,7 +253,7 @@ func (s *site) claims() []corev1.PersistentVolumeClaim {
 // replaced waits until none of the pods is there any more.
 func (s *site) replaced(old ...corev1.Pod) {
 	s.Helper()
-	operator.Until(s.T, "the pods are others", func() error {
+	eventually.True(s.T, leisurely, "the pods are others", func() error {
 		now := s.pods()
 		for _, pod := range now {
 			if slices.ContainsFunc(old, func(o corev1.Pod) bool { return o.UID == pod.UID }) {

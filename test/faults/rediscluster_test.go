@@ -1,0 +1,331 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
+	"github.com/opcrew/opcrew/internal/redis/redissim"
+	"github.com/opcrew/opcrew/test/faults"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/redispods"
+)
+
+// rings is all the Redis there is: servers in memory, which run where pods do.
+var rings = &redissim.World{SyncLooks: 1}
+
+func TestRedisEnterpriseCluster(t *testing.T) {
+	faults.Attack(t, faults.Subject{
+		Kind:       redisenterprisecluster.KindWith(rings.Dial),
+		Namespaced: true,
+		Nodes:      5,
+		Primary:    &redisv1alpha1.RedisEnterpriseCluster{},
+		Others: []client.Object{
+			&appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.Secret{},
+			&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
+		},
+		// A StatefulSet makes claims and pods as its timing has it.
+		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
+		Server:    func(t *testing.T, env *testenv.Env) { redispods.Follow(t, env.Config, env.Client, rings) },
+		Truth:     podsAreInTheRing,
+		Invariants: []faults.Invariant{
+			{Name: "nothing is done to servers that must never be", Check: nothingForbidden},
+			{Name: "one pod is restarted at a time", Check: oneRestart},
+			{Name: "the password that stands in the Secret stays valid", Check: redisPasswordStays},
+		},
+		Mask:      maskRedis,
+		Workloads: []faults.Workload{redisForming, redisScaling, redisChanging, redisSleeping, redisPassword},
+		Patience:  30 * time.Second,
+	})
+}
+
+const redisManifest = `
+apiVersion: app.redislabs.com/v1alpha1
+kind: RedisEnterpriseCluster
+metadata: {name: rec}
+spec:
+  nodes: %d
+  redisEnterpriseImageSpec: {repository: opcrew/redis, versionTag: 7.0.15}
+  redisEnterpriseNodeResources: {limits: {cpu: 10m, memory: 256Mi}, requests: {cpu: 10m, memory: 256Mi}}
+  %s
+`
+
+func createRedis(nodes int, more string) faults.Step {
+	return faults.Step{
+		Name:     fmt.Sprintf("create a cluster of %d", nodes),
+		Do:       func(u *faults.User) { u.Apply(fmt.Sprintf(redisManifest, nodes, more)) },
+		Until:    redisReady,
+		Patience: time.Minute,
+	}
+}
+
+func editRedis(name, spec string) faults.Step {
+	return faults.Step{
+		Name:     name,
+		Do:       func(u *faults.User) { u.Patch("rec", &redisv1alpha1.RedisEnterpriseCluster{}, `{"spec":`+spec+`}`) },
+		Until:    redisReady,
+		Patience: 90 * time.Second, // pods that leave redirect clients for a while
+	}
+}
+
+// writeRedis has a client write what must be found at the end of each later step.
+var writeRedis = faults.Step{
+	Name: "a client writes",
+	Do: func(u *faults.User) {
+		list := &redisv1alpha1.RedisEnterpriseClusterList{}
+		u.List(list)
+		for _, c := range list.Items {
+			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // where nobody awaits it, it may not be served yet
+		}
+	},
+	Until: redisReady,
+}
+
+// redisForming has a cluster whose pods keep nothing, and that one of them is taken from.
+var redisForming = faults.Workload{
+	Name: "forming",
+	Steps: []faults.Step{
+		createRedis(3, ""),
+		writeRedis,
+		{
+			Name:     "somebody deletes a pod",
+			Do:       func(u *faults.User) { u.Delete("rec-1", &corev1.Pod{}) },
+			Until:    redisReady,
+			Patience: time.Minute,
+		},
+	},
+}
+
+var redisScaling = faults.Workload{
+	Name: "scaling",
+	Steps: []faults.Step{
+		createRedis(3, ""),
+		writeRedis,
+		editRedis("grow to four", `{"nodes":4}`),
+		editRedis("shrink to three", `{"nodes":3}`),
+	},
+}
+
+// redisChanging has another version, which restarts pods, and a setting that servers are told.
+var redisChanging = faults.Workload{
+	Name: "changing",
+	Steps: []faults.Step{
+		createRedis(3, ""),
+		writeRedis,
+		editRedis("raise the version", `{"redisEnterpriseImageSpec":{"versionTag":"8.0.2"}}`),
+		editRedis("change a setting", `{"redisConfig":{"maxmemory-policy":"allkeys-lru"}}`),
+	},
+}
+
+var redisSleeping = faults.Workload{
+	Name: "sleeping",
+	Steps: []faults.Step{
+		createRedis(3, "persistentSpec: {enabled: true, volumeSize: 1Gi}"),
+		writeRedis,
+		{
+			Name: "put it to sleep",
+			Do: func(u *faults.User) {
+				u.Patch("rec", &redisv1alpha1.RedisEnterpriseCluster{}, `{"spec":{"hibernate":true}}`)
+			},
+			Until: redisAsleep,
+		},
+		editRedis("wake it", `{"hibernate":false}`),
+	},
+}
+
+var redisPassword = faults.Workload{
+	Name: "password",
+	Steps: []faults.Step{
+		createRedis(3, ""),
+		writeRedis,
+		changePassword("first"),
+		changePassword("second"),
+	},
+}
+
+func changePassword(to string) faults.Step {
+	return faults.Step{
+		Name:  "change the password to the " + to,
+		Do:    func(u *faults.User) { u.Patch("rec", &corev1.Secret{}, `{"stringData":{"password":"`+to+`"}}`) },
+		Until: serversLetIn(to),
+	}
+}
+
+func redisTold(v faults.View, reason string) (*redisv1alpha1.RedisEnterpriseCluster, error) {
+	c := &redisv1alpha1.RedisEnterpriseCluster{}
+	if err := v.Get("rec", c); err != nil {
+		return nil, err
+	}
+	for _, cond := range c.Status.Conditions {
+		if cond.Type == redisv1alpha1.ConditionReady && cond.Status == "True" && cond.Reason == reason && c.Status.ObservedGeneration == c.Generation {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("the status is %+v", c.Status)
+}
+
+// redisReady holds when Ready says so, and the servers themselves do a moment later: each slot has one primary and a
+// replica elsewhere, and what was written is found.
+func redisReady(v faults.View) error {
+	c, err := redisTold(v, redisv1alpha1.ReasonAllPodsReady)
+	if err != nil {
+		return err
+	}
+	if err := podsAreInTheRing(v, c); err != nil {
+		return err
+	}
+	return soon(func() error { return rings.Whole(redispods.Cluster(c.Namespace, c.Name), int(*c.Spec.Nodes)) })
+}
+
+// soon asks for a while: what servers do changes no object.
+func soon(check func() error) (err error) {
+	for range 50 {
+		if err = check(); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}
+
+func redisAsleep(v faults.View) error {
+	if _, err := redisTold(v, redisv1alpha1.ReasonHibernating); err != nil {
+		return err
+	}
+	if n := len(redisPods(v)); n > 0 {
+		return fmt.Errorf("%d pods are left", n)
+	}
+	return nil
+}
+
+func serversLetIn(password string) func(faults.View) error {
+	return func(v faults.View) error {
+		for _, pod := range redisPods(v) {
+			for _, port := range []string{":6379", ":6380"} {
+				if err := soon(func() error {
+					return rings.Login(pod.Status.PodIP+port, redisv1alpha1.DefaultUsername, password)
+				}); err != nil {
+					return err
+				}
+			}
+		}
+		return redisReady(v)
+	}
+}
+
+// podsAreInTheRing is what Ready promises: as many pods as asked for, of the version that was asked for, each of which
+// has its role in the ring.
+func podsAreInTheRing(v faults.View, object client.Object) error {
+	c := object.(*redisv1alpha1.RedisEnterpriseCluster)
+	if c.Spec.Hibernate {
+		return nil
+	}
+	pods := redisPods(v)
+	if len(pods) != int(*c.Spec.Nodes) {
+		return fmt.Errorf("%d pods, expected %d", len(pods), *c.Spec.Nodes)
+	}
+	image := c.Spec.RedisEnterpriseImageSpec.Repository + ":" + c.Spec.RedisEnterpriseImageSpec.VersionTag
+	for _, pod := range pods {
+		if runs := pod.Spec.Containers[0].Image; runs != image || !podReady(pod) {
+			return fmt.Errorf("pod %s runs %s, expected %s, and is ready: %v", pod.Name, runs, image, podReady(pod))
+		}
+	}
+	return nil
+}
+
+func podReady(pod corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func redisPods(v faults.View) []corev1.Pod {
+	pods := &corev1.PodList{}
+	if v.List(pods) != nil {
+		return nil
+	}
+	return pods.Items
+}
+
+// nothingForbidden asks the servers themselves, which all cases share.
+func nothingForbidden(_, _ faults.View, e faults.Event) error {
+	if bad := rings.Violations(redispods.Cluster(e.Key.Namespace, "rec")); len(bad) > 0 {
+		return errors.New(strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+// oneRestart holds if the operator deletes no pod while another one is missing, or is going.
+func oneRestart(before, after faults.View, e faults.Event) error {
+	set := &appsv1.StatefulSet{}
+	if e.Key.Kind != "Pod" || e.Write == "" || !sees(after, "rec", set) || set.DeletionTimestamp != nil {
+		return nil
+	}
+	there := 0
+	for _, pod := range redisPods(before) {
+		if pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning {
+			there++
+		}
+	}
+	if there < int(*set.Spec.Replicas) {
+		return fmt.Errorf("%d of %d pods run, and %s is restarted", there, *set.Spec.Replicas, e.Key.Name)
+	}
+	return nil
+}
+
+// redisPasswordStays holds if the operator never has servers refuse the password that stands in the users' Secret, once it
+// has had them take it.
+func redisPasswordStays(before, after faults.View, e faults.Event) error {
+	users, was, is := &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}
+	if e.Key.Kind != "Secret" || e.Write == "" || !sees(after, "rec", users) || !sees(before, "rec-system", was) || !sees(after, "rec-system", is) {
+		return nil
+	}
+	hash := redissecrets.Hash(string(users.Data["password"]))
+	if taken := func(s *corev1.Secret) bool { return strings.Contains(string(s.Data["accepted"]), hash) }; was.UID == is.UID && taken(was) && !taken(is) {
+		return fmt.Errorf("servers are told to take %q, and users read what is %s", is.Data["accepted"], hash)
+	}
+	return nil
+}
+
+// maskRedis leaves out what is made at random, and what depends on when something was tried: which slots have moved,
+// and what a StatefulSet calls its templates.
+func maskRedis(object *unstructured.Unstructured) {
+	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
+	switch object.GetKind() {
+	case "RedisEnterpriseCluster":
+		for _, field := range []string{"slots", "conditions", "move"} {
+			remove("status", field)
+		}
+	case "Secret":
+		remove("data")
+	case "StatefulSet":
+		remove("status")
+		remove("metadata", "annotations", "opcrew.io/pinned")
+	case "Pod", "PersistentVolumeClaim":
+		object.Object = map[string]any{} // Truth and the invariants look at them
+	case "PodDisruptionBudget":
+		remove("status")
+	case "Service":
+		remove("spec", "clusterIP")
+		remove("spec", "clusterIPs")
+	}
+}
