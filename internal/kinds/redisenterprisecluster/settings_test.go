@@ -5,6 +5,7 @@ package redisenterprisecluster
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -44,5 +45,20 @@ func TestTheFileHasTheSettingsInOrderAndNoneOfTheOperators(t *testing.T) {
 	const want = "client-output-buffer-limit replica 256mb 64mb 60\nhz 20\nio-threads 4\nsave \"\"\n"
 	if got := configFile(c); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
+	}
+}
+
+func TestPodsAreOthersOnlyForSettingsThatAreReadAtTheStart(t *testing.T) {
+	before := newCluster(with("redisConfig: {maxmemory-policy: noeviction, databases: '4'}"))
+	for config, same := range map[string]bool{
+		"maxmemory-policy: allkeys-lru, databases: '4'": true,
+		"maxmemory-policy: noeviction, databases: '8'":  false,
+		"maxmemory-policy: noeviction":                  false,
+	} {
+		after := newCluster(with("redisConfig: {" + config + "}"))
+		a, b := mustRead(t, before).template(before), mustRead(t, after).template(after)
+		if reflect.DeepEqual(a, b) != same {
+			t.Errorf("%s: expected the pods to stay as they are: %v", config, same)
+		}
 	}
 }

@@ -5,6 +5,7 @@ package redisenterprisecluster
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -83,12 +84,19 @@ func (r reading) template(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.Pod
 	return corev1ac.PodTemplateSpec().WithLabels(labels(c)).WithAnnotations(podAnnotations(c)).WithSpec(spec)
 }
 
+// settingsAnnotation has pods be others when settings are that servers read when they start: those stand in a file that
+// no pod is made anew for.
+const settingsAnnotation = "redis.opcrew.io/settings"
+
 func podAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	out := maps.Clone(c.Spec.PodAnnotations)
 	if out == nil {
 		out = map[string]string{}
 	}
 	maps.Copy(out, c.Spec.RedisEnterprisePodAnnotations)
+	if values := settings(c, restart); len(values) > 0 {
+		out[settingsAnnotation] = hashOf(fmt.Sprint(values))[:16]
+	}
 	return out
 }
 
