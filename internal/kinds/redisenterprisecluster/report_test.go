@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/redis"
 )
@@ -85,6 +87,26 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			}
 			if string(c.Status.State) != test.state {
 				t.Errorf("expected state %s, got %s", test.state, c.Status.State)
+			}
+		})
+	}
+}
+
+// A process that has just started has not looked at the servers: it must not take back what another one said of them.
+func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
+	for name, do := range map[string]func(*scene){
+		"a cluster that begins":   func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
+		"one whose pod has gone":  func(s *scene) { s.swap("g1", "h0"); s.silence(0) },
+		"one whose data is moved": func(s *scene) { s.silence(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := running(3)
+			do(s)
+			s.report()
+			before := s.report().Status.DeepCopy()
+			s.seen = false
+			if diff := cmp.Diff(*before, s.report().Status); diff != "" {
+				t.Errorf("expected the status to stand (-before +after):\n%s", diff)
 			}
 		})
 	}

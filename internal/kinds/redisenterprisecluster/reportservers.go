@@ -123,10 +123,17 @@ func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 // reportPods tells what keeps the pods from being ready, and what is done about that at the ring.
 func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, done kit.Outcome) {
 	const kind = redisv1alpha1.ConditionPodsReady
-	names := identity(c).Names(nodes(c))
+	names, before := identity(c).Names(nodes(c)), metav1.Condition{}
+	if was := meta.FindStatusCondition(*set.Conditions, kind); was != nil {
+		before = *was
+	}
 	f.Members.Report(set, kind, "pods", names, done)
 	told := meta.FindStatusCondition(*set.Conditions, kind)
 	if told.Status == metav1.ConditionTrue || told.Reason == common.ReasonPodsMissing {
+		return
+	}
+	if !f.seen && before.Status == metav1.ConditionFalse && strings.HasPrefix(before.Message, told.Message) {
+		set.False(kind, before.Reason, before.Message) // what was last said of the servers stands
 		return
 	}
 	reason, scales := told.Reason, f.Set != nil && f.Replicas() != nodes(c)

@@ -73,7 +73,7 @@ func (f facts) reportNames(c *redisv1alpha1.RedisEnterpriseCluster, d decision) 
 func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	s := &c.Status
 	switch {
-	case !f.seen && formed(c):
+	case !f.seen && toldOf(c):
 		return
 	case !formed(c) && (!f.seen || f.unserved(d).Len() > 0):
 		text := "The servers form a cluster" + d.because()
@@ -89,6 +89,12 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 	reportRedundant(set, d.servers)
 	f.reportRisk(set, c, d)
 	f.reportMove(set, c)
+}
+
+// toldOf tells whether anything was said of the servers yet.
+func toldOf(c *redisv1alpha1.RedisEnterpriseCluster) bool {
+	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionAvailable)
+	return told != nil && told.Reason != common.ReasonPending
 }
 
 func (f facts) reportUpToDate(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
@@ -149,6 +155,12 @@ func (f facts) situation(c *redisv1alpha1.RedisEnterpriseCluster, d decision, do
 		made:    f.Set != nil, formed: formed(c), rolling: len(d.old) > 0,
 	}
 	if !f.seen { // as it was last told
+		switch c.Status.State {
+		case redisv1alpha1.StateInitializing:
+			out.answering = 1
+		case redisv1alpha1.StateError:
+			out.served = 1
+		}
 		if meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionAvailable) {
 			out.served = redisv1alpha1.Slots
 		}

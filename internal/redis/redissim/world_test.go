@@ -243,3 +243,18 @@ func TestAPodThatIsGoneForGoodFromAClusterOfTwoIsTakenOver(t *testing.T) {
 		r.settled(time.Minute)
 	})
 }
+
+func TestAShrinkForWhichThereIsNoMemoryIsRefused(t *testing.T) {
+	rigged(t, 4, func(r *rig) {
+		if err := r.world.Write(cluster, 290, 10<<20); err != nil { // of 1 GiB for each of four
+			t.Fatal(err)
+		}
+		r.scale(3)
+		for range 100 {
+			r.reconcile()
+		}
+		if len(r.why.Refusals) == 0 || r.why.Refusals[0].Guard != ring.Memory || r.world.Opened(cluster) {
+			t.Errorf("expected the shrink to be refused for want of memory, got %v after %s", r.why.Refusals, strings.Join(r.steps, "\n"))
+		}
+	})
+}
