@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/redis"
@@ -47,6 +48,15 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}},
 		"at first": {scene: running(3), do: func(s *scene) { s.Status.Conditions = nil; s.silence(0) }, state: "Initializing", wants: map[string]string{
 			"Ready": "False Creating: The servers form a cluster",
+		}},
+		"an image cannot be pulled": {scene: running(3), do: func(s *scene) {
+			s.Status.Conditions = nil
+			s.silence(0, 1, 2)
+			for i := range s.pod(0).Status.ContainerStatuses {
+				s.pod(0).Status.ContainerStatuses[i].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
+			}
+		}, state: "BootstrappingFirstPod", wants: map[string]string{
+			"Ready": "False PodsNotReady: 0 of 3 pods are ready; example-0: ", "Available": "False Creating",
 		}},
 		"pods are changed": {scene: running(3).changed(2), state: "RunningRollingUpdate", wants: map[string]string{
 			"UpToDate": "False Updating: 2 of 3 pods run what the spec says; example-2 has yet to hand over: the home of pod 2 hands over to the guest of pod 0",

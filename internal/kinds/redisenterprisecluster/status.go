@@ -22,14 +22,25 @@ func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 	out := []condition.Blocker{
 		condition.Unless(redisv1alpha1.ConditionChildrenReady),
 		condition.WhenTrue(redisv1alpha1.ConditionDataAtRisk),
+	}
+	if podsNeedAHand(c) {
+		out = append(out, condition.Unless(redisv1alpha1.ConditionPodsReady))
+	}
+	out = append(out,
 		condition.Unless(redisv1alpha1.ConditionAvailable),
 		condition.Unless(redisv1alpha1.ConditionPodsReady),
-		condition.Unless(redisv1alpha1.ConditionUpToDate),
-	}
+		condition.Unless(redisv1alpha1.ConditionUpToDate))
 	if nodes(c) > 1 {
 		out = append(out, condition.Unless(redisv1alpha1.ConditionRedundant))
 	}
 	return out
+}
+
+// podsNeedAHand tells whether something at the pods keeps a cluster from being formed, such as an image that cannot be
+// pulled: that its servers do not answer follows from it.
+func podsNeedAHand(c *redisv1alpha1.RedisEnterpriseCluster) bool {
+	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
+	return !formed(c) && told != nil && (told.Reason == common.ReasonPodsNotReady || told.Reason == common.ReasonPodsMissing)
 }
 
 // Report fills the status from the facts and from what was done.
