@@ -93,6 +93,7 @@ func TestDriftOfEachChildIsRepairedWithOneWriteAndWhatOthersSetSurvives(t *testi
 		}},
 	} {
 		t.Run(resource, func(t *testing.T) {
+			s := s.in(t)
 			s.read(test.name, test.object)
 			s.patch(test.object, `{"metadata":{"labels":{"theirs":"x"}}}`)
 			env.Settled(t, env.Audit.Mark(t))

@@ -81,6 +81,13 @@ func newSiteOf(t *testing.T, nodes int) *site {
 	return s
 }
 
+// in is the site for a part of its test.
+func (s *site) in(t *testing.T) *site {
+	part := *s
+	part.T = t
+	return &part
+}
+
 func (s *site) create(options ...option) {
 	s.Helper()
 	c := &redisv1alpha1.RedisEnterpriseCluster{}

@@ -37,6 +37,7 @@ func TestWhatCannotBeIsToldAndWhatRunsGoesOn(t *testing.T) {
 		}, []string{"sideContainersSpec[0]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.in(t)
 			good := s.get().Spec
 			s.edit(test.bad)
 			c := s.await("False InvalidSpec", test.words...)
@@ -54,11 +55,11 @@ func TestWhatCannotBeIsToldAndWhatRunsGoesOn(t *testing.T) {
 	}
 }
 
-func TestAClassOfVolumesThatDoesNotExistIsTold(t *testing.T) {
+func TestAClassOfVolumesThatDoesNotExistIsToldInTheSchedulersWords(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.PersistentSpec.StorageClassName = "missing" })
-	s.await("False Creating", "waiting for")
-	s.awaitCondition(redisv1alpha1.ConditionPodsReady, "False PodsNotReady", "rec-0", "missing")
+	s.await("False Creating", "waiting for the home of pod 0")
+	s.awaitCondition(redisv1alpha1.ConditionPodsReady, "False Updating", "rec-0: it cannot be scheduled", "unbound immediate PersistentVolumeClaims")
 }
 
 func TestAnImageThatCannotBePulledIsTold(t *testing.T) {
@@ -66,7 +67,7 @@ func TestAnImageThatCannotBePulledIsTold(t *testing.T) {
 	s.create(func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.RedisEnterpriseImageSpec = &redisv1alpha1.ImageSpec{Repository: "missing.invalid/redis", VersionTag: "8"}
 	})
-	s.awaitCondition(redisv1alpha1.ConditionPodsReady, "False PodsNotReady", "rec-0", "ImagePullBackOff")
+	s.await("False PodsNotReady", "rec-0", "ImagePullBackOff")
 	s.edit(imaged("8.0.2"))
 	s.awaitWhole()
 }
@@ -96,6 +97,8 @@ func TestAShrinkForWhichThereIsNoMemoryIsRefusedWithTheArithmetic(t *testing.T) 
 	if err := store.Write(s.cluster(), 290, 1<<20); err != nil { // of 96 MiB for each of four
 		t.Fatal(err)
 	}
+	s.operator.Stop() // else it may go by its last look, which may be two seconds old
+	s.operator.Start()
 	s.edit(sized(3))
 	s.await("False TooLittleMemory", "would get about", "has room for")
 	if n := len(s.pods()); n != 4 {
