@@ -71,7 +71,7 @@ func createRedis(nodes int, more string) faults.Step {
 		Name:     fmt.Sprintf("create a cluster of %d", nodes),
 		Do:       func(u *faults.User) { u.Apply(fmt.Sprintf(redisManifest, nodes, more)) },
 		Until:    redisReady,
-		Patience: time.Minute,
+		Patience: 2 * time.Minute, // each step of the servers may be the last that a process takes
 	}
 }
 
