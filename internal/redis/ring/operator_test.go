@@ -17,6 +17,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/redis"
 	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/redis/ring/ringtest"
 )
 
 var shop = types.NamespacedName{Namespace: "shop", Name: "rec"}
@@ -56,12 +57,11 @@ func (o *operator) run() {
 	ctx, end := context.WithCancel(context.Background())
 	o.end = end
 	o.prober = redis.NewProber(redis.Dial, clock.RealClock{}, nil)
-	prober := o.prober
-	o.ended.Go(func() { _ = prober.Start(ctx) })
 	o.ended.Go(func() {
-		for ctx.Err() == nil {
-			o.reconcile(ctx)
-		}
+		ringtest.Operator{
+			Prober: o.prober, Key: shop, Credentials: redis.Credentials{User: "opcrew", Password: secret},
+			Wanted: o.wanted, Act: o.act,
+		}.Run(ctx)
 	})
 }
 
@@ -71,24 +71,15 @@ func (o *operator) crash() {
 	o.ended.Wait()
 }
 
-func (o *operator) reconcile(ctx context.Context) {
-	wanted := o.wanted()
-	o.prober.Watch(shop, target(wanted))
-	if view, ok := o.prober.View(shop); ok {
-		step, why := ring.Next(view, wanted)
-		o.note(why)
-		if view.Move != nil && view.Move.Err != nil && step != nil {
-			o.t.Logf("%s the last move ended: %v", time.Now().Format("05.000"), view.Move.Err)
-		}
-		if step != nil {
-			o.take(ctx, step, why)
-		}
+func (o *operator) act(ctx context.Context, view redis.View, step ring.Step, why ring.Why) {
+	o.note(why)
+	if step == nil {
+		return
 	}
-	select {
-	case <-o.prober.Events():
-	case <-time.After(200 * time.Millisecond):
-	case <-ctx.Done():
+	if view.Move != nil && view.Move.Err != nil {
+		o.t.Logf("%s the last move ended: %v", time.Now().Format("05.000"), view.Move.Err)
 	}
+	o.take(ctx, step, why)
 }
 
 func (o *operator) take(ctx context.Context, step ring.Step, why ring.Why) {
@@ -120,19 +111,6 @@ func (o *operator) wanted() ring.Ring {
 			pod.Home, pod.Guest = p.home.address, p.guest.address
 		}
 		out.Pods = append(out.Pods, pod)
-	}
-	return out
-}
-
-func target(wanted ring.Ring) redis.Target {
-	out := redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}
-	for i, pod := range wanted.Pods {
-		if pod.Home != "" {
-			out.Nodes = append(out.Nodes, redis.Node{Address: pod.Home, Pod: i, Place: redis.Home})
-		}
-		if pod.Guest != "" {
-			out.Nodes = append(out.Nodes, redis.Node{Address: pod.Guest, Pod: i, Place: redis.Guest})
-		}
 	}
 	return out
 }
