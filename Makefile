@@ -117,9 +117,10 @@ faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every p
 	go test -tags faults -count 1 -timeout 180m -v ./test/faults -args $(FAULTS)
 
 .PHONY: bench
-bench: need-go kube $(BIN)/kwok ## Count and time the kinds beside a naive controller and a bare client (about 20 minutes; BENCH= for 5).
+bench: need-go kube $(BIN)/kwok $(BIN)/redis-server $(BIN)/redis-cli ## Count and time the kinds beside a naive controller and a bare client (about 20 minutes; BENCH= for 5).
 	go test -tags bench -count 1 -timeout 60m -v ./test/bench -args $(BENCH)
 	go test -tags bench -count 1 -timeout 10m -v ./test/bench/authproxy
+	go test -tags bench -count 1 -timeout 30m -v ./test/bench/rediscluster
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters.
@@ -205,7 +206,7 @@ table: $(KUBECTL) ## Show what the samples became, and what to try next.
 	@cat config/samples/next.txt
 
 # Parts.
-.PHONY: need-root need-go packages kube local addons
+.PHONY: need-root need-go packages kube local redis-root addons
 need-root:
 	@[ "$$(uname -s)" = Linux ] || { echo "this needs Linux: the local cluster's nodes are made of its namespaces"; exit 1; }
 	@[ "$$(id -u)" = 0 ] || { echo "this needs root: the local cluster's nodes are made of namespaces; run it with sudo"; exit 1; }
@@ -224,13 +225,16 @@ $(BIN)/kube: hack/localcluster/go.mod $(wildcard hack/localcluster/cmd/kube/*.go
 	@echo "building Kubernetes $(KUBERNETES_VERSION) (about 5 minutes, once)"
 	@cd hack/localcluster && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(KUBE_LDFLAGS)" -o $@ ./cmd/kube
 
-# The server that tests of Redis run, out of the image of it, with the libraries that it was built for. Where there is no
-# apt, link one of version 7.0 or later.
-$(BIN)/redis-server:
-	@$(MAKE) local
+# The server that tests of Redis run, and the tool beside which it is timed, out of the image of both, with the libraries
+# that they were built for. Where there is no apt, link those of version 7.0 or later.
+$(BIN)/redis-server $(BIN)/redis-cli:
+	@[ -x $(BIN)/redis/usr/bin/$(@F) ] || $(MAKE) redis-root
+	@printf '#!/bin/sh\nroot="$$(dirname "$$(readlink -f "$$0")")/redis"\nexec "$$root"/lib*/ld-linux-* --library-path "$$(echo "$$root"/usr/lib/*-linux-gnu)" "$$root/usr/bin/$(@F)" "$$@"\n' > $@ && chmod +x $@
+$(BIN)/redis-cli: | $(BIN)/redis-server
+
+redis-root: local
 	@tar="$$($(LOCAL) image build-debian redis)" && rm -rf $(BIN)/redis && mkdir -p $(BIN)/redis && \
 		tar -xOf "$${tar##* }" --wildcards '*.tar.gz' | tar -xz -C $(BIN)/redis
-	@printf '#!/bin/sh\nroot="$$(dirname "$$(readlink -f "$$0")")/redis"\nexec "$$root"/lib*/ld-linux-* --library-path "$$(echo "$$root"/usr/lib/*-linux-gnu)" "$$root/usr/bin/redis-server" "$$@"\n' > $@ && chmod +x $@
 
 $(KUBECTL): $(BIN)/kube
 	@ln -sf kube $@

@@ -1,0 +1,139 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package rediscluster
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+	"github.com/opcrew/opcrew/internal/helper/redistest"
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/redis/ring/ringtest"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+const (
+	// patience is for whatever is not measured.
+	patience = 2 * time.Minute
+	// memory is the limit of a container.
+	memory = "--memory-limit=1073741824"
+	// boot is longer than the 2 s from its start for which a primary refuses to hold the
+	// cluster to be up (CLUSTER_WRITABLE_DELAY).
+	boot = 3 * time.Second
+)
+
+var (
+	shop     = types.NamespacedName{Namespace: "shop", Name: "rec"}
+	operator = redis.Credentials{User: redissecrets.System, Password: redistest.SystemPassword}
+)
+
+// cluster is pods whose servers run.
+type cluster struct {
+	*testing.T
+	store  redis.Store
+	prober *redis.Prober // while it is operated
+
+	mu   sync.Mutex
+	pods []*redistest.Pod
+	why  ring.Why
+}
+
+func newCluster(t *testing.T, pods int) *cluster {
+	t.Helper()
+	store, err := redis.Dial(redis.Target{Credentials: operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	c := &cluster{T: t, store: store}
+	for range pods {
+		c.add()
+	}
+	time.Sleep(boot)
+	return c
+}
+
+func (c *cluster) add() {
+	c.Helper()
+	pod := redistest.New(c)
+	pod.Home.Start(memory)
+	pod.Guest.Start(memory)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pods = append(c.pods, pod)
+}
+
+func (c *cluster) wanted() ring.Ring {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := ring.Ring{Nodes: len(c.pods)}
+	for _, pod := range c.pods {
+		out.Pods = append(out.Pods, ring.Pod{Home: pod.Home.Address(), Guest: pod.Guest.Address()})
+	}
+	return out
+}
+
+// addresses are homes first, as redis-cli makes primaries of the first that it is told.
+func (c *cluster) addresses() []string {
+	var homes, guests []string
+	for _, pod := range c.pods {
+		homes, guests = append(homes, pod.Home.Address()), append(guests, pod.Guest.Address())
+	}
+	return append(homes, guests...)
+}
+
+// operate has an operator at work until it is ended. A step is taken if it may be.
+func (c *cluster) operate(may func(ring.Step) bool) (end func()) {
+	ctx, cancel := context.WithCancel(c.Context())
+	c.prober = redis.NewProber(redis.Dial, clock.RealClock{}, nil)
+	act := func(ctx context.Context, _ redis.View, step ring.Step, why ring.Why) {
+		c.mu.Lock()
+		c.why = why
+		c.mu.Unlock()
+		if step != nil && may(step) {
+			err := c.prober.Take(ctx, shop, step)
+			c.Logf("%s %s: %v", time.Now().Format("05.000"), why.Doing, err)
+		}
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		ringtest.Operator{Prober: c.prober, Key: shop, Credentials: operator, Wanted: c.wanted, Act: act}.Run(ctx)
+	})
+	end = sync.OnceFunc(func() { cancel(); running.Wait() })
+	c.Cleanup(end)
+	return end
+}
+
+func anyStep(ring.Step) bool { return true }
+
+// settled waits until the operator has nothing left to do.
+func (c *cluster) settled() {
+	c.Helper()
+	began := time.Now()
+	c.await("the operator has nothing left to do", func(view redis.View, why ring.Why) bool {
+		return why.Done() && view.At.After(began)
+	})
+}
+
+// await waits for what the prober sees and what is decided on it.
+func (c *cluster) await(expectation string, is func(redis.View, ring.Why) bool) {
+	c.Helper()
+	eventually.True(c, patience, expectation, func() error {
+		view, ok := c.prober.View(shop)
+		step, why := ring.Next(view, c.wanted())
+		if !ok || view.Stale || !is(view, why) {
+			return unexpected{step, why}
+		}
+		return nil
+	})
+}

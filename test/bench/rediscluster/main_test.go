@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package rediscluster
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/helper/redistest"
+)
+
+var (
+	rounds    = flag.Int("rounds", 3, "how often either side creates a cluster, and moves slots")
+	keys      = flag.Int("keys", 200_000, "how many keys a cluster has whose slots are moved")
+	failovers = flag.Int("failovers", 5, "how often a primary is killed")
+)
+
+func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
+
+// took is how long a side took each time.
+type took []time.Duration
+
+func (t took) median() time.Duration {
+	sorted := slices.Sorted(slices.Values(t))
+	return sorted[len(sorted)/2]
+}
+
+// String is the median, and all between which it lies.
+func (t took) String() string {
+	return fmt.Sprintf("%.1f s (%.1f to %.1f)", t.median().Seconds(), slices.Min(t).Seconds(), slices.Max(t).Seconds())
+}
+
+// ratio is that of two medians.
+func ratio(a, b took) float64 { return a.median().Seconds() / b.median().Seconds() }
+
+// inTurns has both sides do something, so that what else this machine does hits both alike.
+func inTurns(t *testing.T, sides ...func(*testing.T) time.Duration) []took {
+	t.Helper()
+	out := make([]took, len(sides))
+	for range *rounds {
+		for i, side := range sides {
+			ok := t.Run("", func(t *testing.T) { out[i] = append(out[i], side(t)) }) // ends its servers
+			if !ok {
+				t.FailNow()
+			}
+		}
+	}
+	return out
+}

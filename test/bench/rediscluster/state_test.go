@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build bench
+
+package rediscluster
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+// glance is between two questions to all servers of a cluster.
+const glance = 50 * time.Millisecond
+
+// unexpected is what an operator has in mind instead.
+type unexpected struct {
+	step ring.Step
+	why  ring.Why
+}
+
+func (u unexpected) Error() string {
+	return fmt.Sprintf("next is %v; refused: %v", u.step, u.why.Refusals)
+}
+
+// until is the time from a moment until all servers at some addresses say that every slot is
+// served, and as many of them as are expected are replicas in sync.
+func (c *cluster) until(from time.Time, replicas int, addresses []string) time.Duration {
+	c.Helper()
+	var last string
+	for time.Since(from) < patience {
+		asked := time.Now()
+		if last = whole(c.ask(addresses), replicas); last == "" {
+			return time.Since(from)
+		}
+		time.Sleep(glance - min(glance, time.Since(asked)))
+	}
+	c.Fatalf("expected all slots to be served and %d replicas to be in sync within %s: %s", replicas, patience, last)
+	return 0
+}
+
+func (c *cluster) ask(addresses []string) []redis.NodeStatus {
+	out := make([]redis.NodeStatus, len(addresses))
+	var asking sync.WaitGroup
+	for i, address := range addresses {
+		asking.Go(func() { out[i], _ = c.store.Status(c.Context(), address) }) // the status has the error too
+	}
+	asking.Wait()
+	return out
+}
+
+// whole tells what is missing.
+func whole(servers []redis.NodeStatus, replicas int) string {
+	inSync := 0
+	for _, s := range servers {
+		switch slots := served(s); {
+		case !s.Answers():
+			return fmt.Sprintf("a server does not answer: %v", s.Err)
+		case !s.ClusterOK || slots < redis.SlotCount:
+			return fmt.Sprintf("%s knows who serves %d slots, and ok is %t", s.ID, slots, s.ClusterOK)
+		case s.Role == redis.Replica && s.LinkUp:
+			inSync++
+		}
+	}
+	if inSync < replicas {
+		return fmt.Sprintf("%d replicas are in sync", inSync)
+	}
+	return ""
+}
+
+// served are the slots of those that a server does not suspect.
+func served(by redis.NodeStatus) int {
+	n := 0
+	for _, peer := range by.Known {
+		if !peer.Failing && !peer.Failed {
+			n += peer.Slots.Len()
+		}
+	}
+	return n
+}
+
+func TestSlotsOfAServerThatIsSuspectedAreNotServed(t *testing.T) {
+	all := redis.Slots{{First: 0, Last: redis.SlotCount - 1}}
+	s := redis.NodeStatus{ID: "a", ClusterOK: true, Known: []redis.Peer{{ID: "a", Myself: true}, {ID: "b", Slots: all}}}
+	if missing := whole([]redis.NodeStatus{s}, 0); missing != "" {
+		t.Errorf("expected all slots to be served, and not that %s", missing)
+	}
+	s.Known[1].Failing = true
+	if whole([]redis.NodeStatus{s}, 0) == "" {
+		t.Error("expected slots of a server that is suspected not to be served")
+	}
+}
