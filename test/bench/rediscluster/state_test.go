@@ -7,6 +7,7 @@ package rediscluster
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func (u unexpected) Error() string {
 }
 
 // until is the time from a moment until all servers at some addresses say that every slot is
-// served, and as many of them as are expected are replicas in sync.
+// served by one of them, and as many of them as are expected are replicas in sync.
 func (c *cluster) until(from time.Time, replicas int, addresses []string) time.Duration {
 	c.Helper()
 	var last string
@@ -58,7 +59,7 @@ func (c *cluster) ask(addresses []string) []redis.NodeStatus {
 func whole(servers []redis.NodeStatus, replicas int) string {
 	inSync := 0
 	for _, s := range servers {
-		switch slots := served(s); {
+		switch slots := served(s, servers); {
 		case !s.Answers():
 			return fmt.Sprintf("a server does not answer: %v", s.Err)
 		case !s.ClusterOK || slots < redis.SlotCount:
@@ -73,25 +74,31 @@ func whole(servers []redis.NodeStatus, replicas int) string {
 	return ""
 }
 
-// served are the slots of those that a server does not suspect.
-func served(by redis.NodeStatus) int {
+// served are the slots that a server finds with others that were asked, and does not suspect:
+// one that is lost is not known to be, for a while.
+func served(by redis.NodeStatus, servers []redis.NodeStatus) int {
 	n := 0
 	for _, peer := range by.Known {
-		if !peer.Failing && !peer.Failed {
+		asked := slices.ContainsFunc(servers, func(s redis.NodeStatus) bool { return s.ID == peer.ID })
+		if asked && !peer.Failing && !peer.Failed {
 			n += peer.Slots.Len()
 		}
 	}
 	return n
 }
 
-func TestSlotsOfAServerThatIsSuspectedAreNotServed(t *testing.T) {
-	all := redis.Slots{{First: 0, Last: redis.SlotCount - 1}}
-	s := redis.NodeStatus{ID: "a", ClusterOK: true, Known: []redis.Peer{{ID: "a", Myself: true}, {ID: "b", Slots: all}}}
-	if missing := whole([]redis.NodeStatus{s}, 0); missing != "" {
+func TestSlotsOfAServerThatIsSuspectedOrLostAreNotServed(t *testing.T) {
+	slots := redis.Slots{{First: 0, Last: redis.SlotCount - 1}}
+	known := []redis.Peer{{ID: "a", Myself: true}, {ID: "b", Slots: slots}}
+	a, b := redis.NodeStatus{ID: "a", ClusterOK: true, Known: known}, redis.NodeStatus{ID: "b", ClusterOK: true, Known: known}
+	if missing := whole([]redis.NodeStatus{a, b}, 0); missing != "" {
 		t.Errorf("expected all slots to be served, and not that %s", missing)
 	}
-	s.Known[1].Failing = true
-	if whole([]redis.NodeStatus{s}, 0) == "" {
+	if whole([]redis.NodeStatus{a}, 0) == "" {
+		t.Error("expected slots of a server that does not run not to be served")
+	}
+	known[1].Failing = true
+	if whole([]redis.NodeStatus{a, b}, 0) == "" {
 		t.Error("expected slots of a server that is suspected not to be served")
 	}
 }
