@@ -37,8 +37,15 @@ func (t took) String() string {
 	return fmt.Sprintf("%.1f s (%.1f to %.1f)", t.median().Seconds(), slices.Min(t).Seconds(), slices.Max(t).Seconds())
 }
 
-// ratio is that of two medians.
-func ratio(a, b took) float64 { return a.median().Seconds() / b.median().Seconds() }
+// ratios are those of the turns: what else this machine does changes from one to the next.
+func ratios(a, b took) string {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i].Seconds() / b[i].Seconds()
+	}
+	slices.Sort(out)
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", out[len(out)/2], out[0], out[len(out)-1])
+}
 
 // inTurns has both sides do something, so that what else this machine does hits both alike.
 func inTurns(t *testing.T, sides ...func(*testing.T) time.Duration) []took {
