@@ -24,7 +24,7 @@ func (f facts) lost(c *etcdv1beta2.EtcdCluster, m member) string {
 	if why := f.nodeGivenUp(m, healing(c)); why != "" {
 		return why
 	}
-	if m.pod != nil && m.pod.DeletionTimestamp == nil {
+	if m.pod != nil && m.pod.DeletionTimestamp == nil && !m.answers {
 		if why := refusal(m.pod); why != "" {
 			return why
 		}
@@ -82,10 +82,15 @@ func hasLost(pod *corev1.Pod) bool {
 	return said != nil && said.Reason == etcdgate.VolumeLost
 }
 
+// refused is what the gate said last, as long as it stands: a container that runs has been let in since, or is
+// about to be judged anew.
 func refused(pod *corev1.Pod) *etcdgate.Report {
 	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name != container || status.State.Running != nil {
+			continue
+		}
 		for _, state := range []*corev1.ContainerStateTerminated{status.State.Terminated, status.LastTerminationState.Terminated} {
-			if status.Name != container || state == nil || status.State.Running != nil && status.Ready {
+			if state == nil {
 				continue
 			}
 			said, err := etcdgate.ParseReport(state.Message)

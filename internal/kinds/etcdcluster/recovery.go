@@ -79,17 +79,19 @@ func (f facts) mayRun(m member) string {
 	switch {
 	case m.answers:
 		return "it answers"
-	case m.pod == nil, ended(m.pod), refused(m.pod) != nil:
+	case m.pod == nil, ended(m.pod):
 		return ""
 	}
 	n, ok := f.nodes[m.pod.Spec.NodeName]
 	switch {
 	case m.pod.Spec.NodeName == "", !ok && f.nodesKnown, n.outOfService:
 		return ""
-	case n.silentSince.IsZero():
-		return "its pod is still there, on node " + m.pod.Spec.NodeName
+	case !n.silentSince.IsZero(): // what it said last of the gate may be over, too
+		return fmt.Sprintf("its node %s is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it", m.pod.Spec.NodeName)
+	case refused(m.pod) != nil:
+		return ""
 	}
-	return fmt.Sprintf("its node %s is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it", m.pod.Spec.NodeName)
+	return "its pod is still there, on node " + m.pod.Spec.NodeName
 }
 
 // fromMember takes the one that has got furthest among those that are left. All of them have to answer: the one

@@ -15,6 +15,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 )
 
 func automatic(c *etcdv1beta2.EtcdCluster) {
@@ -59,6 +60,7 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 		"from the furthest":       {five().without(2).unclaimed(2), "To go on from member " + n(1) + ", which has entry 90"},
 		"one of two is silent":    {five().without(2).unclaimed(2).down(1), "It waits for member " + n(1) + ", which still has its data, to answer: container etcd runs"},
 		"its pod comes back":      {five().without(1, 2).unclaimed(2), "It waits for member " + n(1) + ", which still has its data, to answer: its pod is being made"},
+		"it was once refused":     {lostTwo().onceRefused(0).unprobed(0), "To go on from member " + n(0) + ", which has entry 70"},
 		"what is left is corrupt": {corrupt(lostTwo(), 0), "It waits for somebody to restore a backup: etcd says that what is left is corrupt"},
 		"less than was decided":   {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (up to 5 entries from before 2026-08-01T11:59:00Z may be lost, and what was written since)"},
 		"nobody has looked":       {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (the members were not seen with a quorum by this operator, so it is not known what is lost)"},
@@ -88,6 +90,7 @@ func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 	}{
 		"their nodes are silent for long":     {all().silent(1, time.Hour).silent(2, time.Hour).down(1, 2), "is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it"},
 		"one is gone, the other's is silent":  {all().without(1).unclaimed(1).silent(2, time.Hour).down(2), "is silent, and may still run it"},
+		"refused before they were cut off":    {all().refused(1, etcdgate.VolumeLost).refused(2, etcdgate.VolumeLost).silent(1, time.Minute).silent(2, time.Minute), "is silent, and may still run it"},
 		"their claims are gone, pods are not": {all().unclaimed(1, 2).down(1, 2), "its pod is still there, on node node-1"},
 	} {
 		at := report(c.world).Status
@@ -97,6 +100,7 @@ func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 	}
 	for name, w := range map[string]world{
 		"they are only down":           all().down(1, 2),
+		"the gate refused them once":   all().onceRefused(0, 1, 2).savedAs("old", 5).down(0, 1, 2),
 		"their pods are made anew":     all().without(1, 2),
 		"their nodes are silent a bit": all().silent(1, time.Minute).silent(2, time.Minute).down(1, 2),
 	} {

@@ -163,6 +163,15 @@ func (w world) refused(serial int64, reason etcdgate.Reason) world {
 	return w
 }
 
+// onceRefused has members run whose containers before this one the gate had refused, as with a volume that was mounted late.
+func (w world) onceRefused(serials ...int64) world {
+	for _, serial := range serials {
+		status := &w.pods[memberName(w.c, serial)].Status.ContainerStatuses[0]
+		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, Message: `{"reason":"VolumeLost","message":"no log in /var/etcd/data"}`}
+	}
+	return w
+}
+
 // unpulled has members whose image cannot be pulled.
 func (w world) unpulled(serials ...int64) world {
 	w = w.down(serials...)
