@@ -46,7 +46,7 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	case healthy < needs && f.planned(c, d):
 		set.False(kind, common.ReasonUpdating, "The members are starting again: "+c.Status.Quorum)
 	case healthy < needs:
-		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+f.firstCause(d))
+		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+c.Status.Quorum+f.firstCause(d)+planOf(c))
 	default:
 		set.Unknown(kind, etcdv1beta2.ReasonUnreachable, fmt.Sprintf("The members cannot be listed: %v", f.view.Err))
 	}

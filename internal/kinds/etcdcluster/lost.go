@@ -13,17 +13,29 @@ import (
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 )
 
-// lost tells why a member can never come back as what it was, or nothing while it may.
+// lost tells why a member is done without, or nothing while it may come back as what it was.
 //
 // Before the cluster was formed nothing is lost: nobody has written to it yet, and members
 // may begin again. A member that has never run has nothing to lose but its place.
+//
+// While a quorum decides it has all that was ever acknowledged, so that members are given up with their nodes.
+// Without one, what this member has may be nowhere else: then it is lost only with its data.
 func (f facts) lost(c *etcdv1beta2.EtcdCluster, m member) string {
 	if c.Status.ClusterID == "" {
 		return ""
 	}
-	if why := f.nodeGivenUp(m, healing(c)); why != "" {
+	if why := f.nodeGivenUp(m, healing(c)); why != "" && f.decides(c) {
 		return why
 	}
+	return f.dataLost(c, m)
+}
+
+// decides tells whether the cluster itself, by a quorum, has just said who its members are.
+func (f facts) decides(c *etcdv1beta2.EtcdCluster) bool {
+	return f.view.Err == nil && !f.view.At.IsZero() && !restoring(c) // then it is the seed that is looked at
+}
+
+func (f facts) dataLost(c *etcdv1beta2.EtcdCluster, m member) string {
 	if m.pod != nil && m.pod.DeletionTimestamp == nil && !m.answers {
 		if why := refusal(m.pod); why != "" {
 			return why
@@ -35,7 +47,10 @@ func (f facts) lost(c *etcdv1beta2.EtcdCluster, m member) string {
 	if !persistent(c) {
 		return lostWithPod(m.pod)
 	}
-	return lostClaim(m.claim)
+	if why := lostClaim(m.claim); why != "" {
+		return why
+	}
+	return f.stranded(c, m)
 }
 
 // lostWithPod tells of an emptyDir that went with its pod. A pod that is still going may

@@ -107,7 +107,7 @@ func (f facts) identities(c *etcdv1beta2.EtcdCluster) []member {
 			name := memberName(c, serial)
 			out = append(out, member{name: name, serial: serial, id: bootstrapID(c, name), started: true})
 		}
-	case f.view.Err == nil && !f.view.At.IsZero() && !restoring(c): // then it is the seed that is looked at
+	case f.decides(c):
 		for _, m := range f.view.Members {
 			name := m.Name
 			if len(m.PeerURLs) > 0 {

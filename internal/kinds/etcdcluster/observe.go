@@ -53,6 +53,10 @@ type facts struct {
 	// nodes are those that the pods run on.
 	nodes      map[string]node
 	nodesKnown bool
+	// homes are, by members whose pods cannot be placed, the host names of the only nodes that have their
+	// volumes; hosts are those nodes, as far as they are there.
+	homes map[string][]string
+	hosts map[string]node
 	// view is the last look at the members; one without a time if there was none.
 	view etcd.View
 	// quorumSince is since when a quorum of first members has been there.
@@ -84,7 +88,7 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 		return f, nil
 	}
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{
-		r.observePods, r.observeNodes, r.observeBackups, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
+		r.observePods, r.observeNodes, r.observeHomes, r.observeBackups, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
 	} {
 		if err := read(ctx, c, &f); err != nil {
 			return f, err

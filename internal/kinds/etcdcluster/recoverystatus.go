@@ -6,6 +6,7 @@ package etcdcluster
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +22,7 @@ func (f facts) reportQuorumLoss(c *etcdv1beta2.EtcdCluster, d decision) {
 	case f.view.Err == nil || s.ClusterID == "" || asleep(c):
 		s.QuorumLoss = nil
 		return
-	case !hopeless(d) && s.QuorumLoss == nil:
+	case !hopeless(d) && s.QuorumLoss == nil && f.awaited(c, d) == "":
 		return // they may only be starting again
 	case s.QuorumLoss == nil:
 		s.QuorumLoss = &etcdv1beta2.QuorumLoss{}
@@ -30,10 +31,26 @@ func (f facts) reportQuorumLoss(c *etcdv1beta2.EtcdCluster, d decision) {
 	if at := f.view.Decided; loss.LastQuorum == nil && !at.At.IsZero() {
 		loss.LastQuorum, loss.LastIndex = &metav1.Time{Time: at.At.Truncate(time.Second)}, int64(at.Index)
 	}
-	loss.Digest, loss.Plan = "", "No plan is needed: enough members can still come back"
+	loss.Digest, loss.Plan = "", "No plan is needed: enough members can still come back"+f.awaited(c, d)
 	if plan := f.recovery(c, d); plan != nil {
 		loss.Digest, loss.Plan = plan.Digest, f.inWords(c, plan)
 	}
+}
+
+// awaited tells of the members that are waited for though their nodes are given up, and what brings them back.
+func (f facts) awaited(c *etcdv1beta2.EtcdCluster, d decision) string {
+	var out strings.Builder
+	for _, m := range d.members {
+		switch why := f.nodeGivenUp(m, healing(c)); {
+		case m.lost != "" || m.answers:
+		case why != "":
+			out.WriteString("; " + m.name + ": " + cmp.Or(f.mayRun(m), why+", and its pod stays until Kubernetes has ended it"))
+		case f.homeless(m.name):
+			fmt.Fprintf(&out, "; %s: node %s, which has its volume, is gone or out of service: it is given up when its pod could not be placed for %s, or when its claim is deleted",
+				m.name, strings.Join(f.homes[m.name], ", "), healing(c))
+		}
+	}
+	return out.String()
 }
 
 // inWords tells a plan to somebody who has to decide.

@@ -31,7 +31,7 @@ var errQuorum = errors.New("too few members would be left to decide")
 func (r *reconciler) take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *step, seen etcd.View) error {
 	key := client.ObjectKeyFromObject(c)
 	if s.confirm {
-		still, err := r.stillLost(ctx, c, *s.about)
+		still, err := r.stillLost(ctx, c, *s.about, seen)
 		switch {
 		case err != nil:
 			return err
@@ -110,8 +110,9 @@ func sorted(members []etcd.Member) []etcd.Member {
 
 // stillLost asks the API server itself whether a member is lost: a cache that lags behind
 // shows no pod where there is one, and what is taken out can never come back.
-func (r *reconciler) stillLost(ctx context.Context, c *etcdv1beta2.EtcdCluster, m member) (bool, error) {
+func (r *reconciler) stillLost(ctx context.Context, c *etcdv1beta2.EtcdCluster, m member, seen etcd.View) (bool, error) {
 	f, m, err := r.liveMember(ctx, c, m)
+	f.view = seen
 	return f.lost(c, m) != "", err
 }
 
@@ -139,7 +140,7 @@ func (r *reconciler) liveMember(ctx context.Context, c *etcdv1beta2.EtcdCluster,
 			f.nodes[n.Name] = nodeOf(n)
 		}
 	}
-	return f, m, nil
+	return f, m, r.readHomes(ctx, r.Live, &f, m)
 }
 
 // ours tells whether an object is there and the cluster's. One that somebody else made under the

@@ -220,6 +220,35 @@ func (w world) silent(serial int64, since time.Duration) world {
 	return w
 }
 
+// serverless has nodes be deleted.
+func (w world) serverless(serials ...int64) world {
+	for _, serial := range serials {
+		delete(w.nodes, "node-"+strconv.FormatInt(serial, 10))
+	}
+	return w.down(serials...)
+}
+
+// unplaced has the pod of a member have been made anew, and not find a place for a while: its volume is on the
+// disk of a node that is as told, or gone.
+func (w world) unplaced(serial int64, since time.Duration, home *node) world {
+	w = w.down(serial)
+	pod := w.pods[memberName(w.c, serial)].DeepCopy()
+	pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
+	pod.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		Message: "0/1 nodes are available", LastTransitionTime: metav1.NewTime(noon.Add(-since)),
+	}}
+	host := "node-" + strconv.FormatInt(serial, 10)
+	if w.homes == nil {
+		w.homes, w.hosts = map[string][]string{}, map[string]node{}
+	}
+	w.pods[pod.Name], w.homes[pod.Name] = pod, []string{host}
+	if home != nil {
+		w.hosts[host] = *home
+	}
+	return w
+}
+
 // says sums a decision up in words.
 func (d decision) says() string {
 	switch {
