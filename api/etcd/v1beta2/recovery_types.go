@@ -11,6 +11,10 @@ import (
 // quorum. Its value is status.quorumLoss.digest: a plan that has changed since is not meant.
 const RecoverAnnotation = "etcd.opcrew.io/recover"
 
+// RecoverNo is the value of RecoverAnnotation with which no plan is carried out, by whatever policy, and one
+// that was taken up is called off as long as its seed does not serve.
+const RecoverNo = "no"
+
 // RecoveryPolicy is who decides that a cluster goes on from what is left of it.
 type RecoveryPolicy string
 

@@ -41,13 +41,13 @@ func (f facts) origin(c *etcdv1beta2.EtcdCluster) *origin {
 // recoveryOrigin is what a recovery takes over.
 func (f facts) recoveryOrigin(c *etcdv1beta2.EtcdCluster) *origin {
 	plan := c.Status.Restore.Recovery
-	if f.restoreAsked(c) || !f.isStillLost(c) {
+	if f.restoreAsked(c) || isDeclined(c) || !f.isStillLost(c) {
 		return nil
 	}
 	if plan.Member == "" {
 		return f.backupOrigin(plan)
 	}
-	if pod := f.pods[plan.Member]; (pod == nil || pod.DeletionTimestamp != nil || ended(pod)) && !f.seedMade(c) {
+	if f.unreadable(c, plan.Member) != "" && !f.seedMade(c) {
 		return nil // it is brought back first
 	}
 	out := &origin{name: "The recovery from member " + plan.Member, tls: c.OperatorSecret(), from: &backup.Source{
@@ -57,6 +57,15 @@ func (f facts) recoveryOrigin(c *etcdv1beta2.EtcdCluster) *origin {
 		out.from.TLSDir = sourceTLS
 	}
 	return out
+}
+
+// unreadable tells why nothing can be read of a member that is left, or not for long; empty: it may be.
+func (f facts) unreadable(c *etcdv1beta2.EtcdCluster, name string) string {
+	pod := f.pods[name]
+	if pod == nil || pod.DeletionTimestamp != nil || ended(pod) {
+		return "its pod is gone, or about to go"
+	}
+	return f.nodeGivenUp(member{name: name, pod: pod}, healing(c))
 }
 
 func (f facts) backupOrigin(plan *etcdv1beta2.QuorumRecovery) *origin {

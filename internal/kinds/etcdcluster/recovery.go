@@ -44,7 +44,7 @@ func (f facts) recovery(c *etcdv1beta2.EtcdCluster, d decision) *recovery {
 		}
 	}
 	if alive(d) > 0 {
-		f.fromMember(d, out)
+		f.fromMember(c, d, out)
 	} else {
 		f.fromBackup(out)
 	}
@@ -96,7 +96,7 @@ func (f facts) mayRun(m member) string {
 
 // fromMember takes the one that has got furthest among those that are left. All of them have to answer: the one
 // that does not may be the one.
-func (f facts) fromMember(d decision, out *recovery) {
+func (f facts) fromMember(c *etcdv1beta2.EtcdCluster, d decision, out *recovery) {
 	for _, m := range d.members {
 		if !m.voter() || m.lost != "" {
 			continue
@@ -113,6 +113,8 @@ func (f facts) fromMember(d decision, out *recovery) {
 	}
 	if out.Member == "" {
 		out.waits = "somebody to restore a backup: etcd says that what is left is corrupt"
+	} else if why := f.unreadable(c, out.Member); why != "" {
+		out.waits = "member " + out.Member + ", which has got furthest, to be where it can be read: " + why
 	}
 }
 
@@ -149,8 +151,16 @@ func (f facts) takesRecovery(c *etcdv1beta2.EtcdCluster) *recovery {
 }
 
 func wantsRecovery(c *etcdv1beta2.EtcdCluster, digest string) bool {
+	if isDeclined(c) {
+		return false
+	}
 	automatic := c.Spec.Recovery != nil && c.Spec.Recovery.QuorumLoss == etcdv1beta2.RecoveryAutomatic
 	return automatic || c.Annotations[etcdv1beta2.RecoverAnnotation] == digest
+}
+
+// isDeclined tells whether somebody wants none of it, not even one that goes on.
+func isDeclined(c *etcdv1beta2.EtcdCluster) bool {
+	return c.Annotations[etcdv1beta2.RecoverAnnotation] == etcdv1beta2.RecoverNo
 }
 
 // isStillLost tells, while a recovery goes on, whether a majority is still proven to be gone. The members are

@@ -57,17 +57,18 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 		world world
 		want  string
 	}{
-		"from the only one":       {lostTwo(), "To go on from member " + n(0) + ", which has entry 70 of the log (no write that was acknowledged before 2026-08-01T11:59:00Z is lost), annotate it with etcd.opcrew.io/recover="},
-		"by itself":               {lostTwo(automatic), "It is about to go on from member " + n(0)},
-		"from the furthest":       {five().without(2).unclaimed(2), "To go on from member " + n(1) + ", which has entry 90"},
-		"one of two is silent":    {five().without(2).unclaimed(2).down(1), "It waits for member " + n(1) + ", which still has its data, to answer: container etcd runs"},
-		"its pod comes back":      {five().without(1, 2).unclaimed(2), "It waits for member " + n(1) + ", which still has its data, to answer: its pod is being made"},
-		"it was once refused":     {lostTwo().onceRefused(0).unprobed(0), "To go on from member " + n(0) + ", which has entry 70"},
-		"what is left is corrupt": {corrupt(lostTwo(), 0), "It waits for somebody to restore a backup: etcd says that what is left is corrupt"},
-		"less than was decided":   {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (up to 5 entries from before 2026-08-01T11:59:00Z may be lost, and what was written since)"},
-		"nobody has looked":       {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (the members were not seen with a quorum by this operator, so it is not known what is lost)"},
-		"no backup":               {lostTwo().without(0).unclaimed(0), "It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify); restore another one with an EtcdRestore"},
-		"the newest backup":       {lostTwo().without(0).unclaimed(0).savedAs("old", 5).savedAs("new", 9), "To go on from EtcdBackup new, object backups/new (all that was written after that backup is lost), annotate"},
+		"from the only one":                  {lostTwo(), "To go on from member " + n(0) + ", which has entry 70 of the log (no write that was acknowledged before 2026-08-01T11:59:00Z is lost), annotate it with etcd.opcrew.io/recover="},
+		"by itself":                          {lostTwo(automatic), "It is about to go on from member " + n(0)},
+		"from the furthest":                  {five().without(2).unclaimed(2), "To go on from member " + n(1) + ", which has entry 90"},
+		"its node is silent, and it answers": {lostTwo(automatic).silent(0, time.Hour), "It waits for member " + n(0) + ", which has got furthest, to be where it can be read: its node node-0 has not been heard of since"},
+		"one of two is silent":               {five().without(2).unclaimed(2).down(1), "It waits for member " + n(1) + ", which still has its data, to answer: container etcd runs"},
+		"its pod comes back":                 {five().without(1, 2).unclaimed(2), "It waits for member " + n(1) + ", which still has its data, to answer: its pod is being made"},
+		"it was once refused":                {lostTwo().onceRefused(0).unprobed(0), "To go on from member " + n(0) + ", which has entry 70"},
+		"what is left is corrupt":            {corrupt(lostTwo(), 0), "It waits for somebody to restore a backup: etcd says that what is left is corrupt"},
+		"less than was decided":              {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (up to 5 entries from before 2026-08-01T11:59:00Z may be lost, and what was written since)"},
+		"nobody has looked":                  {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (the members were not seen with a quorum by this operator, so it is not known what is lost)"},
+		"no backup":                          {lostTwo().without(0).unclaimed(0), "It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify); restore another one with an EtcdRestore"},
+		"the newest backup":                  {lostTwo().without(0).unclaimed(0).savedAs("old", 5).savedAs("new", 9), "To go on from EtcdBackup new, object backups/new (all that was written after that backup is lost), annotate"},
 	} {
 		loss := report(c.world).Status.QuorumLoss
 		if loss == nil || !strings.HasPrefix(loss.Plan, c.want) {
@@ -187,28 +188,30 @@ func TestOnlyAVolumeOnTheDiskOfANodeIsBoundToIt(t *testing.T) {
 	}
 }
 
+func annotated(value string) option {
+	return func(c *etcdv1beta2.EtcdCluster) {
+		c.Annotations = map[string]string{etcdv1beta2.RecoverAnnotation: value}
+	}
+}
+
 func TestAPlanIsCarriedOutWhenItStandsInTheStatusAndIsWanted(t *testing.T) {
 	digest := lostTwo().plannedRecovery().c.Status.QuorumLoss.Digest
-	annotated := func(value string) option {
-		return func(c *etcdv1beta2.EtcdCluster) {
-			c.Annotations = map[string]string{etcdv1beta2.RecoverAnnotation: value}
-		}
-	}
 	for name, c := range map[string]struct {
 		world world
 		want  bool
 	}{
-		"nobody wants it":              {lostTwo().plannedRecovery(), false},
-		"another plan was meant":       {lostTwo().plannedRecovery().asks(annotated("0123456789ab")), false},
-		"it was annotated":             {lostTwo().plannedRecovery().asks(annotated(digest)), true},
-		"automatic":                    {lostTwo(automatic).plannedRecovery(), true},
-		"automatic, not yet written":   {lostTwo(automatic), false},
-		"automatic, and paused":        {pausedNow(lostTwo(automatic).plannedRecovery()), false},
-		"automatic, out of date":       {stale(lostTwo(automatic).plannedRecovery()), false},
-		"a restore is asked for":       {lostTwo(automatic).plannedRecovery().wantsRestore(), true},
-		"the members are back":         {observed(lostTwo(automatic).plannedRecovery().c, 3), false},
-		"a claim is back":              {lostTwo(automatic).plannedRecovery().claimed(1), false},
-		"what is left of one is there": {func() world { w := lostTwo(automatic).plannedRecovery(); w.others.pods = []*corev1.Pod{{}}; return w }(), false},
+		"nobody wants it":                 {lostTwo().plannedRecovery(), false},
+		"another plan was meant":          {lostTwo().plannedRecovery().asks(annotated("0123456789ab")), false},
+		"it was annotated":                {lostTwo().plannedRecovery().asks(annotated(digest)), true},
+		"automatic":                       {lostTwo(automatic).plannedRecovery(), true},
+		"automatic, and somebody says no": {lostTwo(automatic).plannedRecovery().asks(annotated("no")), false},
+		"automatic, not yet written":      {lostTwo(automatic), false},
+		"automatic, and paused":           {pausedNow(lostTwo(automatic).plannedRecovery()), false},
+		"automatic, out of date":          {stale(lostTwo(automatic).plannedRecovery()), false},
+		"a restore is asked for":          {lostTwo(automatic).plannedRecovery().wantsRestore(), true},
+		"the members are back":            {observed(lostTwo(automatic).plannedRecovery().c, 3), false},
+		"a claim is back":                 {lostTwo(automatic).plannedRecovery().claimed(1), false},
+		"what is left of one is there":    {func() world { w := lostTwo(automatic).plannedRecovery(); w.others.pods = []*corev1.Pod{{}}; return w }(), false},
 	} {
 		at := report(c.world).Status.Restore
 		if taken := at != nil; taken != c.want || c.world.takesUp(c.world.c) != c.want {
@@ -263,8 +266,14 @@ func TestARecoveryIsCalledOffWhenItIsNotNeededOrCannotBe(t *testing.T) {
 		change func(w world) world
 		want   bool
 	}{
-		"it goes on":                         {func(w world) world { return w }, false},
-		"a lost claim is back":               {func(w world) world { return w.claimed(1) }, true},
+		"it goes on":                      {func(w world) world { return w }, false},
+		"a lost claim is back":            {func(w world) world { return w.claimed(1) }, true},
+		"its node is silent for a moment": {func(w world) world { return w.silent(0, time.Minute) }, false},
+		"its node is silent for too long": {func(w world) world { return w.silent(0, time.Hour) }, true},
+		"its node is silent, and its data is taken over": {func(w world) world {
+			return w.seeded().restored(backup.Result{Outcome: backup.Succeeded}).silent(0, time.Hour)
+		}, false},
+		"somebody says no":                   {func(w world) world { return w.asks(annotated("no")) }, true},
 		"the member that is left is deleted": {func(w world) world { return w.without(0) }, true},
 		"its data is taken over by then": {func(w world) world {
 			return w.seeded().restored(backup.Result{Outcome: backup.Succeeded}).without(0)
