@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 )
@@ -140,7 +141,7 @@ func digest(c *etcdv1beta2.EtcdCluster, plan etcdv1beta2.QuorumRecovery) string 
 // takesRecovery tells whether a plan is to be carried out: it stands in the status, somebody wants it, and nothing
 // of an earlier restore is left.
 func (f facts) takesRecovery(c *etcdv1beta2.EtcdCluster) *recovery {
-	if c.Status.QuorumLoss == nil || c.Status.QuorumLoss.Digest == "" || f.paused || c.Spec.Hibernate || f.others.live() || f.others.seeds(c) {
+	if c.Status.QuorumLoss == nil || c.Status.QuorumLoss.Digest == "" || f.held(c) != "" {
 		return nil
 	}
 	plan := f.recovery(c, f.decide(c))
@@ -148,6 +149,34 @@ func (f facts) takesRecovery(c *etcdv1beta2.EtcdCluster) *recovery {
 		return nil
 	}
 	return plan
+}
+
+// held names what keeps a plan from being taken up that is wanted; empty: nothing does.
+func (f facts) held(c *etcdv1beta2.EtcdCluster) string {
+	switch {
+	case c.Spec.Paused:
+		return "spec.paused"
+	case f.paused:
+		return "annotation " + common.PausedAnnotation
+	case c.Spec.Hibernate:
+		return "spec.hibernate"
+	case f.others.live(), f.others.seeds(c):
+		return "what an earlier restore has left (" + f.others.names() + ")"
+	}
+	return ""
+}
+
+// names are those of all of them, in order.
+func (o others) names() string {
+	var out []string
+	for _, pod := range o.pods {
+		out = append(out, "pod "+pod.Name)
+	}
+	for _, claim := range o.claims {
+		out = append(out, "claim "+claim.Name)
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
 }
 
 func wantsRecovery(c *etcdv1beta2.EtcdCluster, digest string) bool {

@@ -77,6 +77,40 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 	}
 }
 
+func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {
+	hangs := func(w world) world {
+		pod := &corev1.Pod{}
+		pod.Name, pod.DeletionTimestamp = memberName(w.c, 19), &metav1.Time{Time: noon}
+		w.c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseAbandoned, Serial: 19}
+		w.others.pods = append(w.others.pods, pod)
+		return w
+	}
+	paused := func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }
+	for name, c := range map[string]struct {
+		world world
+		want  string
+	}{
+		"paused":                {pausedNow(lostTwo(automatic)), "annotation opcrew.io/paused holds that up"},
+		"paused by its spec":    {pausedNow(lostTwo(automatic, paused)), "spec.paused holds that up"},
+		"paused, by annotation": {pausedNow(lostTwo()), "; annotation opcrew.io/paused holds that up"},
+		"an old seed hangs":     {hangs(lostTwo(automatic)), "what an earlier restore has left (pod " + memberName(newCluster(), 19) + ") holds that up"},
+		"it is to hibernate":    {emptied(automatic, hibernates), "spec.hibernate holds that up"},
+	} {
+		plan := report(c.world).Status.QuorumLoss.Plan
+		if !strings.HasSuffix(plan, c.want) || strings.Contains(plan, "about to") {
+			t.Errorf("%s: expected to be told that %s, got %s", name, c.want, plan)
+		}
+		if at := report(c.world.plannedRecovery()).Status.Restore; at != nil && at.Recovery != nil {
+			t.Errorf("%s: expected it not to be taken up, got %+v", name, at)
+		}
+	}
+}
+
+// emptied has lost two of three pods with their emptyDirs.
+func emptied(options ...option) world {
+	return observed(newCluster(options...), 3).applied(70).without(1, 2)
+}
+
 func corrupt(w world, serial int64) world {
 	status := w.view.Status[w.id(serial)]
 	status.Errors = []string{"memberID:256 alarm:CORRUPT"}

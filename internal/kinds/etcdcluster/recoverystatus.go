@@ -65,10 +65,16 @@ func (f facts) inWords(c *etcdv1beta2.EtcdCluster, plan *recovery) string {
 	if bound := mayBeLost(c.Status.QuorumLoss, plan.QuorumRecovery); bound != "" {
 		what += " (" + bound + ")"
 	}
-	if wantsRecovery(c, plan.Digest) {
+	held := f.held(c)
+	switch wants := wantsRecovery(c, plan.Digest); {
+	case wants && held == "":
 		return "It is about to " + what
+	case wants:
+		return fmt.Sprintf("It is to %s, and %s holds that up", what, held)
+	case held != "":
+		held = "; " + held + " holds that up"
 	}
-	return fmt.Sprintf("To %s, annotate it with %s=%s", what, etcdv1beta2.RecoverAnnotation, plan.Digest)
+	return fmt.Sprintf("To %s, annotate it with %s=%s%s", what, etcdv1beta2.RecoverAnnotation, plan.Digest, held)
 }
 
 // planOf is the plan behind what is said of a lost quorum.
