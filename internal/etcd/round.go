@@ -41,13 +41,13 @@ func (c *cluster) begin(ctx context.Context, store Store) *round {
 		c.looks = looks{store: store, asked: map[string]*question{}, failing: map[string]error{}}
 	}
 	put := func(endpoint string) *question {
-		q := &question{answered: make(chan struct{})}
+		q, asked := &question{answered: make(chan struct{})}, c.clock.Now()
 		c.running.Go(func() {
 			defer close(q.answered)
 			ctx, cancel := context.WithTimeout(ctx, callTimeout)
 			defer cancel()
 			status, err := store.Status(ctx, endpoint)
-			status.Err = err
+			status.Asked, status.Err = asked, err
 			q.status = status
 		})
 		return q

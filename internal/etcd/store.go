@@ -14,6 +14,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"time"
 )
 
 // Refusals of a cluster. What a call returns beside these is that it could not be made,
@@ -59,6 +60,9 @@ func (m Member) Started() bool { return len(m.ClientURLs) > 0 }
 
 // MemberStatus is what one member says of itself.
 type MemberStatus struct {
+	// Asked is when it was asked: nothing that it says is older. An answer that took its time comes with a later
+	// look than the question went with.
+	Asked time.Time
 	// ID is the member that answered, and ClusterID its cluster; 0 if none did.
 	ID, ClusterID uint64
 	Version       string

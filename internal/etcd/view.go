@@ -10,7 +10,7 @@ import (
 
 // View is what one look at a cluster has shown.
 type View struct {
-	// At is when the look began: nothing in it is older.
+	// At is when the look began: nothing in it is older, but for what members say of themselves (MemberStatus.Asked).
 	At time.Time
 	// Err tells why the members could not be listed. Members and ClusterID are then those
 	// of the last look that could, if there was one: good for telling a user, and never
@@ -42,7 +42,8 @@ type View struct {
 
 // Decided is how far a cluster was when it was last seen to have a quorum.
 type Decided struct {
-	// At is when that look began. Whatever was acknowledged before it stands in the log up to Index.
+	// At is when the first of the members was asked that showed it. Whatever was acknowledged before stands in the log
+	// up to Index.
 	At    time.Time
 	Index uint64
 }
@@ -54,9 +55,25 @@ func (v *View) noteDecided(before View) {
 		v.Decided = Decided{}
 	}
 	leader, known := v.Leader()
-	if status, asked := v.Status[leader]; known && asked && status.Err == nil && v.HasQuorum() {
-		v.Decided = Decided{At: v.At, Index: status.RaftIndex}
+	status, answered := v.Status[leader]
+	if !known || !answered || status.Err != nil || !v.HasQuorum() {
+		return
 	}
+	if at := v.asked(); !at.Before(v.Decided.At) {
+		v.Decided = Decided{At: at, Index: status.RaftIndex}
+	}
+}
+
+// asked is when the first of those was asked whose answers this look has: who leads is only known for then, as
+// those who answered early may have elected another since.
+func (v *View) asked() time.Time {
+	first := v.At
+	for _, status := range v.Status {
+		if status.Err == nil && status.Asked.Before(first) {
+			first = status.Asked
+		}
+	}
+	return first
 }
 
 // Voters are the members that count for the quorum, started or not.
