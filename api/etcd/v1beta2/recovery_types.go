@@ -36,6 +36,14 @@ type Recovery struct {
 	QuorumLoss RecoveryPolicy `json:"quorumLoss,omitempty"`
 }
 
+// Decided is how far a cluster was when it was seen to have a quorum.
+type Decided struct {
+	// time before which all that was acknowledged stands in the log up to the index.
+	Time metav1.Time `json:"time"`
+	// index of the last entry of the log.
+	Index int64 `json:"index"`
+}
+
 // QuorumLoss is what is known of a cluster that cannot decide any more, and how it would come back.
 type QuorumLoss struct {
 	// lastQuorum is when a look at the members began that showed a quorum for the last time.

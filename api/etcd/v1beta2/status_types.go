@@ -87,6 +87,11 @@ type EtcdClusterStatus struct {
 	// +optional
 	Restore *RestoreProgress `json:"restore,omitempty"`
 
+	// decided is how far the cluster was when something else of this status changed last: an operator that
+	// begins when the quorum is gone knows nothing newer.
+	// +optional
+	Decided *Decided `json:"decided,omitempty"`
+
 	// quorumLoss is there while no quorum can decide.
 	// +optional
 	QuorumLoss *QuorumLoss `json:"quorumLoss,omitempty"`

@@ -362,6 +362,30 @@ func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
 	}
 }
 
+// An operator that went with a node took what it had seen with it.
+func TestHowFarAClusterHadGotIsKnownToAnOperatorThatBeginsLater(t *testing.T) {
+	w := observed(newCluster(withClaims), 3).applied(70)
+	w.c = report(w)
+	w.view.Decided = etcd.Decided{At: noon.Add(-time.Minute), Index: 68}
+	if rested := report(w); rested.Status.Decided != nil {
+		t.Errorf("expected nothing to be noted while nothing else changes, got %+v", rested.Status.Decided)
+	}
+	w.c = report(w.unprobed(1))
+	if at := w.c.Status.Decided; at == nil || at.Index != 68 || !at.Time.Equal(&metav1.Time{Time: noon.Add(-time.Minute)}) {
+		t.Fatalf("expected it to be noted when a member is not ready any more, got %+v", at)
+	}
+	w.view.Decided = etcd.Decided{}
+	w = w.without(1, 2).unclaimed(1, 2)
+	if loss := report(w).Status.QuorumLoss; loss == nil || loss.LastIndex != 68 || !strings.Contains(loss.Plan, "(no write that was acknowledged before 2026-08-01T11:59:00Z is lost)") {
+		t.Errorf("expected the bound to be from what was noted, got %+v", loss)
+	}
+	w = recovering().seeded()
+	w.view.ClusterID, w.view.Decided = 0xc2, etcd.Decided{At: noon, Index: 3}
+	if at := report(w).Status.Decided; at == nil || at.Index != 68 {
+		t.Errorf("expected nothing to be noted of how far a seed is, got %+v", at)
+	}
+}
+
 // An EtcdRestore that was carried out learns it from the status, which tells of the recovery now.
 func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	w := lostTwo(automatic)

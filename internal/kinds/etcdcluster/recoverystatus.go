@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -28,12 +29,30 @@ func (f facts) reportQuorumLoss(c *etcdv1beta2.EtcdCluster, d decision) {
 		s.QuorumLoss = &etcdv1beta2.QuorumLoss{}
 	}
 	loss := s.QuorumLoss
-	if at := f.view.Decided; loss.LastQuorum == nil && !at.At.IsZero() {
-		loss.LastQuorum, loss.LastIndex = &metav1.Time{Time: at.At.Truncate(time.Second)}, int64(at.Index)
+	if at := cmp.Or(f.decided(s), s.Decided); loss.LastQuorum == nil && at != nil {
+		loss.LastQuorum, loss.LastIndex = &at.Time, at.Index
 	}
 	loss.Digest, loss.Plan = "", "No plan is needed: enough members can still come back"+f.awaited(c, d)
 	if plan := f.recovery(c, d); plan != nil {
 		loss.Digest, loss.Plan = plan.Digest, f.inWords(c, plan)
+	}
+}
+
+// decided is how far the cluster was when this process last saw it have a quorum; nil if it has not, or looks at a seed.
+func (f facts) decided(s *etcdv1beta2.EtcdClusterStatus) *etcdv1beta2.Decided {
+	if f.view.Decided.At.IsZero() || clusterID(f.view.ClusterID) != s.ClusterID {
+		return nil
+	}
+	return &etcdv1beta2.Decided{Time: metav1.Time{Time: f.view.Decided.At.Truncate(time.Second)}, Index: int64(f.view.Decided.Index)}
+}
+
+// noteDecided has whoever comes after this process know how far the cluster was. It moves all the while, and costs no
+// write of its own: it is noted where something else has changed. What conditions say may change with every report.
+func (f facts) noteDecided(before, s *etcdv1beta2.EtcdClusterStatus) {
+	was, is := *before, *s
+	was.Conditions, is.Conditions = nil, nil
+	if at := f.decided(s); at != nil && !equality.Semantic.DeepEqual(was, is) {
+		s.Decided = at
 	}
 }
 

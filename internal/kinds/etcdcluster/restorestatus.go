@@ -74,7 +74,7 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 		at.Object, at.Revision = result.Object, result.RestoredRevision
 	}
 	noteRecovered(s)
-	s.QuorumLoss = nil
+	s.QuorumLoss, s.Decided = nil, nil
 	s.ClusterID, s.Lineage = clusterID(f.view.ClusterID), at.UID
 	s.Membership = []etcdv1beta2.MemberIdentity{{ID: fmt.Sprintf("%016x", seed.id), Name: seed.name}}
 	s.Size, s.CurrentVersion, s.TargetVersion = 1, f.view.Status[seed.id].Version, ""

@@ -29,6 +29,12 @@ var blockers = []condition.Blocker{
 
 // Report fills the status from the facts and from what was done.
 func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcome, now time.Time) {
+	before := c.Status.DeepCopy()
+	f.report(c, done, now)
+	f.noteDecided(before, &c.Status)
+}
+
+func (f facts) report(c *etcdv1beta2.EtcdCluster, done kit.Outcome, now time.Time) {
 	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: now}
 	if c.DeletionTimestamp != nil || f.behind {
 		return
