@@ -5,12 +5,17 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -81,6 +86,37 @@ func TestAClusterWithNothingLeftGoesOnFromTheBackupThatWasProven(t *testing.T) {
 	c := s.awaitRecovered("")
 	if c.Status.Restore.Recovery.Backup != "proven" {
 		t.Errorf("expected what was proven, got %+v", c.Status.Restore.Recovery)
+	}
+}
+
+// Until Kubernetes has ended the pods of Nodes that were deleted, a minute later, they look as if they were gone for good.
+func TestAClusterWhoseNodesAreDeletedComesBackOnItsClaims(t *testing.T) {
+	s := newSite(t)
+	s.create(withClaims, recoversBy(etcdv1beta2.RecoveryAutomatic))
+	before := s.awaitWhole()
+	env.Apply(t, testenv.ProjectCRDs+"/etcd.database.coreos.com_etcdbackups.yaml")
+	s.backedUp("proven", &etcdv1beta2.BackupRecord{Object: "backups/proven", Revision: 9})
+	pods := s.pods()
+	for _, pod := range pods {
+		store.Hang(pod.Name)
+	}
+	for _, pod := range pods {
+		if err := client.IgnoreNotFound(env.Client.Delete(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: pod.Spec.NodeName}})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.await("False QuorumLost", "enough members can still come back", "is gone, and its pod stays until Kubernetes has ended it")
+	eventually.True(t, 3*time.Minute, "the members run elsewhere", func() error {
+		for _, pod := range pods {
+			if !store.Serving(pod.Name) {
+				return fmt.Errorf("%s does not: %+v", pod.Name, s.get().Status.QuorumLoss)
+			}
+		}
+		return nil
+	})
+	after := s.awaitWhole()
+	if after.Status.ClusterID != before.Status.ClusterID || after.Status.Restore != nil || !slices.Equal(names(s.pods()), names(pods)) {
+		t.Errorf("expected the same members, and no recovery, got %q after %q, %+v", names(s.pods()), names(pods), after.Status.Restore)
 	}
 }
 
