@@ -72,7 +72,7 @@ type facts struct {
 	tls *obstacle
 	// paused: nothing is changed for now.
 	paused bool
-	// behind: the API server knows the cluster as formed and the cache does not.
+	// behind: the API server knows the cluster as further than the cache does.
 	behind bool
 }
 
@@ -166,18 +166,40 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// observeFormed asks the API server whether the cluster was formed, as long as the cache
-// says no: a first member that is made anew in a cluster with data would lose it.
+// observeFormed asks the API server how far the cluster is before a pod is made that an old status would have do
+// harm: a first member of a cluster that was formed meanwhile would lose its data, and members of a lineage that is
+// past would, on the claims that are kept of them, be the cluster of before once more, beside the one that there is.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	if c.Status.ClusterID != "" || restoring(c) || f.firstAreThere(c) {
+	begins := c.Status.ClusterID == "" && !f.firstAreThere(c)
+	if restoring(c) || !begins && !f.comesBack(c) {
 		return nil
 	}
+	return r.observeProgress(ctx, c, f)
+}
+
+// observeProgress asks the API server whether the cluster is as far as the cache has it.
+func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	live := &etcdv1beta2.EtcdCluster{}
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), live); err != nil {
-		return client.IgnoreNotFound(err)
+	found, err := r.found(ctx, client.ObjectKeyFromObject(c), live)
+	if err != nil {
+		return err
 	}
-	f.behind = live.UID != c.UID || live.Status.ClusterID != "" || phaseOf(live.Status.Restore) != phaseOf(c.Status.Restore)
+	was, is := c.Status, live.Status
+	f.behind = !found || live.UID != c.UID || is.ClusterID != was.ClusterID || phaseOf(is.Restore) != phaseOf(was.Restore)
 	return nil
+}
+
+// comesBack tells whether a member may be about to have a pod on the claim that it has.
+func (f facts) comesBack(c *etcdv1beta2.EtcdCluster) bool {
+	if c.Status.ClusterID == "" || asleep(c) || f.paused {
+		return false
+	}
+	for name := range f.claims {
+		if f.pods[name] == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // firstAreThere tells whether all pods of first members are, and none but these.

@@ -81,15 +81,11 @@ func (f facts) seedServes(c *etcdv1beta2.EtcdCluster) bool {
 	return f.view.Err == nil && !f.view.Stale && isMember && len(f.view.Members) == 1 && known && leader == m.id && f.view.Healthy(m.id)
 }
 
-// observeRestore reads the EtcdRestore of the cluster's name, and what its seed lacks.
+// observeRestore reads the EtcdRestore of the cluster's name, and what its seed lacks. Before the seed is made or made
+// anew it is asked how far the restore is: one that the cluster has gone over to would begin a second time.
 func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	restore := &etcdv1beta2.EtcdRestore{}
-	err := r.Client.Get(ctx, client.ObjectKeyFromObject(c), restore)
-	switch {
-	case client.IgnoreNotFound(err) != nil:
-		return fmt.Errorf("read EtcdRestore: %w", err)
-	case err == nil:
-		f.restore = restore
+	if err := r.readRestore(ctx, c, f); err != nil {
+		return err
 	}
 	if !restoring(c) || f.isCalledOff(c) || f.seed(c).pod != nil && !f.renewsSeed(c) {
 		return nil
@@ -104,17 +100,29 @@ func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return err
 }
 
-// observeProgress asks the API server how far a restore is before its seed is made or made anew: one
-// that the cluster has gone over to would begin with the backup a second time.
-func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	live := &etcdv1beta2.EtcdCluster{}
-	err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), live)
-	if apierrors.IsNotFound(err) {
-		f.behind = true
-		return nil
+// readRestore asks the API server itself where the cache does not show the one that was taken up: what is called
+// off once is never taken up again.
+func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+	var err error
+	f.restore, err = restoreIn(ctx, r.Client, c)
+	if err != nil || !restoring(c) || c.Status.Restore.Recovery != nil || f.restore != nil && string(f.restore.UID) == c.Status.Restore.UID {
+		return err
 	}
-	f.behind = live.UID != c.UID || phaseOf(live.Status.Restore) != phaseOf(c.Status.Restore)
+	f.restore, err = restoreIn(ctx, r.Live, c)
 	return err
+}
+
+// restoreIn is the EtcdRestore of the cluster's name, nil if there is none.
+func restoreIn(ctx context.Context, reader client.Reader, c *etcdv1beta2.EtcdCluster) (*etcdv1beta2.EtcdRestore, error) {
+	restore := &etcdv1beta2.EtcdRestore{}
+	err := reader.Get(ctx, client.ObjectKeyFromObject(c), restore)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read EtcdRestore: %w", err)
+	}
+	return restore, nil
 }
 
 // renewsSeed tells whether the seed's pod has ended, or does not run and was made for another spec.
