@@ -162,6 +162,10 @@ type RestoreProgress struct {
 	// lower number is of before that.
 	// +optional
 	Since int64 `json:"since,omitempty"`
+	// formerVoters is how many voted when the cluster went over to it. As long as a majority of them may still run
+	// somewhere, clients are led to nobody.
+	// +optional
+	FormerVoters int32 `json:"formerVoters,omitempty"`
 	// object is the backup, revision what the restored cluster started at.
 	// +optional
 	Object string `json:"object,omitempty"`

@@ -34,7 +34,7 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 		reason, message := f.beginning(d)
 		set.False(kind, reason, message)
 	case f.isGoingOver(c, d):
-		set.False(kind, etcdv1beta2.ReasonRestoring, goesOver)
+		set.False(kind, etcdv1beta2.ReasonRestoring, f.goesOver(c))
 	case refuses != "":
 		set.False(kind, refuses, why)
 	case f.view.Err == nil && healthy >= needs:

@@ -93,7 +93,7 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 // establish takes from pods the permission to start on an empty volume: from the first
 // members once they have formed the cluster, and from a later one once it has run. And it lets
 // clients come to those that vote.
-func (f facts) establish(_ *etcdv1beta2.EtcdCluster, d *decision) {
+func (f facts) establish(c *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
 		begins := m.started || strings.HasPrefix(m.start(), string(etcdgate.Bootstrap)+" ")
 		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched || !begins {
@@ -102,7 +102,7 @@ func (f facts) establish(_ *etcdv1beta2.EtcdCluster, d *decision) {
 		switch {
 		case m.start() != startOf(etcdgate.Established, m.id):
 			d.establish = append(d.establish, m)
-		case !m.shown() && f.mayShow(m):
+		case !m.shown() && f.mayShow(c, m):
 			d.show = append(d.show, m)
 		}
 	}

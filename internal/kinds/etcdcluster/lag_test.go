@@ -4,8 +4,10 @@
 package etcdcluster
 
 import (
+	"errors"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -18,7 +20,7 @@ import (
 func reading(t *testing.T, cached, live []client.Object) *reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := etcdv1beta2.AddToScheme(scheme); err != nil {
+	if err := errors.Join(etcdv1beta2.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	holding := func(objects []client.Object) client.Client {

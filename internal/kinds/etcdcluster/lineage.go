@@ -4,7 +4,10 @@
 package etcdcluster
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,21 +66,77 @@ func (o others) live() bool {
 
 // formerServes tells whether a pod of before a restore may still have clients: then nobody is led to a
 // member of this lineage, or some would write here and some there. One that was deleted does until it is
-// gone or its grace has passed; of a kubelet that does not answer nobody hears more.
-func (f facts) formerServes() bool {
+// gone or its grace has passed, and then, too, if it may still decide with others.
+func (f facts) formerServes(c *etcdv1beta2.EtcdCluster) bool {
 	return slices.ContainsFunc(f.others.pods, func(pod *corev1.Pod) bool {
-		gone := pod.DeletionTimestamp != nil && !f.now.Before(pod.DeletionTimestamp.Time)
-		return pod.Labels[voterLabel] == isVoter && !gone && !ended(pod)
+		return pod.Labels[voterLabel] == isVoter && !f.graceIsOver(pod) && !ended(pod)
+	}) || f.formerDecide(c) != ""
+}
+
+// graceIsOver tells of a pod whether its kubelet, if it heard of the deletion, has ended it by now.
+func (f facts) graceIsOver(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && !f.now.Before(pod.DeletionTimestamp.Time)
+}
+
+// formerDecide names the pods of before that nobody has seen end, if they are enough to decide without all others.
+func (f facts) formerDecide(c *etcdv1beta2.EtcdCluster) string {
+	if c.Status.Restore == nil {
+		return ""
+	}
+	return f.mayDecide(c.Status.Restore.FormerVoters, f.others.pods, func(pod *corev1.Pod) bool {
+		return lineageOf(c, pod.Name) == ofFormer && f.graceIsOver(pod)
 	})
+}
+
+// cutOff names the pods on silent nodes that a restore is about to replace, if they are enough to decide without all
+// others: they may serve clients where nobody hears of it.
+func (f facts) cutOff(c *etcdv1beta2.EtcdCluster) string {
+	pods := slices.SortedFunc(maps.Values(f.pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return f.mayDecide(votersOf(c.Status.Membership), pods, func(pod *corev1.Pod) bool {
+		return !f.nodes[pod.Spec.NodeName].silentSince.IsZero()
+	})
+}
+
+// mayDecide tells why some pods may still run, and what shows that they do not, if they are a majority of the voters;
+// it is empty if they are too few. What such members acknowledge would be thrown away.
+func (f facts) mayDecide(voters int32, pods []*corev1.Pod, some func(*corev1.Pod) bool) string {
+	var doubts []string
+	for _, pod := range pods {
+		if doubt := f.mayRun(member{pod: pod}); doubt != "" && some(pod) {
+			doubts = append(doubts, pod.Name+": "+doubt)
+		}
+	}
+	if voters == 0 || int32(len(doubts)) < voters/2+1 {
+		return ""
+	}
+	return strings.Join(doubts, "; ")
+}
+
+// votersOf is how many of them vote.
+func votersOf(membership []etcdv1beta2.MemberIdentity) int32 {
+	n := int32(0)
+	for _, m := range membership {
+		if !m.Learner {
+			n++
+		}
+	}
+	return n
 }
 
 // isGoingOver tells whether a restored member serves, and clients are not led to it yet.
 func (f facts) isGoingOver(c *etcdv1beta2.EtcdCluster, d decision) bool {
-	return f.formerServes() || c.Status.Lineage != "" && f.view.Err == nil && !slices.ContainsFunc(d.members, member.shown)
+	return f.formerServes(c) || c.Status.Lineage != "" && f.view.Err == nil && !slices.ContainsFunc(d.members, member.shown)
 }
 
 // mayShow tells whether clients may be led to a member.
-func (f facts) mayShow(m member) bool { return m.voter() && !f.formerServes() }
+func (f facts) mayShow(c *etcdv1beta2.EtcdCluster, m member) bool {
+	return m.voter() && !f.formerServes(c)
+}
+
+// leftovers tells whether something of an earlier restore has to go before another lineage begins.
+func (f facts) leftovers(c *etcdv1beta2.EtcdCluster) bool {
+	return f.others.live() || f.others.seeds(c) || f.formerServes(c)
+}
 
 func (o others) pod(name string) *corev1.Pod {
 	i := slices.IndexFunc(o.pods, func(pod *corev1.Pod) bool { return pod.Name == name })

@@ -101,7 +101,7 @@ func (f facts) podLabels(c *etcdv1beta2.EtcdCluster, m member) map[string]string
 	maps.Copy(out, labels(c))
 	out[etcdv1beta2.NodeLabel] = m.name
 	delete(out, voterLabel)
-	if c.Status.ClusterID != "" && !m.seed && m.started && f.mayShow(m) {
+	if c.Status.ClusterID != "" && !m.seed && m.started && f.mayShow(c, m) {
 		out[voterLabel] = isVoter
 	}
 	return out

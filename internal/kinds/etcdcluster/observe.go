@@ -6,6 +6,8 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -149,7 +151,7 @@ func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster
 
 func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluster, f *facts) error {
 	f.nodes, f.nodesKnown = map[string]node{}, true
-	for _, pod := range f.pods {
+	for _, pod := range slices.Concat(slices.Collect(maps.Values(f.pods)), f.others.pods) {
 		if pod.Spec.NodeName == "" {
 			continue
 		}

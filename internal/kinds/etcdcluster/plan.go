@@ -40,7 +40,7 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	plan.Prune = []client.ObjectList{&corev1.PodList{}, &corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}}
 	plan.Stays = f.stays(c, d)
 	for _, m := range slices.Concat(d.establish, d.show) {
-		plan.Patches = append(plan.Patches, establishPatch(m, f.mayShow(m)))
+		plan.Patches = append(plan.Patches, establishPatch(m, f.mayShow(c, m)))
 	}
 	plan.Patches = append(plan.Patches, remarks(c, d.members)...)
 	if d.change != nil {
@@ -148,7 +148,7 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	if d.step != nil || d.change != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
-	if f.stray(d) != "" || f.strayClaim(d) || f.formerServes() {
+	if f.stray(d) != "" || f.strayClaim(d) || f.formerServes(c) && f.formerDecide(c) == "" { // a node wakes the loop itself
 		soonest = strayWait
 	}
 	for _, wait := range []time.Duration{f.retriesIn(), f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c), f.backupsIn(c, d), f.upkeepIn(c)} {

@@ -160,7 +160,7 @@ func (f facts) held(c *etcdv1beta2.EtcdCluster) string {
 		return "annotation " + common.PausedAnnotation
 	case c.Spec.Hibernate:
 		return "spec.hibernate"
-	case f.others.live(), f.others.seeds(c):
+	case f.leftovers(c):
 		return "what an earlier restore has left (" + f.others.names() + ")"
 	}
 	return ""

@@ -34,7 +34,7 @@ func (f facts) takesUp(c *etcdv1beta2.EtcdCluster) bool {
 
 // takesRestore tells whether there is an EtcdRestore to begin with: what is left of the last has to go before.
 func (f facts) takesRestore(c *etcdv1beta2.EtcdCluster) bool {
-	return f.restoreAsked(c) && !f.paused && !c.Spec.Hibernate && !f.others.live() && !f.others.seeds(c)
+	return f.restoreAsked(c) && !f.paused && !c.Spec.Hibernate && !f.leftovers(c)
 }
 
 // restoreAsked tells whether somebody asks for a restore that was not taken up yet. One that is done is none,
@@ -142,7 +142,7 @@ func placeOf(r *etcdv1beta2.EtcdRestore) backuppod.Place {
 // confirmSeed asks the API server itself whether the seed's pod is there, when that is all that is left to be
 // known: what is done next has the former data go.
 func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	if !restoring(c) || f.paused || c.Spec.Hibernate || f.isCalledOff(c) || !f.seedServes(c) {
+	if !restoring(c) || f.paused || c.Spec.Hibernate || f.isCalledOff(c) || !f.seedServes(c) || f.cutOff(c) != "" {
 		return nil
 	}
 	pod, err := r.isThere(ctx, f.seed(c).pod, &corev1.Pod{})

@@ -17,7 +17,13 @@ import (
 )
 
 // goesOver is what is said between the moment that the seed is the cluster and that clients are led to it.
-const goesOver = "The cluster goes over to what was restored: clients are led there when no pod of before serves"
+func (f facts) goesOver(c *etcdv1beta2.EtcdCluster) string {
+	const what = "The cluster goes over to what was restored: clients are led there when no pod of before serves"
+	if still := f.formerDecide(c); still != "" {
+		return what + ", and these may: " + still
+	}
+	return what
+}
 
 // takeUp writes a restore down before anything of it is done.
 func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
@@ -45,7 +51,7 @@ func (f facts) reportRestore(set condition.Set, c *etcdv1beta2.EtcdCluster, done
 		return
 	case f.seedIsLive:
 		f.cutOver(c, seed)
-		set.False(etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonRestoring, goesOver)
+		set.False(etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonRestoring, f.goesOver(c))
 		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves, and the cluster goes on from it")
 		return
 	}
@@ -73,6 +79,7 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 	if result := restoreResult(seed.pod); result != nil {
 		at.Object, at.Revision = result.Object, result.RestoredRevision
 	}
+	at.FormerVoters = votersOf(s.Membership)
 	noteRecovered(s)
 	s.QuorumLoss, s.Decided = nil, nil
 	s.ClusterID, s.Lineage = clusterID(f.view.ClusterID), at.UID
@@ -99,12 +106,20 @@ func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.
 	case seed.pod == nil:
 		return "", "the pod of member " + seed.name + " is being made"
 	}
+	return f.whySeedWaits(c, seed)
+}
+
+// whySeedWaits tells how far a seed is that has a pod.
+func (f facts) whySeedWaits(c *etcdv1beta2.EtcdCluster, seed member) (reason, message string) {
 	result := restoreResult(seed.pod)
 	if result != nil && result.Outcome != backup.Succeeded {
 		return string(result.Reason), result.Message
 	}
 	if result != nil && older(wanted(c), minorOf(result.EtcdVersion)+".0") { // 3.6 refuses what 3.7 has written
 		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s is of etcd %s, and version %s may not read it: set version to %s or a newer one", cmp.Or(result.Object, what(c)), result.EtcdVersion, wanted(c), result.EtcdVersion)
+	}
+	if still := f.cutOff(c); still != "" && f.seedServes(c) {
+		return "", "the restored member serves, and waits for proof that those it replaces do not: they may decide where nobody hears of it; " + still
 	}
 	if why, stuck := workload.WhyNotReady(seed.pod); stuck {
 		return etcdv1beta2.ReasonMemberNotReady, "member " + seed.name + ": " + why
