@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
 )
 
 // lineage is which data a pod or claim is of: the cluster's as it is, as it was before a restore, or
@@ -161,11 +162,49 @@ func (f facts) isPast(c *etcdv1beta2.EtcdCluster, d decision, object client.Obje
 	case ofSeed:
 		return c.Status.Restore.Phase == etcdv1beta2.PhaseAbandoned
 	case ofFormer:
-		_, isPod := object.(*corev1.Pod) // the data stays until all members have the new
-		return isPod || f.whole(c, d)
+		switch _, isPod := object.(*corev1.Pod); {
+		case isPod && isLastCopy(c, object.GetName()):
+			return f.settled(c, d)
+		case isPod:
+			return true
+		}
+		return f.whole(c, d) // the data stays until all members have the new
 	default:
 		return false
 	}
+}
+
+// isLastCopy tells of a pod of before whether nobody but the seed has what is in it: that of the member which a recovery
+// went on from, without a claim. Its cluster has no quorum, so that it serves nobody.
+func isLastCopy(c *etcdv1beta2.EtcdCluster, name string) bool {
+	plan := c.Status.Restore.Recovery
+	return plan != nil && plan.Member == name && !persistent(c)
+}
+
+// hideFormer keeps clients from pods of before that stay for a while.
+func (f facts) hideFormer(c *etcdv1beta2.EtcdCluster, d decision) []kit.Patch {
+	var out []kit.Patch
+	for _, pod := range f.others.pods {
+		if lineageOf(c, pod.Name) != ofFormer || pod.Labels[voterLabel] != isVoter || pod.DeletionTimestamp != nil || f.patched[pod.Name] || f.isPast(c, d, pod) {
+			continue
+		}
+		change := podChange{pod: pod, intent: "former"}
+		change.label(voterLabel, isFormer)
+		out = append(out, change.patch())
+	}
+	return out
+}
+
+// settled tells whether as many voters are well as decide at the size that is asked for. Waiting for all might be in
+// vain: a pod of before may have the node that the last one needs.
+func (f facts) settled(c *etcdv1beta2.EtcdCluster, d decision) bool {
+	well := int32(0)
+	for _, m := range d.members {
+		if m.voter() && m.ready() {
+			well++
+		}
+	}
+	return f.fresh(c) && well > c.Spec.Size/2
 }
 
 // whole tells whether there are as many members as asked for, all of them well.

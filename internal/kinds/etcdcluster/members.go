@@ -26,8 +26,8 @@ const (
 	// firstAnnotation is the number of members that a cluster was to begin with.
 	firstAnnotation = "etcd.opcrew.io/first-members"
 	// voterLabel is on the pods of members that serve clients: they vote in a cluster that was
-	// formed. The Service for clients goes by it.
-	voterLabel, isVoter = "etcd.opcrew.io/voter", "true"
+	// formed. The Service for clients goes by it. isFormer is on those that have voted before a recovery.
+	voterLabel, isVoter, isFormer = "etcd.opcrew.io/voter", "true", "former"
 	// restoreAnnotation of a pod or claim is the UID of the EtcdRestore that it was made for.
 	restoreAnnotation = "etcd.opcrew.io/restore"
 	// wishesAnnotation is a hash of what the user asked for when the pod was made.

@@ -42,7 +42,7 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	for _, m := range slices.Concat(d.establish, d.show) {
 		plan.Patches = append(plan.Patches, establishPatch(m, f.mayShow(c, m)))
 	}
-	plan.Patches = append(plan.Patches, remarks(c, d.members)...)
+	plan.Patches = slices.Concat(plan.Patches, remarks(c, d.members), f.hideFormer(c, d))
 	if d.change != nil {
 		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
 	}

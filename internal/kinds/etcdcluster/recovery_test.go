@@ -5,6 +5,7 @@ package etcdcluster
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
@@ -398,5 +400,57 @@ func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	again := w.plannedRecovery().takenUp()
 	if w.takesRestore(w.c) || again.c.Status.Restore.Recovery.Former != "uid-of-restore" {
 		t.Errorf("expected it to stay done, also after another recovery, got %+v", again.c.Status.Restore.Recovery)
+	}
+}
+
+// Without claims the pod of the member that is left is its data, and the seed's has the only copy.
+func TestWithoutClaimsTheMemberThatARecoveryWentOnFromStaysUntilAQuorumHasItsData(t *testing.T) {
+	over := func(options ...option) world {
+		w := observed(newCluster(options...), 1)
+		survivor := w.pods[memberName(w.c, 0)]
+		delete(w.pods, survivor.Name)
+		w.view.Members, w.view.Status = nil, map[uint64]etcd.MemberStatus{}
+		w.others.pods = []*corev1.Pod{survivor}
+		w.c.Status.Lineage, w.c.Status.Restore = "d-19", &etcdv1beta2.RestoreProgress{
+			Phase: etcdv1beta2.PhaseRestored, UID: "d-19", Serial: 19, Recovery: &etcdv1beta2.QuorumRecovery{Member: survivor.Name},
+		}
+		return w.with(19, false)
+	}
+	another := func(w world) world { w.c.Status.Restore.Recovery.Member = memberName(w.c, 1); return w }
+	asked := func(w world) world { w.c.Status.Restore.Recovery = nil; return w }
+	for name, c := range map[string]struct {
+		world         world
+		stays, hidden bool
+	}{
+		"the seed alone has its data":     {over(), true, true},
+		"a second member has joined":      {over().with(20, false), false, false},
+		"a second member learns":          {over().with(20, true), true, true},
+		"the second member is down":       {over().with(20, false).down(20), true, true},
+		"there is to be only one":         {over(sized(1)), false, false},
+		"with claims":                     {over(withClaims), false, false},
+		"it is not the one that was read": {another(over()), false, false},
+		"it was a restore":                {asked(over()), false, false},
+	} {
+		for _, status := range c.world.view.Status {
+			if status.Err == nil {
+				status.Leader = id(19)
+				c.world.view.Status[status.ID] = status
+			}
+		}
+		plan := (&reconciler{}).Plan(c.world.c, c.world.facts, noon)
+		survivor := c.world.others.pods[0]
+		if stays := plan.Stays(survivor); stays != c.stays {
+			t.Errorf("%s: expected the pod of before to stay: %t, got %t", name, c.stays, stays)
+		}
+		hidden := slices.ContainsFunc(plan.Patches, func(p kit.Patch) bool {
+			return p.Object.GetName() == survivor.Name && strings.Contains(string(p.Data), escaped(voterLabel))
+		})
+		if hidden != c.hidden {
+			t.Errorf("%s: expected clients to be kept from it: %t, got %t", name, c.hidden, hidden)
+		}
+		survivor.Labels[voterLabel] = isFormer
+		if c.stays && c.world.formerServes(c.world.c) {
+			t.Errorf("%s: expected clients to be led to the seed meanwhile", name)
+		}
 	}
 }
