@@ -52,6 +52,8 @@ type facts struct {
 	// server itself has its pod.
 	needs      *obstacle
 	seedIsLive bool
+	// unfit is what keeps a restore from beginning that was not taken up yet; nil: nothing.
+	unfit *obstacle
 	// nodes are those that the pods run on.
 	nodes      map[string]node
 	nodesKnown bool
@@ -172,8 +174,8 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 // harm: a first member of a cluster that was formed meanwhile would lose its data, and members of a lineage that is
 // past would, on the claims that are kept of them, be the cluster of before once more, beside the one that there is.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	begins := c.Status.ClusterID == "" && !f.firstAreThere(c)
-	if restoring(c) || !begins && !f.comesBack(c) {
+	begins := c.Status.ClusterID == "" && !restoring(c) && !f.firstAreThere(c)
+	if !begins && !f.comesBack(c) {
 		return nil
 	}
 	return r.observeProgress(ctx, c, f)

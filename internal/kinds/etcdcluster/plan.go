@@ -145,7 +145,7 @@ const (
 // again is when to look again by itself.
 func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	var soonest time.Duration
-	if d.step != nil || d.change != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
+	if f.unfit != nil || d.step != nil || d.change != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
 	if f.stray(d) != "" || f.strayClaim(d) || f.formerServes(c) && f.formerDecide(c) == "" { // a node wakes the loop itself

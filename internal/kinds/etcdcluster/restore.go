@@ -37,9 +37,15 @@ func (f facts) takesRestore(c *etcdv1beta2.EtcdCluster) bool {
 	return f.restoreAsked(c) && !f.paused && !c.Spec.Hibernate && !f.leftovers(c)
 }
 
-// restoreAsked tells whether somebody asks for a restore that was not taken up yet. One that is done is none,
-// also of an earlier cluster of the name.
+// restoreAsked tells whether somebody asks for a restore that was not taken up yet, and can begin. A cluster that was
+// never formed waits for it, since it is to begin with the backup.
 func (f facts) restoreAsked(c *etcdv1beta2.EtcdCluster) bool {
+	return f.restoreWaits(c) && (f.unfit == nil || c.Status.ClusterID == "")
+}
+
+// restoreWaits tells whether there is a restore that was not taken up yet. One that is done is none, also of an earlier
+// cluster of the name.
+func (f facts) restoreWaits(c *etcdv1beta2.EtcdCluster) bool {
 	r := f.restore
 	if r == nil || r.DeletionTimestamp != nil || r.Status.Succeeded {
 		return false
@@ -84,8 +90,10 @@ func (f facts) seedServes(c *etcdv1beta2.EtcdCluster) bool {
 // observeRestore reads the EtcdRestore of the cluster's name, and what its seed lacks. Before the seed is made or made
 // anew it is asked how far the restore is: one that the cluster has gone over to would begin a second time.
 func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	if err := r.readRestore(ctx, c, f); err != nil {
-		return err
+	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{r.readRestore, r.observeFit} {
+		if err := read(ctx, c, f); err != nil {
+			return err
+		}
 	}
 	if !restoring(c) || f.isCalledOff(c) || f.seed(c).pod != nil && !f.renewsSeed(c) {
 		return nil
@@ -109,6 +117,18 @@ func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster
 		return err
 	}
 	f.restore, err = restoreIn(ctx, r.Live, c)
+	return err
+}
+
+// observeFit asks what keeps a restore that waits from beginning: until it can, the cluster is cared for as ever.
+func (r *reconciler) observeFit(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+	if c.Status.ClusterID == "" || f.paused || c.Spec.Hibernate || !f.restoreWaits(c) {
+		return nil
+	}
+	reason, message, err := backuppod.Unfit(ctx, r.Live, f.restore)
+	if err == nil && reason != "" {
+		f.unfit = &obstacle{reason, message}
+	}
 	return err
 }
 

@@ -490,3 +490,100 @@ func TestTheClusterDoesNotGoOverWhileAMajorityOfItIsCutOff(t *testing.T) {
 		}
 	}
 }
+
+func unfit(w world) world {
+	w.unfit = &obstacle{etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"}
+	return w
+}
+
+func TestARestoreThatCannotBeginHoldsNothingUp(t *testing.T) {
+	w := unfit(observed(newCluster(withClaims), 3).wantsRestore())
+	if w.takesUp(w.c) || w.again(w.c, w.decide(w.c)) == 0 {
+		t.Error("expected the cluster to go on as it is, and to look again")
+	}
+	if got := conditionOf(report(w), "Ready"); !strings.HasPrefix(got, "True ") {
+		t.Errorf("expected a cluster that is well to say so, got %s", got)
+	}
+	if w := unfit(recovering().wantsRestore()); w.isCalledOff(w.c) {
+		t.Error("expected a recovery to go on")
+	}
+	if w := unfit(observed(newCluster(unformed), 0).wantsRestore()); !w.takesUp(w.c) {
+		t.Error("expected a cluster that is to begin with the backup to wait for it")
+	}
+}
+
+func TestWhatARestoreLacksIsLookedForBeforeItIsTakenUp(t *testing.T) {
+	secret := &corev1.Secret{}
+	secret.Name = "aws"
+	for name, c := range map[string]struct {
+		world world
+		live  []client.Object
+		want  bool
+	}{
+		"there is no Secret": {observed(newCluster(withClaims), 3).wantsRestore(), nil, true},
+		"there is":           {observed(newCluster(withClaims), 3).wantsRestore(), []client.Object{secret}, false},
+		"it was taken up":    {observed(newCluster(withClaims), 3).wantsRestore().takenUp(), nil, false},
+		"there is no quorum, and a recovery goes on": {recovering().wantsRestore(), nil, true},
+	} {
+		secret.Namespace = c.world.c.Namespace
+		if err := reading(t, nil, c.live).observeFit(t.Context(), c.world.c, &c.world.facts); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.world.unfit != nil; got != c.want {
+			t.Errorf("%s: expected the restore to be told unfit: %t, got %+v", name, c.want, c.world.unfit)
+		}
+	}
+}
+
+func TestWhileARestoreGoesOnPodsThatAreGoneComeBackOnTheirClaims(t *testing.T) {
+	lacking := func(w world) world { w.needs = &obstacle{etcdv1beta2.ReasonSecretMissing, "gone"}; return w }
+	for name, c := range map[string]struct {
+		world world
+		want  []int64
+	}{
+		"all are there":          {observed(newCluster(withClaims), 3).down(0, 1).wantsRestore().takenUp(), nil},
+		"two are gone":           {observed(newCluster(withClaims), 3).without(1, 2).wantsRestore().takenUp(), []int64{1, 2}},
+		"and the seed is stuck":  {lacking(observed(newCluster(withClaims), 3).without(1, 2).wantsRestore().takenUp()), []int64{1, 2}},
+		"one has lost its claim": {observed(newCluster(withClaims), 3).without(1, 2).unclaimed(1).wantsRestore().takenUp(), []int64{2}},
+		"they have none":         {observed(newCluster(), 3).without(1, 2).wantsRestore().takenUp(), nil},
+		"it is a recovery":       {recovering(), nil},
+	} {
+		var want, got []string
+		for _, serial := range c.want {
+			want = append(want, memberName(c.world.c, serial))
+		}
+		seed := c.world.seed(c.world.c).name
+		for _, child := range (&reconciler{}).Plan(c.world.c, c.world.facts, noon).Children {
+			if pod, ok := child.Object.(*corev1ac.PodApplyConfiguration); ok && *pod.Name != seed {
+				got = append(got, *pod.Name)
+				if pod.Annotations[etcdv1beta2.VersionAnnotation] != "3.5.35" || pod.Labels[voterLabel] != isVoter || !strings.HasPrefix(pod.Annotations[startAnnotation], string(etcdgate.Established)) {
+					t.Errorf("%s: expected the pod to be what it was, got %+v", name, pod.ObjectMetaApplyConfiguration)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: expected pods %q, got %q", name, want, got)
+		}
+	}
+}
+
+func TestWhileARestoreGoesOnAvailableIsOnlySaidAsFarAsPodsTell(t *testing.T) {
+	w := observed(newCluster(withClaims), 3)
+	w.c = report(w)
+	w = w.wantsRestore().takenUp()
+	is := func(want string) {
+		t.Helper()
+		w.c = report(w)
+		if got := conditionOf(w.c, etcdv1beta2.EtcdClusterAvailable); got != want {
+			t.Errorf("expected %s, got %s", want, got)
+		}
+	}
+	is("True ClusterAvailable: Cluster available: 3 of 3 voters are healthy, 2 are needed")
+	w = w.unprobed(1)
+	is("True ClusterAvailable: Cluster available: 3 of 3 voters are healthy, 2 are needed")
+	w.pods[memberName(w.c, 1)].Status.Conditions = nil
+	delete(w.pods, memberName(w.c, 2))
+	is("Unknown Restoring: 1 of 3 pods of voters are ready, 2 are needed; the members are not asked while a restore goes on")
+	w.pods[memberName(w.c, 1)].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	is("True ClusterAvailable: Cluster available: 2 of 3 pods of voters are ready, 2 are needed")
+}

@@ -27,13 +27,13 @@ const (
 	seedWishes = "seed "
 )
 
-// planRestore makes the seed, and touches nothing else.
+// planRestore makes the seed, and touches nothing of the cluster but for members that come back by themselves.
 func (f facts) planRestore(c *etcdv1beta2.EtcdCluster) kit.Plan {
-	plan := kit.Plan{Hold: c.Spec.Paused, Again: underWay}
+	plan := kit.Plan{Hold: c.Spec.Paused, Again: underWay, Children: f.comeBack(c)}
 	if f.isCalledOff(c) || f.needs != nil {
 		return plan
 	}
-	plan.Children = []ensure.Child{{Object: peerService(c)}, {Object: connection(c)}}
+	plan.Children = append(plan.Children, ensure.Child{Object: peerService(c)}, ensure.Child{Object: connection(c)})
 	m := f.seed(c)
 	if persistent(c) {
 		plan.Children = append(plan.Children, ensure.Child{Object: f.claim(c, m), Once: true})
@@ -47,6 +47,23 @@ func (f facts) planRestore(c *etcdv1beta2.EtcdCluster) kit.Plan {
 		plan.Children = append(plan.Children, ensure.Child{Object: pod, Once: true})
 	}
 	return plan
+}
+
+// comeBack are pods that are gone, of members that still have their claims. It takes no look at the members, who are
+// not asked meanwhile. What a recovery replaces has no quorum, and is left alone.
+func (f facts) comeBack(c *etcdv1beta2.EtcdCluster) []ensure.Child {
+	if c.Status.ClusterID == "" || c.Status.Restore.Recovery != nil {
+		return nil
+	}
+	d := decision{members: f.members(c)}
+	d.invalid = f.invalid(c, &d)
+	var out []ensure.Child
+	for _, m := range d.members {
+		if m.pod == nil && f.wantsPod(c, d, m) {
+			out = append(out, ensure.Child{Object: f.pod(c, m, d.members, f.versionFor(c, d)), Once: true})
+		}
+	}
+	return out
 }
 
 // seedPod is a member's pod that makes its data of the backup before etcd starts; nil if what is asked for

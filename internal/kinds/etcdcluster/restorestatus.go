@@ -7,6 +7,9 @@ import (
 	"cmp"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backup"
@@ -59,8 +62,10 @@ func (f facts) reportRestore(set condition.Set, c *etcdv1beta2.EtcdCluster, done
 	f.tellRestoring(set, c, at.Message)
 }
 
-// tellRestoring leaves what is said of the cluster as it was, which is what it is, but for Ready.
+// tellRestoring leaves what is said of the cluster as it was, which is what it is, but for Ready, and for Available
+// where that is not known any more.
 func (f facts) tellRestoring(set condition.Set, c *etcdv1beta2.EtcdCluster, how string) {
+	f.tellServing(set, c)
 	reason := etcdv1beta2.ReasonRestoring
 	if at := c.Status.Restore; at.Reason != "" {
 		reason = at.Reason
@@ -70,6 +75,26 @@ func (f facts) tellRestoring(set condition.Set, c *etcdv1beta2.EtcdCluster, how 
 		name = from.name
 	}
 	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; until it serves the cluster stays what it is", name, how))
+}
+
+// tellServing goes by the members' pods: they are ready with a quorum only. The members themselves are not asked, as it
+// is the seed that is looked at.
+func (f facts) tellServing(set condition.Set, c *etcdv1beta2.EtcdCluster) {
+	const kind = etcdv1beta2.EtcdClusterAvailable
+	ready, voters := 0, int(votersOf(c.Status.Membership))
+	for _, m := range f.members(c) {
+		if m.voter() && m.pod != nil && workload.Ready(m.pod) {
+			ready++
+		}
+	}
+	last, needs := meta.FindStatusCondition(c.Status.Conditions, kind), voters/2+1
+	switch {
+	case voters == 0 || last == nil:
+	case last.Status == metav1.ConditionTrue && ready < needs:
+		set.Unknown(kind, etcdv1beta2.ReasonRestoring, fmt.Sprintf("%d of %d pods of voters are ready, %d are needed; the members are not asked while a restore goes on", ready, voters, needs))
+	case last.Status == metav1.ConditionUnknown && last.Reason == etcdv1beta2.ReasonRestoring && ready >= needs:
+		set.True(kind, etcdv1beta2.ReasonClusterAvailable, fmt.Sprintf("Cluster available: %d of %d pods of voters are ready, %d are needed", ready, voters, needs))
+	}
 }
 
 // cutOver makes the seed the cluster. With this one write all that is of the former lineage is past.

@@ -27,6 +27,7 @@ import (
 
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores;etcdclusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=secrets;persistentvolumeclaims,verbs=get
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdrestores.etcd.database.coreos.com,verbs=get
 
 // workers is how many objects are looked at at a time.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backuppod"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -22,6 +23,8 @@ type reconciler struct{ *kit.Tools }
 type facts struct {
 	// cluster is the one of its name, nil if there is none.
 	cluster *etcdv1beta2.EtcdCluster
+	// unfit and why tell what keeps it from being taken up; empty: nothing that is known here.
+	unfit, why string
 }
 
 // Observe reads the cluster.
@@ -34,11 +37,24 @@ func (r *reconciler) Observe(ctx context.Context, restore *etcdv1beta2.EtcdResto
 	case err != nil:
 		return facts{}, fmt.Errorf("read EtcdCluster: %w", err)
 	}
-	return facts{cluster: cluster}, nil
+	f := facts{cluster: cluster}
+	if restore.Status.Succeeded || cluster.Status.Restore.TookUp(restore.UID) {
+		return f, nil
+	}
+	f.unfit, f.why, err = backuppod.Unfit(ctx, r.Live, restore)
+	return f, err
 }
 
+// needsAgain passes until it is looked again for what a restore lacks.
+const needsAgain = 5 * time.Second
+
 // Plan changes nothing: the cluster does what is to be done.
-func (r *reconciler) Plan(*etcdv1beta2.EtcdRestore, facts, time.Time) kit.Plan { return kit.Plan{} }
+func (r *reconciler) Plan(_ *etcdv1beta2.EtcdRestore, f facts, _ time.Time) kit.Plan {
+	if f.unfit == "" || f.unfit == etcdv1beta2.ReasonInvalidSpec { // a spec never changes
+		return kit.Plan{}
+	}
+	return kit.Plan{Again: needsAgain}
+}
 
 // serves tells whether clients are served.
 func serves(c *etcdv1beta2.EtcdCluster) bool {

@@ -44,6 +44,8 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s is paused; nothing is restored until it is not", name)
 	case at == nil && f.cluster.Status.Restore.TookUp(restore.UID):
 		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, and has lost its quorum since; it went on from what was left", name)
+	case at == nil && f.unfit != "":
+		return f.unfit, fmt.Sprintf("%s; EtcdCluster %s has not taken it up", f.why, name)
 	case at == nil:
 		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet%s", name, behind(f.cluster))
 	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -36,6 +38,11 @@ func of(uid, phase string, options ...option) facts {
 	return facts{cluster: c}
 }
 
+func unfit(f facts) facts {
+	f.unfit, f.why = etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"
+	return f
+}
+
 func serving(c *etcdv1beta2.EtcdCluster) {
 	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: etcdv1beta2.EtcdClusterAvailable, Status: metav1.ConditionTrue, Reason: "ClusterAvailable"})
 }
@@ -54,6 +61,7 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		"there is no cluster":        {facts{}, "False ClusterMissing: There is no EtcdCluster example; when it is made it begins with this backup", false},
 		"the cluster sleeps":         {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Hibernate = true }), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
 		"the cluster is paused":      {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
+		"it cannot begin":            {unfit(of("", "")), "False SecretMissing: s3.awsSecret: there is no Secret aws; EtcdCluster example has not taken it up", false},
 		"it is not taken up yet":     {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not taken it up yet", false},
 		"another is under way":       {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not taken it up yet: an earlier restore, which was deleted, is called off first", false},
 		"another was called off":     {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
@@ -85,5 +93,35 @@ func TestWhatSucceededHasWhateverBecomesOfTheCluster(t *testing.T) {
 	(&reconciler{}).Report(r, facts{}, kit.Outcome{}, noon.Add(time.Hour))
 	if !r.Status.Succeeded || r.Status.Object != before.Status.Object || len(r.Status.Conditions) != 1 || r.Status.Conditions[0].Status != metav1.ConditionTrue {
 		t.Errorf("expected the status to stay, got %+v", r.Status)
+	}
+}
+
+func TestWhatARestoreLacksIsLookedForAgainUntilTheClusterHasTakenItUp(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := etcdv1beta2.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		taken  string
+		object string
+		again  bool
+		want   string
+	}{
+		"there is no Secret": {"", "", true, etcdv1beta2.ReasonSecretMissing},
+		"it makes no sense":  {"", "others", false, etcdv1beta2.ReasonInvalidSpec},
+		"it was taken up":    {"uid-of-restore", "", false, ""},
+		"one before it was":  {"uid-of-another", "", true, etcdv1beta2.ReasonSecretMissing},
+	} {
+		r := newRestore()
+		r.Spec.BackupStorageType, r.Spec.Object = etcdv1beta2.StorageS3, c.object
+		r.Spec.S3 = &etcdv1beta2.S3Source{Path: "backups/example", AWSSecret: "aws"}
+		cluster := of(c.taken, etcdv1beta2.PhaseRestored).cluster
+		cluster.Namespace, cluster.Name = r.Namespace, r.Name
+		tools := &kit.Tools{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).Build(), Live: fake.NewFakeClient()}
+		f, err := (&reconciler{Tools: tools}).Observe(t.Context(), r)
+		again := (&reconciler{}).Plan(r, f, noon).Again > 0
+		if err != nil || f.unfit != c.want || again != c.again {
+			t.Errorf("%s: expected %q, looked for again %t; got %q, %t, %v", name, c.want, c.again, f.unfit, again, err)
+		}
 	}
 }

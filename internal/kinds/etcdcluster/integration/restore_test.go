@@ -104,18 +104,28 @@ func TestAClusterThatIsMadeAfterItsRestoreBeginsWithTheBackup(t *testing.T) {
 	s.awaitRestored(r, nil)
 }
 
-func TestARestoreThatLacksItsSecretIsToldAndCalledOffAndTheClusterStaysWhatItIs(t *testing.T) {
+func TestARestoreThatLacksItsSecretHoldsNothingUpAndBeginsWhenThatIsThere(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)
-	before, pods := s.awaitWhole(), s.pods()
-	r := s.restore("missing")
-	s.await("False SecretMissing", "s3.awsSecret: there is no Secret missing", "the cluster stays what it is")
-	s.delete(r)
-	s.await("True AllMembersReady")
-	after := s.get()
-	if after.Status.ClusterID != before.Status.ClusterID || after.Status.Lineage != "" || !slices.Equal(names(s.pods()), names(pods)) {
-		t.Errorf("expected the cluster as it was, got %+v", after.Status)
+	s.awaitWhole()
+	r, pods := s.restore("late"), s.pods()
+	s.delete(&pods[1])
+	operator.Until(t, "the member is made anew", func() error {
+		now := s.pods()
+		if !slices.Equal(names(now), names(pods)) || slices.ContainsFunc(now, func(p corev1.Pod) bool { return p.UID == pods[1].UID }) {
+			return fmt.Errorf("pods %q", names(now))
+		}
+		return nil
+	})
+	if c := s.await("True AllMembersReady"); c.Status.Restore != nil {
+		t.Errorf("expected the restore to wait, got %+v", c.Status.Restore)
 	}
+	secret := &corev1.Secret{}
+	secret.Namespace, secret.Name = s.ns, "late"
+	if err := env.Client.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitRestored(r, pods)
 }
 
 func TestARestoreThatIsCalledOffInTheMiddleLeavesNothing(t *testing.T) {
