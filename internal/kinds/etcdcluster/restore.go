@@ -34,7 +34,7 @@ func (f facts) takesUp(c *etcdv1beta2.EtcdCluster) bool {
 
 // takesRestore tells whether there is an EtcdRestore to begin with: what is left of the last has to go before.
 func (f facts) takesRestore(c *etcdv1beta2.EtcdCluster) bool {
-	return f.restoreAsked(c) && !f.paused && !c.Spec.Hibernate && !f.leftovers(c)
+	return f.restoreAsked(c) && !f.isHeld(c) && !f.leftovers(c)
 }
 
 // restoreAsked tells whether somebody asks for a restore that was not taken up yet, and can begin. A cluster that was
@@ -52,6 +52,9 @@ func (f facts) restoreWaits(c *etcdv1beta2.EtcdCluster) bool {
 	}
 	return !c.Status.Restore.TookUp(r.UID)
 }
+
+// isHeld tells whether the user wants nothing to begin, and the cluster not to go over.
+func (f facts) isHeld(c *etcdv1beta2.EtcdCluster) bool { return f.paused || c.Spec.Hibernate }
 
 // isCalledOff tells whether the restore that was taken up is not to go on.
 func (f facts) isCalledOff(c *etcdv1beta2.EtcdCluster) bool { return f.origin(c) == nil }
@@ -122,7 +125,7 @@ func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster
 
 // observeFit asks what keeps a restore that waits from beginning: until it can, the cluster is cared for as ever.
 func (r *reconciler) observeFit(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	if c.Status.ClusterID == "" || f.paused || c.Spec.Hibernate || !f.restoreWaits(c) {
+	if c.Status.ClusterID == "" || f.isHeld(c) || !f.restoreWaits(c) {
 		return nil
 	}
 	reason, message, err := backuppod.Unfit(ctx, r.Live, f.restore)
@@ -162,7 +165,7 @@ func placeOf(r *etcdv1beta2.EtcdRestore) backuppod.Place {
 // confirmSeed asks the API server itself whether the seed's pod is there, when that is all that is left to be
 // known: what is done next has the former data go.
 func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	if !restoring(c) || f.paused || c.Spec.Hibernate || f.isCalledOff(c) || !f.seedServes(c) || f.cutOff(c) != "" {
+	if !restoring(c) || f.isHeld(c) || f.isCalledOff(c) || !f.seedServes(c) || f.cutOff(c) != "" {
 		return nil
 	}
 	pod, err := r.isThere(ctx, f.seed(c).pod, &corev1.Pod{})

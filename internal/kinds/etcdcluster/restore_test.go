@@ -587,3 +587,28 @@ func TestWhileARestoreGoesOnAvailableIsOnlySaidAsFarAsPodsTell(t *testing.T) {
 	w.pods[memberName(w.c, 1)].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	is("True ClusterAvailable: Cluster available: 2 of 3 pods of voters are ready, 2 are needed")
 }
+
+func TestReadySaysWhoHoldsARestoreThatGoesOn(t *testing.T) {
+	begun := func() world { return observed(newCluster(), 3).wantsRestore().takenUp().seeded().restored(whole) }
+	paused := func(w world) world {
+		return pausedNow(w.asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }))
+	}
+	for name, c := range map[string]struct {
+		world world
+		want  string
+	}{
+		"spec.paused":    {paused(begun().serving()), "False Paused: EtcdRestore example: it waits for spec.paused to be taken back"},
+		"by annotation":  {pausedNow(begun().serving()), "False Paused: EtcdRestore example: it waits for annotation opcrew.io/paused to be taken back"},
+		"spec.hibernate": {begun().serving().asks(hibernates), "False Hibernating: EtcdRestore example: it waits for spec.hibernate to be taken back: until then the cluster does not go over"},
+		"while it reads": {pausedNow(begun()), "False Paused: EtcdRestore example: it waits for annotation opcrew.io/paused to be taken back"},
+	} {
+		c.world.seedIsLive = false
+		if err := reading(t, nil, []client.Object{c.world.restore, c.world.others.pods[0]}).confirmSeed(t.Context(), c.world.c, &c.world.facts); err != nil {
+			t.Fatal(err)
+		}
+		got := report(c.world)
+		if ready := conditionOf(got, "Ready"); !strings.HasPrefix(ready, c.want) || got.Status.Lineage != "" {
+			t.Errorf("%s: expected the cluster to stay, and\n%s, got\n%s", name, c.want, ready)
+		}
+	}
+}

@@ -116,6 +116,9 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 
 // whyNotRestored tells what keeps the seed from serving; without a reason it only takes its time.
 func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.Outcome) (reason, message string) {
+	if f.isHeld(c) {
+		return f.whoHolds(c)
+	}
 	taken, isTaken := done.First(ensure.Taken)
 	switch order := restoreOrder(c, *f.origin(c), seed).Check(); {
 	case order != nil:
@@ -132,6 +135,17 @@ func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.
 		return "", "the pod of member " + seed.name + " is being made"
 	}
 	return f.whySeedWaits(c, seed)
+}
+
+// whoHolds tells what the user has to take back for a restore to go on.
+func (f facts) whoHolds(c *etcdv1beta2.EtcdCluster) (reason, message string) {
+	switch {
+	case c.Spec.Paused:
+		return common.ReasonPaused, "it waits for spec.paused to be taken back"
+	case f.paused:
+		return common.ReasonPaused, "it waits for annotation " + common.PausedAnnotation + " to be taken back"
+	}
+	return etcdv1beta2.ReasonHibernating, "it waits for spec.hibernate to be taken back: until then the cluster does not go over"
 }
 
 // whySeedWaits tells how far a seed is that has a pod.

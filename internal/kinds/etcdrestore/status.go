@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
@@ -38,12 +39,10 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 	switch at := progress(restore, f); {
 	case f.cluster == nil:
 		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("There is no EtcdCluster %s; when it is made it begins with this backup", name)
-	case f.cluster.Spec.Hibernate && at == nil:
-		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s hibernates; nothing is restored until it is woken", name)
-	case f.cluster.Spec.Paused && at == nil:
-		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s is paused; nothing is restored until it is not", name)
 	case at == nil && f.cluster.Status.Restore.TookUp(restore.UID):
 		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, and has lost its quorum since; it went on from what was left", name)
+	case (at == nil || at.Phase == etcdv1beta2.PhaseRestoring) && held(f.cluster) != "":
+		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s %s", name, held(f.cluster))
 	case at == nil && f.unfit != "":
 		return f.unfit, fmt.Sprintf("%s; EtcdCluster %s has not taken it up", f.why, name)
 	case at == nil:
@@ -68,6 +67,17 @@ func behind(c *etcdv1beta2.EtcdCluster) string {
 		return ": an earlier restore, which was deleted, is called off first"
 	}
 	return ": what is left of an earlier restore has to go first"
+}
+
+// held tells what the user of a cluster wants that keeps it from being restored, and until when; empty: nothing.
+func held(c *etcdv1beta2.EtcdCluster) string {
+	switch {
+	case c.Spec.Hibernate:
+		return "hibernates; nothing is restored until it is woken"
+	case c.Spec.Paused || common.IsSet(c.Annotations, common.PausedAnnotation):
+		return "is paused; nothing is restored until it is not"
+	}
+	return ""
 }
 
 // progress is what the cluster says of this very restore, nil for nothing.

@@ -12,7 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -38,6 +40,12 @@ func of(uid, phase string, options ...option) facts {
 	return facts{cluster: c}
 }
 
+func annotated(c *etcdv1beta2.EtcdCluster) {
+	c.Annotations = map[string]string{common.PausedAnnotation: "true"}
+}
+
+func asleep(c *etcdv1beta2.EtcdCluster) { c.Spec.Hibernate = true }
+
 func unfit(f facts) facts {
 	f.unfit, f.why = etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"
 	return f
@@ -58,14 +66,18 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		want      string
 		succeeded bool
 	}{
-		"there is no cluster":        {facts{}, "False ClusterMissing: There is no EtcdCluster example; when it is made it begins with this backup", false},
-		"the cluster sleeps":         {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Hibernate = true }), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
-		"the cluster is paused":      {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
-		"it cannot begin":            {unfit(of("", "")), "False SecretMissing: s3.awsSecret: there is no Secret aws; EtcdCluster example has not taken it up", false},
-		"it is not taken up yet":     {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not taken it up yet", false},
-		"another is under way":       {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not taken it up yet: an earlier restore, which was deleted, is called off first", false},
-		"another was called off":     {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
-		"another is carried through": {of("uid-of-another", etcdv1beta2.PhaseRestored, serving), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
+		"there is no cluster":                 {facts{}, "False ClusterMissing: There is no EtcdCluster example; when it is made it begins with this backup", false},
+		"the cluster sleeps":                  {of("", "", asleep), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
+		"the cluster is paused":               {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
+		"it cannot begin":                     {unfit(of("", "")), "False SecretMissing: s3.awsSecret: there is no Secret aws; EtcdCluster example has not taken it up", false},
+		"the cluster is paused by annotation": {of("", "", annotated), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
+		"it is paused in the middle":          {of(mine, etcdv1beta2.PhaseRestoring, annotated), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
+		"it sleeps in the middle":             {of(mine, etcdv1beta2.PhaseRestoring, asleep), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
+		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, annotated), "True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on", true},
+		"it is not taken up yet":              {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not taken it up yet", false},
+		"another is under way":                {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not taken it up yet: an earlier restore, which was deleted, is called off first", false},
+		"another was called off":              {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
+		"another is carried through":          {of("uid-of-another", etcdv1beta2.PhaseRestored, serving), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
 		"a recovery is under way": {of("uid-of-recovery", etcdv1beta2.PhaseRestoring, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{}
 		}), "False Waiting: EtcdCluster example has not taken it up yet: its recovery from a lost quorum is called off first", false},
@@ -122,6 +134,24 @@ func TestWhatARestoreLacksIsLookedForAgainUntilTheClusterHasTakenItUp(t *testing
 		again := (&reconciler{}).Plan(r, f, noon).Again > 0
 		if err != nil || f.unfit != c.want || again != c.again {
 			t.Errorf("%s: expected %q, looked for again %t; got %q, %t, %v", name, c.want, c.again, f.unfit, again, err)
+		}
+	}
+}
+
+func TestARestoreHearsThatItsClusterIsHeld(t *testing.T) {
+	is := func(options ...option) *etcdv1beta2.EtcdCluster { return of("", "", options...).cluster }
+	for name, c := range map[string]struct {
+		now  *etcdv1beta2.EtcdCluster
+		want bool
+	}{
+		"nothing has changed":  {is(), false},
+		"it is paused":         {is(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), true},
+		"paused by annotation": {is(annotated), true},
+		"it sleeps":            {is(asleep), true},
+		"it has other members": {is(func(c *etcdv1beta2.EtcdCluster) { c.Status.Size = 5 }), false},
+	} {
+		if got := wentOn.Update(event.UpdateEvent{ObjectOld: is(), ObjectNew: c.now}); got != c.want {
+			t.Errorf("%s: expected the restore to look %t, got %t", name, c.want, got)
 		}
 	}
 }
