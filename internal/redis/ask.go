@@ -70,6 +70,7 @@ func parseInfo(text string) NodeStatus {
 	}
 	if info["role"] == "slave" {
 		status.Offset = number("slave_repl_offset")
+		status.Unlinked = !status.LinkUp && info["master_link_down_since_seconds"] == "-1"
 	}
 	return status
 }

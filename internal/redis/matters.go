@@ -19,10 +19,10 @@ type matters struct {
 
 // state is that of a process.
 type state struct {
-	answers, loading, linkUp, clusterOK bool
-	id, run, role, primary, slots, open string
-	version                             Version
-	known                               string
+	answers, loading, linkUp, unlinked, clusterOK bool
+	id, run, role, primary, slots, open           string
+	version                                       Version
+	known                                         string
 }
 
 // moveState is that of a move: in steps of some percent while it goes on.
@@ -48,7 +48,7 @@ func (v View) matters() matters {
 // state leaves out what changes with every slot that is moved.
 func (s NodeStatus) state(moving bool) state {
 	out := state{
-		answers: s.Answers(), loading: s.Loading, linkUp: s.LinkUp, clusterOK: s.ClusterOK,
+		answers: s.Answers(), loading: s.Loading, linkUp: s.LinkUp, unlinked: s.Unlinked, clusterOK: s.ClusterOK,
 		id: s.ID, run: s.RunID, role: string(s.Role), primary: s.PrimaryID, version: s.Version,
 	}
 	if !moving {

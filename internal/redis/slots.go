@@ -60,6 +60,19 @@ func ParseSlot(text string) (SlotRange, error) {
 	return SlotRange{from, to}, nil
 }
 
+// ParseSlots reads ranges with commas between them, such as 0-5460,7000, in any order.
+func ParseSlots(text string) (Slots, error) {
+	var numbers []int
+	for part := range strings.SplitSeq(text, ",") {
+		slots, err := ParseSlot(part)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, Slots{slots}.Numbers()...)
+	}
+	return SlotsOf(numbers...), nil
+}
+
 // Len counts the slots.
 func (s Slots) Len() int {
 	n := 0

@@ -49,6 +49,12 @@ type Failback struct{ Address string }
 // Takeover has a replica take the lead without asking anybody.
 type Takeover struct{ Address string }
 
+// ForceFailover has a replica ask the others for their votes without waiting for its primary, which
+// is gone (Redis: CLUSTER FAILOVER FORCE). It is for one that was restarted since it saw the primary
+// last: such a one does not ask by itself, however long it is waited for (Redis:
+// cluster-replica-validity-factor).
+type ForceFailover struct{ Address string }
+
 // Forget has processes, by address, strike one from their tables.
 type Forget struct {
 	ID string
@@ -112,6 +118,10 @@ func (s Failback) String() string { return "have " + s.Address + " take the lead
 
 func (s Takeover) String() string {
 	return "have " + s.Address + " take the lead of a lost primary"
+}
+
+func (s ForceFailover) String() string {
+	return "have " + s.Address + " be elected in the place of a lost primary"
 }
 
 func (s Forget) String() string { return "forget " + s.ID }

@@ -54,6 +54,9 @@ type NodeStatus struct {
 	// the primary had when they connected, and is connected.
 	PrimaryID string
 	LinkUp    bool
+	// Unlinked tells that a replica has not been connected to its primary since it was started.
+	// What it holds is what it read from disk, and by itself it is not elected.
+	Unlinked bool
 	// Offset is how much of the stream of writes it has written, or received: in bytes.
 	Offset int64
 	// Slots are those that it claims for itself. A replica claims none.
@@ -77,6 +80,12 @@ func (s NodeStatus) Answers() bool { return s.Err == nil && !s.Loading && s.ID !
 
 // Leads tells whether it serves slots.
 func (s NodeStatus) Leads() bool { return s.Answers() && s.Role == Primary && len(s.Slots) > 0 }
+
+// HasCopy tells whether it holds what a primary had: a replica that has, or had, all of it, or one
+// that read some of it from disk.
+func (s NodeStatus) HasCopy() bool {
+	return s.Answers() && s.Role == Replica && (!s.Unlinked || s.Keys > 0)
+}
 
 // Fresh tells whether it has never been in a cluster, or has been reset: it knows nobody,
 // claims nothing and holds nothing.

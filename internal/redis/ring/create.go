@@ -43,11 +43,15 @@ func assign(f *facts) verdict {
 	if len(f.unowned) == 0 {
 		return verdict{}
 	}
-	if silent := f.silent(); len(silent) > 0 {
+	given := f.givenUp().Within(f.unowned)
+	if silent := f.silent(); len(silent) > 0 && len(given) == 0 {
 		return halt(Unowned, "slots %s are claimed by nobody who answers: waiting for %s", brief(f.unowned), list(silent))
 	}
 	if unheard := f.unheard(); len(unheard) > 0 {
 		return halt(Acquainted, "%s has not heard of all others", unheard[0])
+	}
+	if len(given) > 0 {
+		return f.reassign(given)
 	}
 	slots, ok := f.shares()
 	if !ok {

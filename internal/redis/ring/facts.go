@@ -126,6 +126,11 @@ func (f *facts) leaders() []*proc { return f.where((*proc).leads) }
 // silent are those that do not answer, whether or not they can run.
 func (f *facts) silent() []*proc { return f.where(func(p *proc) bool { return !p.answers }) }
 
+// running are those that do not answer and may run.
+func (f *facts) running() []*proc {
+	return f.where(func(p *proc) bool { return !p.answers && !p.gone })
+}
+
 func (f *facts) leaves(p *proc) bool { return p.Pod >= f.ring.Nodes }
 
 func (f *facts) home(i int) *proc { return f.procs[2*i] }

@@ -31,6 +31,8 @@ func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 		return j.failback(step)
 	case redis.Takeover:
 		return j.takeover(step)
+	case redis.ForceFailover:
+		return j.force(step)
 	case redis.Forget:
 		return j.forget(step)
 	case redis.CancelMove:
@@ -123,12 +125,19 @@ func (j judge) setEpoch(step redis.SetEpoch) string {
 }
 
 func (j judge) assign(step redis.AssignSlots) string {
-	if silent, _ := j.silent(); silent > 0 {
-		return "somebody does not answer, and may have the slots"
-	}
+	silent, mayRun := j.silent()
 	for address, slots := range step.Slots {
-		if status := j.Nodes[address]; status.Keys > 0 || len(status.Slots) > 0 || status.Role != redis.Primary {
+		status := j.Nodes[address]
+		given := len(slots.Without(j.ring.Forsaken)) == 0
+		switch {
+		case mayRun > 0 || silent > 0 && !given:
+			return "somebody does not answer, and may have the slots"
+		case !status.Answers() || status.Role != redis.Primary:
+			return address + " is no primary that answers"
+		case !given && (status.Keys > 0 || len(status.Slots) > 0):
 			return address + " is not an empty primary"
+		case !given && j.formed():
+			return "the data of slots that were not given up would be passed over"
 		}
 		for _, slot := range slots.Numbers() {
 			if j.claimed(slot) {
@@ -137,6 +146,23 @@ func (j judge) assign(step redis.AssignSlots) string {
 		}
 	}
 	return ""
+}
+
+// formed tells whether slots that nobody claims are not those of a cluster that is being made: somebody has other
+// slots than in the beginning, or was there and is not.
+func (j judge) formed() bool {
+	all := j.answering()
+	for id, status := range all {
+		if slots := status.Slots; len(slots) > 0 && slots.String() != even(j.pod(id), j.ring.Nodes).String() {
+			return true
+		}
+		for _, peer := range status.Known {
+			if _, answers := all[peer.ID]; !answers && !peer.Handshake && j.pod(id) < j.ring.Nodes {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (j judge) replicate(step redis.Replicate) string {
@@ -151,7 +177,7 @@ func (j judge) replicate(step redis.Replicate) string {
 		return ""
 	}
 	primary, answers := j.answering()[status.PrimaryID]
-	if !answers && j.owners()[status.PrimaryID] {
+	if !answers && j.owners()[status.PrimaryID] && !j.mayBeForgotten(status.PrimaryID) {
 		return "the replica of a lost primary would drop what it has"
 	}
 	_, linked := j.followers(status.PrimaryID)

@@ -50,14 +50,14 @@ func (f *facts) dismiss(p *proc) verdict {
 		return f.strike(p)
 	case p.leads():
 		return refuse(Moving, "%s leaves, and has slots %s yet", p, brief(p.status.Slots))
+	case len(f.followers(p.id())) > 0:
+		return refuse(LastReplica, "%s leaves, and %s follows it yet", p, f.followers(p.id())[0])
 	case p.status.Role == redis.Replica:
 		return f.release(p)
 	case p.status.Keys > 0:
 		return refuse(HoldsKeys, "%s leaves, has no slots, and yet %d keys: is that data that is missing elsewhere?", p, p.status.Keys)
 	case p.open():
 		return refuse(Moving, "%s leaves, and has slots open", p)
-	case len(f.followers(p.id())) > 0:
-		return refuse(LastReplica, "%s leaves, and %s follows it yet", p, f.followers(p.id())[0])
 	case f.dependent() != nil:
 		return refuse(LastReplica, "%s leaves after %s", p, f.dependent())
 	}

@@ -16,7 +16,8 @@ func rules() []rule {
 		create,    // number the processes of a new cluster
 		introduce, // whoever does not know where another is
 		takeover,  // shards that cannot be had back by an election
-		assign,    // the slots of a new cluster
+		forsake,   // primaries whose data the user has given up
+		assign,    // the slots of a new cluster, and those that were given up
 		moving,    // the rest waits for slots that are on their way
 		settle,    // slots that a move has left open
 		failback,  // the lead goes home

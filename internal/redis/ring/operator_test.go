@@ -33,9 +33,11 @@ type operator struct {
 	nodes int
 	pods  []*pod
 	gone  map[int]bool
-	rate  int64
-	steps []string
-	why   ring.Why
+	// forsaken are slots whose data is given up.
+	forsaken redis.Slots
+	rate     int64
+	steps    []string
+	why      ring.Why
 }
 
 type pod struct{ home, guest *server }
@@ -104,7 +106,7 @@ func (o *operator) note(why ring.Why) {
 func (o *operator) wanted() ring.Ring {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	out := ring.Ring{Nodes: o.nodes}
+	out := ring.Ring{Nodes: o.nodes, Forsaken: o.forsaken}
 	for i, p := range o.pods {
 		pod := ring.Pod{Gone: o.gone[i]}
 		if !pod.Gone {

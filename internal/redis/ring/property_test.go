@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/opcrew/opcrew/internal/redis"
@@ -25,17 +26,21 @@ func TestNoViewLeadsToAForbiddenStep(t *testing.T) {
 			continue
 		}
 		seen[reflect.TypeOf(step).Name()]++
+		seen[strings.Join(strings.Fields(why.Doing)[:2], " ")]++
 		if wrong := forbidden(view, w.ring, step); wrong != "" {
 			t.Fatalf("seed %d: %s (%s): %s\n%s", seed, step, why.Doing, wrong, w)
 		}
 	}
 	for _, step := range []redis.Step{
 		redis.SetEpoch{}, redis.Introduce{}, redis.AssignSlots{}, redis.Replicate{}, redis.Failback{}, redis.Takeover{},
-		redis.Forget{}, redis.CancelMove{}, redis.MoveSlots{}, redis.StopMove{}, redis.ResetEmpty{},
+		redis.ForceFailover{}, redis.Forget{}, redis.CancelMove{}, redis.MoveSlots{}, redis.StopMove{}, redis.ResetEmpty{},
 	} {
 		if name := reflect.TypeOf(step).Name(); seen[name] == 0 {
 			t.Errorf("expected some of %d views to lead to %s, so that it is tried here: %v", seeds, name, seen)
 		}
+	}
+	if seen["give up"] == 0 || seen["give out"] == 0 {
+		t.Errorf("expected some of %d views to lead to slots being given up, and given out again: %v", seeds, seen)
 	}
 }
 
@@ -69,6 +74,25 @@ func random(r *rand.Rand) *world {
 	return w
 }
 
+// lose has both copies of a shard be gone, or also what others know of them, or has the replica be restarted without
+// its primary. The user gives up what was in it.
+func (w *world) lose(shard, how int) {
+	home, guest := fmt.Sprintf("h%d", shard), fmt.Sprintf("g%d", (shard+1)%len(w.ring.Pods))
+	w.ring.Forsaken = redis.SlotsOf(append(w.ring.Forsaken.Numbers(), w.one(home).Slots.Numbers()...)...)
+	ghosts := w.ghosts
+	w.wipe(home)
+	w.join(home)
+	if how == 2 {
+		w.restart(guest)
+		return
+	}
+	w.wipe(guest)
+	w.join(guest)
+	if how == 1 {
+		w.ghosts = ghosts
+	}
+}
+
 // drain has those that leave have no slots.
 func (w *world) drain() {
 	for i := w.ring.Nodes; i < len(w.ring.Pods); i++ {
@@ -84,7 +108,7 @@ func (w *world) drain() {
 func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or two each
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)
-	switch r.IntN(21) {
+	switch r.IntN(25) {
 	case 0, 1:
 		p.down = true
 	case 2, 3:
@@ -124,7 +148,13 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 		p.alone = true
 	case 19:
 		w.move = &redis.Progress{Goal: w.ring.Nodes + r.IntN(2), Slots: 9, Ended: r.IntN(2) == 0}
-	case 20:
+	case 20, 21:
+		w.restart(name)
+	case 22:
+		w.lose(r.IntN(len(w.ring.Pods)), r.IntN(3))
+	case 23:
+		w.ring.Forsaken = redis.SlotsOf(append(w.ring.Forsaken.Numbers(), p.Slots.Numbers()...)...)
+	case 24:
 		w.ring.Pods[r.IntN(len(w.ring.Pods))].Yields = true
 	}
 }
@@ -133,8 +163,8 @@ func (w *world) String() string {
 	out := fmt.Sprintf("%d pods wanted of %d\n", w.ring.Nodes, len(w.ring.Pods))
 	for _, name := range w.order {
 		p := w.one(name)
-		out += fmt.Sprintf("%s %s down=%v alone=%v loading=%v %s of %q link=%v keys=%d slots=%s migrating=%v importing=%v\n",
-			name, p.ID, p.down, p.alone, p.Loading, p.Role, p.PrimaryID, p.LinkUp, p.Keys, p.Slots, p.Migrating, p.Importing)
+		out += fmt.Sprintf("%s %s down=%v alone=%v loading=%v %s of %q link=%v unlinked=%v keys=%d slots=%s migrating=%v importing=%v\n",
+			name, p.ID, p.down, p.alone, p.Loading, p.Role, p.PrimaryID, p.LinkUp, p.Unlinked, p.Keys, p.Slots, p.Migrating, p.Importing)
 	}
-	return out + fmt.Sprintf("ghosts: %v", w.ghosts)
+	return out + fmt.Sprintf("ghosts: %v\nforsaken: %s", w.ghosts, w.ring.Forsaken)
 }

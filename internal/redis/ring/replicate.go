@@ -96,6 +96,9 @@ func (f *facts) leaving(p *proc) verdict {
 // else until the primary has another replica in sync, or nothing to be replicated.
 func (f *facts) unfollow(p *proc) verdict {
 	primary := f.byID[p.status.PrimaryID]
+	if primary == nil && f.forsaken(p.status.PrimaryID) && !p.status.HasCopy() {
+		return verdict{}
+	}
 	if primary == nil {
 		if slots := f.lost[p.status.PrimaryID]; len(slots) > 0 {
 			return refuse(Election, "%s has slots %s of a primary that does not answer", p, brief(slots))

@@ -9,6 +9,8 @@
 // and the reasons why others are not taken. Nothing here reads or writes.
 package ring
 
+import "github.com/opcrew/opcrew/internal/redis"
+
 // Ring is what is wanted, and what is known of the pods.
 type Ring struct {
 	// Nodes is how many pods the ring shall have, from 1.
@@ -16,6 +18,9 @@ type Ring struct {
 	// Pods are those that there are, by ordinal: those beyond Nodes leave, and one that has
 	// yet to be made may be missing at the end.
 	Pods []Pod
+	// Forsaken are slots whose data the user gives up, where it is lost. No others are given out
+	// in a cluster that had data.
+	Forsaken redis.Slots
 }
 
 // Pod is what is known of one.

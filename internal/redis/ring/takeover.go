@@ -4,7 +4,7 @@
 package ring
 
 import (
-	"slices"
+	"cmp"
 
 	"github.com/opcrew/opcrew/internal/redis"
 )
@@ -23,15 +23,21 @@ func takeover(f *facts) verdict {
 
 func (f *facts) replace(id string, majority bool, answer, all int) verdict {
 	slots := brief(f.lost[id])
-	heir := f.heir(id)
-	running := f.where(func(p *proc) bool { return !p.answers && !p.gone })
+	heir, running := f.heir(id), f.running()
 	switch {
 	case heir == nil && len(running) > 0:
 		return refuse(Lost, "slots %s are served by nobody: waiting for %s", slots, list(running))
+	case heir == nil && f.forsaken(id):
+		return verdict{}
 	case heir == nil:
 		return refuse(Lost, "slots %s are lost: their primary %s is gone, and no replica of it answers", slots, id)
-	case majority:
+	case majority && !heir.status.Unlinked:
 		return refuse(Election, "slots %s: %s is about to be elected by %d of %d primaries", slots, heir, answer, all)
+	case majority && len(running) > 0:
+		return refuse(Fenced, "slots %s: %s has a copy, but was restarted and may lack the last writes: it may not lead before %s answers, or is gone for certain",
+			slots, heir, list(running))
+	case majority:
+		return take(redis.ForceFailover{Address: heir.Address}, "have %s elected for slots %s: it was restarted and would wait for its primary, which is gone", heir, slots)
 	case len(running) > 0:
 		return refuse(Fenced, "slots %s: %d of %d primaries are too few to elect %s, which may not take over while %s may still run",
 			slots, answer, all, heir, list(running))
@@ -39,11 +45,37 @@ func (f *facts) replace(id string, majority bool, answer, all int) verdict {
 	return take(redis.Takeover{Address: heir.Address}, "have %s take over slots %s: %d of %d primaries are too few to elect it", heir, slots, answer, all)
 }
 
-// heir is the replica of a lost primary that has most of its writes.
+// heir is the replica of a lost primary that has most of its writes. One that has never had any
+// is none: to have it lead would pass the loss over in silence.
 func (f *facts) heir(id string) *proc {
-	heirs := f.followers(id)
-	if len(heirs) == 0 {
-		return nil
+	var best *proc
+	for _, p := range f.followers(id) {
+		if p.status.HasCopy() && (best == nil || p.ahead(best)) {
+			best = p
+		}
 	}
-	return slices.MaxFunc(heirs, func(a, b *proc) int { return int(a.status.Offset - b.status.Offset) })
+	return best
+}
+
+// ahead tells whether a replica has more of the writes than another, for all that is known: of one
+// that was restarted the offset may not be.
+func (p *proc) ahead(other *proc) bool {
+	return cmp.Or(
+		cmp.Compare(p.status.Offset, other.status.Offset),
+		cmp.Compare(linked(p), linked(other)),
+		cmp.Compare(p.status.Keys, other.status.Keys),
+	) > 0
+}
+
+func linked(p *proc) int {
+	if p.status.Unlinked {
+		return 0
+	}
+	return 1
+}
+
+// Majority tells whether enough of the primaries that have slots answer to elect others.
+func Majority(view redis.View, wanted Ring) bool {
+	answer, all := survey(view, wanted).quorum()
+	return answer > all/2
 }

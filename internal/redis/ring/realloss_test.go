@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+func TestAShardIsServedByAReplicaThatWasRestartedWhenItsPrimaryIsGone(t *testing.T) {
+	o, w := written(t)
+	for _, p := range o.pods {
+		o.kill(p.servers()...)
+	}
+	o.pods[0].home.wipe(t)
+	for _, p := range o.pods {
+		o.restart(newHost(), p.servers()...)
+	}
+	o.settled(soon)
+	o.tookSteps("be elected in the place of a lost primary", "take the lead by agreement")
+	o.keeps(w)
+}
+
+func TestAShardThatIsLostIsGivenUpWhenTheUserSaysSo(t *testing.T) {
+	o, w := written(t)
+	lose := []*server{o.pods[0].home, o.pods[1].guest}
+	o.kill(lose...)
+	for _, s := range lose {
+		s.wipe(t)
+		o.restart(o.host(s.pod), s)
+	}
+	var lost redis.Slots
+	o.await(soon, "the loss to be told", func(view redis.View, wanted ring.Ring, why ring.Why) bool {
+		loss := ring.Missing(view, wanted)
+		lost = loss.Slots
+		return loss.Waits == "" && lost.String() == "0-5460" && refuses(ring.Lost)(view, wanted, why)
+	})
+	o.forsake(lost)
+	o.settled(soon)
+	o.tookSteps("forget", "assign slots to 1 primaries")
+	var gone int
+	client := o.client()
+	for key, n := range w.acked {
+		slot, err := client.ClusterKeySlot(context.Background(), key).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := client.Get(context.Background(), key).Int()
+		switch {
+		case lost.Contains(int(slot)):
+			gone++
+		case err != nil || got < n:
+			t.Errorf("expected to find %s as it was, %d, got %d (%v)", key, n, got, err)
+		}
+	}
+	if gone == 0 {
+		t.Error("expected some of the keys to have been in the slots that were lost")
+	}
+	if err := client.Set(t.Context(), "{mid}1", "again", 0).Err(); err != nil {
+		t.Errorf("expected slots of the first shard to be written to again, got %v", err)
+	}
+}
+
+// written is a cluster of three that was written to, and of which all copies are up to date.
+func written(t *testing.T) (*operator, *writer) {
+	t.Helper()
+	o := operate(t, 3)
+	o.settled(soon)
+	w := o.write()
+	time.Sleep(2 * time.Second)
+	w.stop()
+	time.Sleep(2 * time.Second) // they write to disk once a second
+	return o, w
+}
+
+// forsake has the user give up slots.
+func (o *operator) forsake(slots redis.Slots) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.forsaken = slots
+}
