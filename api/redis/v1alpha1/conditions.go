@@ -80,9 +80,12 @@ const (
 	ReasonHibernating = "Hibernating"
 	// ReasonNoPersistence: there are no volumes, so that the data would go with the pods.
 	ReasonNoPersistence = "NoPersistence"
-	// ReasonDataMissing: slots have lost their data for all that any server says, or servers claim the same
-	// slots without knowing each other. Nothing is done that would make it worse.
+	// ReasonDataMissing: slots have lost their data for all that any server says. They are given out again only
+	// when the user accepts that, by AcceptDataLossAnnotation.
 	ReasonDataMissing = "DataMissing"
+	// ReasonDataContested: servers claim the same slots without knowing each other, or are the same one. Nothing
+	// is done that would make it worse.
+	ReasonDataContested = "DataContested"
 	// ReasonNotServed: the fields stand for what is not in Redis or Valkey, or happens by itself.
 	ReasonNotServed = "NotServed"
 	// ReasonVendorImage: the image in the spec is the vendor's own, and no Redis server is in it.

@@ -38,6 +38,11 @@ const (
 	ClusterLabel = "redis.io/cluster"
 )
 
+// AcceptDataLossAnnotation on a RedisEnterpriseCluster gives up the data of slots that are lost, so that they are
+// served again without it. Its value stands in the message of condition DataAtRisk: which slots, and a token of the
+// time when the loss was told, so that it never counts for a later one.
+const AcceptDataLossAnnotation = "redis.opcrew.io/accept-data-loss"
+
 // RedisEnterpriseCluster is a Redis cluster of pods with a primary and a replica each, with the API of
 // Redis Enterprise.
 // +kubebuilder:object:root=true

@@ -26,6 +26,8 @@ type decision struct {
 	// step is what is next to be done to the ring, nil for nothing, and why tells the reasons.
 	step ring.Step
 	why  ring.Why
+	// approval is what the user says of data that is lost.
+	approval approval
 	// untuned are the servers that have yet to be told the tuning.
 	tuning  tuning
 	untuned servers
@@ -49,7 +51,8 @@ func (f facts) decide(c *redisv1alpha1.RedisEnterpriseCluster) decision {
 		return d
 	}
 	next := f.next(d.old)
-	d.ring = f.ring(c, next)
+	d.ring, d.approval = f.ring(c, next), approved(c)
+	d.ring.Forsaken = d.approval.slots
 	d.untuned = d.servers.untuned(d.tuning, f.known.tuned)
 	if f.seen && f.Set != nil {
 		d.step, d.why = ring.Next(f.view, d.ring)

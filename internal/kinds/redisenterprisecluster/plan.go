@@ -77,7 +77,7 @@ func (r *reconciler) choose(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d 
 		plan.Step = &kit.Step{Name: "restart pod " + pod.Name, Do: func(ctx context.Context) error { return r.restart(ctx, pod) }}
 		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is made anew: it does not run what the spec says"}}
 	case d.step != nil:
-		plan.Step = &kit.Step{Name: d.step.String(), Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.unrunning(c)) }}
+		plan.Step = &kit.Step{Name: d.step.String(), Do: func(ctx context.Context) error { return r.take(ctx, c, d, f.unrunning(c)) }}
 		plan.Events = events(d, formed(c))
 	}
 }
@@ -87,11 +87,16 @@ func (r *reconciler) choose(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d 
 func events(d decision, formed bool) []kit.Event {
 	switch d.step.(type) {
 	case redis.AssignSlots:
-		if formed {
+		switch {
+		case len(d.ring.Forsaken) > 0:
+			return []kit.Event{{Warning: true, Reason: "DataLossAccepted", Action: "AssignSlots", Note: d.why.Doing + ", as annotation " + redisv1alpha1.AcceptDataLossAnnotation + " says"}}
+		case formed:
 			return []kit.Event{{Warning: true, Reason: "BegunAnew", Action: "Create", Note: "All servers are new, and none has any data: the cluster begins anew, without it"}}
 		}
 	case redis.Takeover:
 		return []kit.Event{{Warning: true, Reason: "Takeover", Action: "TakeOver", Note: d.why.Doing}}
+	case redis.ForceFailover:
+		return []kit.Event{{Warning: true, Reason: "FailoverForced", Action: "FailOver", Note: d.why.Doing}}
 	case redis.Failback:
 		return []kit.Event{{Reason: "LeadMoved", Action: "FailOver", Note: d.why.Doing}}
 	case redis.MoveSlots:

@@ -40,6 +40,18 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"a primary is lost, and others elect": {scene: running(3), do: func(s *scene) { s.silence(0) }, state: "Error", wants: map[string]string{
 			"Ready": "False SlotsUnserved: 10923 of 16384 slots",
 		}},
+		"a replica that was restarted waits for its primary": {scene: running(3), do: func(s *scene) {
+			s.procs["g1"].LinkUp, s.procs["g1"].Unlinked, s.procs["g1"].Keys = false, true, 9
+			s.ghosts = []redis.Peer{{ID: "h0", Role: redis.Primary, Slots: s.procs["h0"].Slots}}
+			s.silence(0)
+		}, state: "Error", wants: map[string]string{
+			"Ready":      "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 have no primary that answers, and these servers do not answer: home of example-0, guest of example-0: slots 0-5460: the guest of pod 1 has a copy, but was restarted",
+			"DataAtRisk": "none",
+		}},
+		"too few are left to vote": {scene: running(3), do: func(s *scene) {
+			s.ghosts = []redis.Peer{{ID: "h0", Role: redis.Primary, Slots: s.procs["h0"].Slots}, {ID: "h1", Role: redis.Primary, Slots: s.procs["h1"].Slots}}
+			s.silence(0, 1)
+		}, state: "Error", wants: map[string]string{"Ready": "False QuorumLost: "}},
 		"no server answers": {scene: running(3), do: func(s *scene) { s.silence(0, 1, 2) }, state: "RecoveringFirstPod", wants: map[string]string{
 			"Ready": "False Unreachable: No server answers; home of example-0: connection refused",
 		}},

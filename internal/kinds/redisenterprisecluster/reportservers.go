@@ -29,9 +29,9 @@ func (f facts) reportAvailability(set condition.Set, d decision) {
 	if told.Status == metav1.ConditionTrue {
 		return
 	}
-	fenced, lacksQuorum := d.refusal(ring.Fenced)
+	fenced, waits := d.refusal(ring.Fenced)
 	switch first, answering := d.servers.trouble(); {
-	case lacksQuorum:
+	case waits && !ring.Majority(f.view, d.ring):
 		set.False(kind, redisv1alpha1.ReasonQuorumLost, fenced.Message)
 	case f.view.Err != nil:
 		set.False(kind, redisv1alpha1.ReasonUnreachable, "The servers cannot be asked: "+f.view.Err.Error())
@@ -79,17 +79,19 @@ func (d decision) refusal(guards ...ring.Guard) (ring.Refusal, bool) {
 }
 
 // reportRisk tells of data that is missing, or would be by what is asked for. What a server that does not answer has
-// is not missing.
+// is not missing. A look that shows nothing, or that a step has been taken since, changes nothing of what was told.
 func (f facts) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionDataAtRisk
-	_, answering := d.servers.trouble()
-	risk, missing := d.refusal(ring.Lost, ring.Unowned)
-	if !missing || answering < len(d.servers) || !formed(c) {
-		risk, missing = d.refusal(ring.Twins, ring.Strangers)
+	if f.view.Stale || f.view.Err != nil {
+		return
 	}
+	loss := ring.Missing(f.view, d.ring)
+	clash, contested := d.refusal(ring.Twins, ring.Strangers)
 	switch {
-	case missing:
-		set.True(kind, redisv1alpha1.ReasonDataMissing, risk.Message)
+	case contested:
+		set.True(kind, redisv1alpha1.ReasonDataContested, clash.Message)
+	case formed(c) && len(loss.Slots) > 0 && (loss.Waits == "" || lossTold(c) != nil):
+		d.reportLoss(set, c, loss)
 	case d.waits.reason != "":
 		set.True(kind, d.waits.reason, d.waits.words)
 	default:

@@ -15,21 +15,20 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
 )
 
 // take carries a step out on the servers. What they do not do now they may do soon: nobody is told that it was
 // done, and the status says what they said.
-func (r *reconciler) take(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, step ring.Step, gone []unrunning) error {
+func (r *reconciler) take(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, d decision, gone []unrunning) error {
 	key := client.ObjectKeyFromObject(c)
-	if _, is := step.(redis.Takeover); is {
+	if d.restsOnGone() {
 		if still, err := r.stillGone(ctx, c.Namespace, gone); err != nil {
 			return err
 		} else if !still {
 			return kit.ErrNotNow
 		}
 	}
-	err := r.prober.Take(ctx, key, step)
+	err := r.prober.Take(ctx, key, d.step)
 	switch {
 	case err == nil:
 		r.memory.took(key)
@@ -40,6 +39,16 @@ func (r *reconciler) take(ctx context.Context, c *redisv1alpha1.RedisEnterpriseC
 		r.memory.note(key, r.Clock.Now(), err.Error())
 	}
 	return kit.ErrNotNow
+}
+
+// restsOnGone tells whether a step would lose data if a pod that is taken for gone were not: by it somebody leads in
+// the place of who may have more, or data is given up that may be there.
+func (d decision) restsOnGone() bool {
+	switch d.step.(type) {
+	case redis.Takeover, redis.ForceFailover:
+		return true
+	}
+	return len(d.ring.Forsaken) > 0
 }
 
 // stillGone asks the API server itself whether pods run as little as the cache has it: a replica that takes over

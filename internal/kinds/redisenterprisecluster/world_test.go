@@ -25,6 +25,8 @@ type scene struct {
 	procs map[string]*redis.NodeStatus
 	// apart are the servers that know nobody, and that nobody knows.
 	apart map[string]bool
+	// ghosts are what else stands in the tables of all others.
+	ghosts []redis.Peer
 }
 
 const persistentSpec = "persistentSpec: {enabled: true}"
@@ -162,7 +164,10 @@ func (s *scene) table(myself string) []redis.Peer {
 			}
 		}
 	}
-	return out
+	if s.apart[myself] {
+		return out
+	}
+	return append(out, s.ghosts...)
 }
 
 func (s *scene) plan() kit.Plan { return (&reconciler{}).Plan(s.cluster, s.look(), noon) }

@@ -1,0 +1,235 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+// token is that of a loss that was told at noon.
+const token = "tj3ao0"
+
+var errAsk = errors.New("connection refused")
+
+const command = "kubectl annotate --overwrite rec example -n shop redis.opcrew.io/accept-data-loss="
+
+// bereft is a ring of three in which both servers of the first shard have lost their folders.
+func bereft() *scene {
+	s := running(3, with(persistentSpec))
+	s.lose("h0", "g1")
+	return s
+}
+
+// lose has servers be new ones in the place of what they were, a home before its guest.
+func (s *scene) lose(home, guest string) {
+	h, g := s.procs[home], s.procs[guest]
+	s.ghosts = append(s.ghosts, redis.Peer{ID: h.ID, Role: redis.Primary, Failed: true, Slots: h.Slots})
+	h.ID, h.Slots, h.Keys = h.ID+"-new", nil, 0
+	g.ID, g.PrimaryID = g.ID+"-new", h.ID
+}
+
+// serve has a server have slots.
+func (s *scene) serve(home string, slots redis.Slots) {
+	s.procs[home].Slots, s.ghosts = slots, nil
+}
+
+// mourn has the loss be told, and be written down as the API server does.
+func (s *scene) mourn(at time.Time) *scene {
+	s.facts.now = at
+	(&reconciler{}).Report(s.cluster, s.look(), kit.Outcome{}, at)
+	for i, c := range s.Status.Conditions {
+		s.Status.Conditions[i].LastTransitionTime = metav1.NewTime(c.LastTransitionTime.Truncate(time.Second))
+	}
+	return s
+}
+
+func (s *scene) annotate(value string) *scene {
+	s.Annotations = map[string]string{redisv1alpha1.AcceptDataLossAnnotation: value}
+	return s
+}
+
+func (s *scene) risk() string { return told(s.Status.Conditions, redisv1alpha1.ConditionDataAtRisk) }
+
+func TestALossIsToldWithTheCommandThatAcceptsIt(t *testing.T) {
+	s := bereft().mourn(noon)
+	want := "True DataMissing: The data of slots 0-5460 is lost: no server has a copy of it. If a volume that has it can be brought back, do that. " +
+		"To go on without it: " + command + "0-5460@" + token
+	if got := s.risk(); got != want {
+		t.Errorf("expected\n%s, got\n%s", want, got)
+	}
+	if got := told(s.Status.Conditions, "Ready"); got != "False"+strings.TrimPrefix(want, "True") {
+		t.Errorf("expected Ready to say the same, got %s", got)
+	}
+	if got := s.step(); got != "" {
+		t.Errorf("expected nothing to be done by itself, got %q", got)
+	}
+}
+
+func TestOnlyTheAnnotationThatWasAskedForCounts(t *testing.T) {
+	for value, test := range map[string]struct{ step, words string }{
+		"0-5460@" + token:           {step: "forget h0", words: "given up as the annotation says"},
+		"0-9999@" + token:           {step: "forget h0", words: "given up as the annotation says"},
+		"5000-5460,0-4999@" + token: {step: "forget h0", words: "given up as the annotation says"},
+		"0-5459@" + token:           {words: "gives up other slots, or some of them"},
+		"5000-5470@" + token:        {words: "gives up other slots, or some of them"},
+		"0-5460@tj3anz":             {words: `"0-5460@tj3anz", is of another loss`},
+		"0-5460@":                   {words: "cannot be read"},
+		"0-5460":                    {words: "cannot be read"},
+		"@" + token:                 {words: "cannot be read"},
+		"all@" + token:              {words: "cannot be read"},
+		"0-99999@" + token:          {words: "cannot be read"},
+		"5460-0@" + token:           {words: "cannot be read"},
+		"true":                      {words: "cannot be read"},
+		strings.Repeat("é", 9999):   {words: "cannot be read"},
+	} {
+		s := bereft().mourn(noon).annotate(value)
+		if got := s.step(); got != test.step {
+			t.Errorf("%.40s: expected the step %q, got %q", value, test.step, got)
+		}
+		got := s.mourn(noon.Add(time.Minute)).risk()
+		if !strings.Contains(got, test.words) || test.step == "" && !strings.HasSuffix(got, command+"0-5460@"+token) {
+			t.Errorf("%.40s: expected to be told %q and what to write instead, got %s", value, test.words, got)
+		}
+	}
+}
+
+func TestALossIsAcceptedOnlyOnceItStandsInTheStatusAndIsCertain(t *testing.T) {
+	for name, s := range map[string]*scene{
+		"it has not been told":   bereft(),
+		"somebody may have them": bereft().mourn(noon),
+		"twins":                  bereft().mourn(noon),
+	} {
+		s.annotate("0-5460@" + token)
+		switch name {
+		case "somebody may have them":
+			s.silence(2)
+		case "twins":
+			s.procs["g2"].ID = s.procs["h1"].ID
+		}
+		if got := s.step(); got != "" {
+			t.Errorf("%s: expected no step, got %q", name, got)
+		}
+	}
+}
+
+func TestSlotsThatWereGivenUpAreGivenOutAgainAndThatIsToldOnce(t *testing.T) {
+	s := bereft().mourn(noon).annotate("0-5460@" + token)
+	if events := s.plan().Events; len(events) > 0 {
+		t.Errorf("expected to be told when it is done, and not before, got %v", events)
+	}
+	s.ghosts = nil
+	plan := s.plan()
+	if plan.Step == nil || plan.Step.Name != "assign slots to 1 primaries" {
+		t.Fatalf("expected the slots to be given out, got %v", plan.Step)
+	}
+	if len(plan.Events) != 1 || plan.Events[0].Reason != "DataLossAccepted" || !plan.Events[0].Warning || !strings.Contains(plan.Events[0].Note, "0-5460") {
+		t.Errorf("expected a warning of which slots, got %+v", plan.Events)
+	}
+	s.mourn(noon.Add(time.Minute))
+	if at := lossTold(s.cluster); at == nil || tokenOf(at.LastTransitionTime.Time) != token {
+		t.Errorf("expected the loss to be told, as the same one, until the slots are served, got %v", at)
+	}
+	s.serve("h0", redis.Slots{{First: 0, Last: 5460}})
+	if got := s.mourn(noon.Add(2 * time.Minute)).risk(); got != "none" {
+		t.Errorf("expected no data to be at risk then, got %s", got)
+	}
+	if got := s.step(); got != "" {
+		t.Errorf("expected the annotation to do nothing any more, got %q", got)
+	}
+}
+
+func TestAnAnnotationDoesNotCountForALaterLoss(t *testing.T) {
+	healed := func() *scene {
+		s := bereft().mourn(noon).annotate("0-5460@" + token)
+		s.serve("h0", redis.Slots{{First: 0, Last: 5460}})
+		return s
+	}
+	for name, s := range map[string]*scene{
+		"after all was well": healed().mourn(noon.Add(time.Minute)),
+		"after other slots were lost before all was well": func() *scene {
+			s := healed()
+			s.lose("h1", "g2")
+			return s.mourn(noon.Add(time.Minute))
+		}(),
+		"after data was at risk for another reason": func() *scene {
+			s := healed()
+			s.procs["g2"].ID = s.procs["h1"].ID
+			s.mourn(noon.Add(time.Minute))
+			if got := s.risk(); !strings.HasPrefix(got, "True DataContested") || strings.Contains(got, "kubectl") {
+				t.Errorf("expected to be told of the contest, and of no command, got %s", got)
+			}
+			s.procs["g2"].ID = "g2"
+			return s
+		}(),
+	} {
+		s.lose("h0", "g1")
+		s.mourn(noon.Add(time.Hour))
+		if got := s.step(); got != "" {
+			t.Errorf("%s: expected no step, got %q", name, got)
+		}
+		if got := s.risk(); !strings.Contains(got, "is of another loss") {
+			t.Errorf("%s: expected to be told that it is of another loss, got %s", name, got)
+		}
+	}
+}
+
+func TestWhatWasToldOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
+	for name, change := range map[string]func(*facts){
+		"a step has just been taken":    func(f *facts) { f.view.Stale, f.view.Nodes = true, nil },
+		"nobody could be asked":         func(f *facts) { f.view.Err, f.view.Nodes = errAsk, nil },
+		"somebody may run who has them": func(f *facts) { f.view.Nodes["10.0.0.3:6379"] = redis.NodeStatus{Err: errAsk} },
+		"nobody answers":                func(f *facts) { f.view.Nodes = map[string]redis.NodeStatus{} },
+	} {
+		s := bereft().mourn(noon)
+		before := *meta.FindStatusCondition(s.Status.Conditions, "DataAtRisk")
+		f := s.look()
+		change(&f)
+		(&reconciler{}).Report(s.cluster, f, kit.Outcome{}, noon.Add(time.Minute))
+		after := meta.FindStatusCondition(s.Status.Conditions, "DataAtRisk")
+		if after == nil || *after != before {
+			t.Errorf("%s: expected what was told to stand, got %v", name, after)
+		}
+	}
+}
+
+func TestACommandOfVeryManySlotsIsStillWhole(t *testing.T) {
+	var odd []int
+	for n := 1; n < redis.SlotCount; n += 2 {
+		odd = append(odd, n)
+	}
+	got := decision{}.lossText(newCluster(), redis.SlotsOf(odd...), noon)
+	if !strings.HasSuffix(got, command+"1-16383@"+token) || len(got) > 1024 {
+		t.Errorf("expected a command that can be carried out, got %d characters: %s", len(got), got)
+	}
+}
+
+func TestStepsThatRestOnAPodBeingGoneAreKnown(t *testing.T) {
+	forsaken := ring.Ring{Forsaken: redis.Slots{{First: 0, Last: 1}}}
+	for name, test := range map[string]struct {
+		d    decision
+		want bool
+	}{
+		"a takeover":            {decision{step: redis.Takeover{}}, true},
+		"a forced failover":     {decision{step: redis.ForceFailover{}}, true},
+		"to give up slots":      {decision{step: redis.Forget{}, ring: forsaken}, true},
+		"to give them out":      {decision{step: redis.AssignSlots{}, ring: forsaken}, true},
+		"to forget a past name": {decision{step: redis.Forget{}}, false},
+		"the first slots":       {decision{step: redis.AssignSlots{}}, false},
+	} {
+		if got := test.d.restsOnGone(); got != test.want {
+			t.Errorf("%s: expected %t", name, test.want)
+		}
+	}
+}
