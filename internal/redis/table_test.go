@@ -71,6 +71,32 @@ func TestWhatAProcessTellsOfItself(t *testing.T) {
 	}
 }
 
+func TestAReplicaTellsWhetherItSawItsPrimarySinceItWasStarted(t *testing.T) {
+	for text, want := range map[string]bool{
+		"role:slave\r\nmaster_link_status:down\r\nmaster_link_down_since_seconds:-1\r\n": true,
+		"role:slave\r\nmaster_link_status:down\r\nmaster_link_down_since_seconds:42\r\n": false,
+		"role:slave\r\nmaster_link_status:up\r\n":                                        false,
+		"role:master\r\n": false,
+	} {
+		if got := parseInfo(text).Unlinked; got != want {
+			t.Errorf("%q: expected %t", text, want)
+		}
+	}
+}
+
+func TestSlotsAreReadFromText(t *testing.T) {
+	for text, want := range map[string]string{"5": "5", "0-5460,7000": "0-5460,7000", "9,1-3,2-4": "1-4,9", "0-16383": "0-16383"} {
+		if got, err := ParseSlots(text); err != nil || got.String() != want {
+			t.Errorf("%s: expected %s, got %s (%v)", text, want, got, err)
+		}
+	}
+	for _, text := range []string{"", "a", "1,", "1-", "-1", "3-1", "0-16384", "1 2"} {
+		if got, err := ParseSlots(text); err == nil {
+			t.Errorf("%q: expected an error, got %s", text, got)
+		}
+	}
+}
+
 func TestSlotsAreCountedAndTakenApart(t *testing.T) {
 	all := SlotsOf(7, 1, 2, 3, 9, 2)
 	if all.String() != "1-3,7,9" || all.Len() != 5 {

@@ -58,6 +58,9 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"all start again": {scene: running(3), do: func(s *scene) { s.crash(0, 1, 2) }, state: "RecoveringFirstPod", wants: map[string]string{
 			"Ready": "False Recovering",
 		}},
+		"all of it starts anew without volumes": {scene: running(3), do: func(s *scene) { s.silence(0, 1, 2); s.Pods = nil }, state: "RecoveringFirstPod", wants: map[string]string{
+			"DataAtRisk": "none",
+		}},
 		"at first": {scene: running(3), do: func(s *scene) { s.Status.Conditions = nil; s.silence(0) }, state: "Initializing", wants: map[string]string{
 			"Ready": "False Creating: The servers form a cluster",
 		}},

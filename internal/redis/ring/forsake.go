@@ -3,7 +3,11 @@
 
 package ring
 
-import "github.com/opcrew/opcrew/internal/redis"
+import (
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/redis"
+)
 
 // Loss is what is missing of a cluster's data.
 type Loss struct {
@@ -17,7 +21,17 @@ type Loss struct {
 // Missing tells what is lost, for all that a view shows.
 func Missing(view redis.View, wanted Ring) Loss {
 	f := survey(view, wanted)
+	if len(f.running()) == 0 && f.begins() {
+		return Loss{}
+	}
 	return Loss{Slots: f.missing(), Waits: list(f.running())}
+}
+
+// begins tells whether a cluster is being made of those who answer: nobody has, or knows of anybody
+// who had, anything.
+func (f *facts) begins() bool {
+	return f.unowned.Len() == redis.SlotCount && len(f.dead()) == 0 &&
+		!slices.ContainsFunc(f.answering(), func(p *proc) bool { return p.status.Keys > 0 })
 }
 
 // missing leaves out whatever a copy is there of, by whomever it is listed as whose.

@@ -114,11 +114,14 @@ func TestWhatIsMissingIsToldWithWhoMayHaveIt(t *testing.T) {
 		do           func(*world)
 		slots, waits string
 	}{
-		"all is there":         {world: formed(3)},
-		"both copies":          {world: wiped(nil), slots: "0-5460"},
-		"nobody claims them":   {world: wiped(nil), do: func(w *world) { w.ghosts = nil }, slots: "0-5460"},
-		"a copy is there":      {world: restarted(3)},
-		"somebody may have it": {world: wiped(nil), do: func(w *world) { w.kill("g2") }, slots: "0-5460", waits: "the guest of pod 2"},
+		"all is there":                    {world: formed(3)},
+		"both copies":                     {world: wiped(nil), slots: "0-5460"},
+		"nobody claims them":              {world: wiped(nil), do: func(w *world) { w.ghosts = nil }, slots: "0-5460"},
+		"a cluster that begins":           {world: fresh(3)},
+		"and has been introduced":         {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2") }},
+		"while others may have all of it": {world: fresh(2), do: func(w *world) { w.kill("g1") }, slots: "0-16383", waits: "the guest of pod 1"},
+		"a copy is there":                 {world: restarted(3)},
+		"somebody may have it":            {world: wiped(nil), do: func(w *world) { w.kill("g2") }, slots: "0-5460", waits: "the guest of pod 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.do != nil {

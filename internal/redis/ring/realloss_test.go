@@ -5,6 +5,7 @@ package ring_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,35 @@ func TestAShardThatIsLostIsGivenUpWhenTheUserSaysSo(t *testing.T) {
 	if err := client.Set(t.Context(), "{mid}1", "again", 0).Err(); err != nil {
 		t.Errorf("expected slots of the first shard to be written to again, got %v", err)
 	}
+}
+
+func TestNobodyIsForcedToLeadWhoHasNoDataOrMayAskByItself(t *testing.T) {
+	o := operate(t, 3)
+	o.settled(soon)
+	o.crash()
+	home, guest := o.pods[0].home, o.pods[1].guest
+	o.forced(guest, "has been connected to its primary since")
+	o.kill(home, guest)
+	o.restart(o.host(1), guest)
+	o.forced(guest, "holds no key of the slots of its primary")
+}
+
+// forced expects a process to be refused the lead, once it answers.
+func (o *operator) forced(s *server, words string) {
+	o.t.Helper()
+	var err error
+	for range 100 {
+		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // it waits for nothing
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		err = redis.Apply(ctx, store, redis.ForceFailover{Address: s.address})
+		cancel()
+		_ = store.Close() // nobody waits for its answers
+		if err != nil && strings.Contains(err.Error(), words) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	o.t.Errorf("expected to be refused, as it %s; got %v", words, err)
 }
 
 // written is a cluster of three that was written to, and of which all copies are up to date.
