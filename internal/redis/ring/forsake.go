@@ -34,7 +34,7 @@ func (f *facts) begins() bool {
 		!slices.ContainsFunc(f.answering(), func(p *proc) bool { return p.status.Keys > 0 })
 }
 
-// missing leaves out whatever a copy is there of, by whomever it is listed as whose.
+// missing leaves out the slots of which a replica has a copy, whoever lists its primary as their owner.
 func (f *facts) missing() redis.Slots {
 	missing := f.unowned.Numbers()
 	for _, slots := range f.lost {
