@@ -94,7 +94,8 @@ type Verify struct {
 type Restore struct {
 	// From is the member whose data it is made of, in the place of a backup: then there is no Target.
 	From *Source `json:"from,omitempty"`
-	// Object is as in Verify. Named, it need not have a record: its own hash is checked.
+	// Object is as in Verify. Named, it need not have a record, as its own hash is checked, and is taken although a
+	// proof has found it corrupt; the result warns of that.
 	Object string `json:"object,omitempty"`
 	// DataDir is what the member gets as --data-dir. The directory above it must exist, and has
 	// room for twice the snapshot.

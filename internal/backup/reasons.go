@@ -35,6 +35,7 @@ const (
 	// Of an object.
 	ReasonCorrupt       Reason = "Corrupt"       // it is not what was saved
 	ReasonNotRestorable Reason = "NotRestorable" // it is what was saved, but etcd does not start with it
+	ReasonProcessFailed Reason = "ProcessFailed" // what reads it was killed, did not begin or took too long, which says nothing of it
 
 	// Of a data directory.
 	ReasonDataDirInUse  Reason = "DataDirInUse"  // it has something in it that is not of this order

@@ -34,7 +34,8 @@ const (
 // Result is what became of an order. What is not known is left out.
 type Result struct {
 	Outcome Outcome `json:"outcome"`
-	Reason  Reason  `json:"reason,omitempty"`
+	// Reason of what has failed; beside a success, it is of a warning.
+	Reason Reason `json:"reason,omitempty"`
 	// Message is one line.
 	Message string `json:"message,omitempty"`
 	// Again marks that the order had been carried out before.

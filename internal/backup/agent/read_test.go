@@ -80,10 +80,31 @@ func TestAProofIsRecorded(t *testing.T) {
 	if got := b.record(named(10, 2)); got.Verified.Corrupt != "" {
 		t.Error("expected a full disk to say nothing of the backup")
 	}
+	b.fault = backup.Fail(backup.ReasonProcessFailed, "signal: killed")
+	b.runs(b.verifying(""), backup.Failed, backup.ReasonProcessFailed)
+	if got := b.record(named(10, 2)); got.Verified.Corrupt != "" {
+		t.Error("expected a proof that was killed to say nothing of the backup")
+	}
 	b.fault = backup.Fail(backup.ReasonNotRestorable, "it panics")
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable)
 	if got := b.record(named(10, 2)); got.Verified.Corrupt != "it panics" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestWhoeverNamesABackupThatWasFoundCorruptIsWarned(t *testing.T) {
+	b := newBench(t)
+	b.object("dir/shop", 9)
+	m := b.record("dir/shop")
+	m.Verified = &backup.Verified{At: noon, Corrupt: "it panics"}
+	b.put("dir/shop", b.content("dir/shop"), &m)
+	b.runs(b.restoring(t.TempDir()), backup.Failed, backup.ReasonCorrupt, "it panics; it can be named")
+	o := b.restoring(t.TempDir())
+	o.Restore.Object = "dir/shop"
+	for range 2 { // also when its pod begins again
+		if r := b.runs(o, backup.Succeeded, backup.ReasonCorrupt, "a proof of 2026-07-08T12:00:00Z has found it corrupt: it panics"); r.Object != "dir/shop" {
+			t.Errorf("got %+v", r)
+		}
 	}
 }
 

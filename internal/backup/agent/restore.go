@@ -5,6 +5,7 @@ package agent
 
 import (
 	"context"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/backup/datadir"
@@ -21,7 +22,10 @@ func (a *Agent) restore(ctx context.Context, s *shelf, o backup.Order) (backup.R
 	}
 	result := s.describe(i, m)
 	if m != nil && m.Verified != nil && m.Verified.Corrupt != "" {
-		return result, backup.Fail(backup.ReasonCorrupt, "%q was found corrupt: %s", result.Object, m.Verified.Corrupt)
+		if o.Restore.Object == "" {
+			return result, backup.Fail(backup.ReasonCorrupt, "%q was found corrupt: %s; it can be named to be taken nevertheless", result.Object, m.Verified.Corrupt)
+		}
+		result.Reason, result.Message = backup.ReasonCorrupt, "a proof of "+m.Verified.At.Format(time.RFC3339)+" has found it corrupt: "+m.Verified.Corrupt
 	}
 	a.Log.Info("Restoring", "object", result.Object, "size", i.size, "directory", o.Restore.DataDir)
 	return a.make(ctx, o, result, func(path string) error { return s.fetch(ctx, i, m, path) })

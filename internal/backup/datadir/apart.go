@@ -74,12 +74,22 @@ func Apart(ctx context.Context, j Job) (Done, error) {
 	}
 	var done Done
 	if err != nil || json.Unmarshal(answer.Bytes(), &done) != nil {
-		return Done{}, backup.Fail(backup.ReasonNotRestorable, "etcd broke off when it read the snapshot (%v): %s", err, cause(said.Text()))
+		return Done{}, broke(err, said.Text())
 	}
 	if done.Message != "" {
 		return done, backup.Fail(done.Reason, "%s", done.Message)
 	}
 	return done, nil
+}
+
+// broke tells what the end of a process that gave no answer says of the snapshot: a panic of etcd's that is not
+// about the machine does. One that was killed, for its memory for example, or never began has found nothing.
+func broke(err error, said string) error {
+	reason, words := backup.ReasonProcessFailed, cause(said)
+	if strings.HasPrefix(words, "panic: ") {
+		reason = reasonIn(said)
+	}
+	return backup.Fail(reason, "the process that reads the snapshot broke off (%v): %s", err, words)
 }
 
 // cause is the line that a program ends with: the one that tells of a panic, or the last one.
@@ -104,7 +114,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	done, err := Run(ctx, j)
 	if err != nil {
-		done.Reason, done.Message = backup.ReasonOf(err, backup.ReasonNotRestorable), err.Error()
+		done.Reason, done.Message = backup.ReasonOf(err, backup.ReasonProcessFailed), err.Error()
 	}
 	return json.NewEncoder(out).Encode(done)
 }

@@ -5,7 +5,7 @@ package datadir
 
 import (
 	"bytes"
-	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -30,7 +30,7 @@ func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	said := &warnings{}
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = backup.Fail(said.reason(), "etcd cannot read the snapshot: %v %s", cause, said.last())
+			err = backup.Fail(reasonIn(said.line), "etcd cannot read the snapshot: %v %s", cause, said.last())
 		}
 	}()
 	bump := r.Bump()
@@ -40,8 +40,7 @@ func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 		RevisionBump: uint64(bump), MarkCompacted: bump > 0,
 	})
 	if err != nil {
-		fmt.Fprintln(said, err)
-		return 0, backup.Fail(said.reason(), "etcd cannot restore the snapshot: %w", err)
+		return 0, backup.Fail(reasonIn(said.line+err.Error()), "etcd cannot restore the snapshot: %w", err)
 	}
 	return lastRevision(dir + "/member/snap/db")
 }
@@ -67,7 +66,7 @@ func fits(r backup.Restore) error {
 func lastRevision(path string) (revision int64, err error) {
 	db, err := bolt.Open(path, 0o400, &bolt.Options{ReadOnly: true})
 	if err != nil {
-		return 0, backup.Fail(backup.ReasonNotRestorable, "the restored database cannot be opened: %w", err)
+		return 0, backup.Fail(reasonIn(err.Error()), "the restored database cannot be opened: %w", err)
 	}
 	defer func() { _ = db.Close() }() // it was only read
 	err = db.View(func(tx *bolt.Tx) error {
@@ -99,13 +98,19 @@ func (w *warnings) Write(p []byte) (int, error) {
 
 func (w *warnings) last() string { return "(" + w.line + ")" }
 
-// reason tells the disk from the snapshot: etcd's code loses what the system has answered.
-func (w *warnings) reason() backup.Reason {
+// reasonIn tells the machine from the snapshot by the words of etcd's code, which loses what the system has
+// answered.
+func reasonIn(text string) backup.Reason {
+	answered := func(any ...syscall.Errno) bool {
+		return slices.ContainsFunc(any, func(e syscall.Errno) bool { return strings.Contains(text, e.Error()) })
+	}
 	switch {
-	case strings.Contains(w.line, syscall.ENOSPC.Error()), strings.Contains(w.line, syscall.EDQUOT.Error()):
+	case answered(syscall.ENOSPC, syscall.EDQUOT):
 		return backup.ReasonDiskFull
-	case strings.Contains(w.line, syscall.EACCES.Error()), strings.Contains(w.line, syscall.EROFS.Error()), strings.Contains(w.line, syscall.EIO.Error()):
+	case answered(syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.EIO):
 		return backup.ReasonVolumeFailed
+	case answered(syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.EADDRNOTAVAIL):
+		return backup.ReasonProcessFailed
 	}
 	return backup.ReasonNotRestorable
 }

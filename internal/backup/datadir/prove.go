@@ -6,7 +6,6 @@ package datadir
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"time"
 
@@ -34,7 +33,7 @@ func proofMember() backup.Restore {
 func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification, error) {
 	etcd, err := embed.StartEtcd(proofConfig(dir))
 	if err != nil {
-		return backup.Verification{}, backup.Fail(backup.ReasonNotRestorable, "etcd does not start with it: %w", err)
+		return backup.Verification{}, backup.Fail(reasonIn(err.Error()), "etcd does not start with it: %w", err)
 	}
 	defer etcd.Close()
 	ctx, cancel := context.WithTimeout(ctx, startTime)
@@ -42,9 +41,9 @@ func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification
 	select {
 	case <-etcd.Server.ReadyNotify():
 	case err := <-etcd.Err():
-		return backup.Verification{}, backup.Fail(backup.ReasonNotRestorable, "etcd ended while it started with it: %w", err)
+		return backup.Verification{}, backup.Fail(backup.ReasonProcessFailed, "etcd ended while it started with it: %w", err)
 	case <-ctx.Done():
-		return backup.Verification{}, fmt.Errorf("wait for etcd to start: %w", ctx.Err())
+		return backup.Verification{}, backup.Fail(backup.ReasonProcessFailed, "etcd has not started with it within %s", startTime)
 	}
 	return compare(ctx, etcd.Server.KV(), m)
 }
@@ -78,7 +77,10 @@ func compare(ctx context.Context, kv mvcc.KV, m *backup.Meta) (backup.Verificati
 		v.Note = "the history was compacted while it was saved: there is no hash to compare with"
 		return v, nil
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return v, backup.Fail(backup.ReasonProcessFailed, "its keys were not counted within %s", startTime)
+	case err != nil:
 		return v, backup.Fail(backup.ReasonNotRestorable, "its keys cannot be read: %w", err)
 	}
 	v.Keys = int64(counted.Count)

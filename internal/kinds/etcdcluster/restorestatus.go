@@ -102,7 +102,7 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 	s, at := &c.Status, c.Status.Restore
 	at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseRestored, "", ""
 	if result := restoreResult(seed.pod); result != nil {
-		at.Object, at.Revision = result.Object, result.RestoredRevision
+		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message // which is a warning
 	}
 	at.FormerVoters = votersOf(s.Membership)
 	noteRecovered(s)

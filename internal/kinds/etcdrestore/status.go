@@ -48,7 +48,7 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 	case at == nil:
 		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet%s", name, behind(f.cluster))
 	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
-		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, from revision %d on", name, at.Object, at.Revision)
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, from revision %d on", name, at.Object, at.Revision) + but(at)
 	case at.Phase == etcdv1beta2.PhaseRestored:
 		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has gone over to the restored member, and does not serve clients yet", name)
 	default:
@@ -78,6 +78,14 @@ func held(c *etcdv1beta2.EtcdCluster) string {
 		return "is paused; nothing is restored until it is not"
 	}
 	return ""
+}
+
+// but is what there is to be said beside a success, such as that a proof has found the object corrupt.
+func but(at *etcdv1beta2.RestoreProgress) string {
+	if at.Message == "" {
+		return ""
+	}
+	return "; " + at.Message
 }
 
 // progress is what the cluster says of this very restore, nil for nothing.

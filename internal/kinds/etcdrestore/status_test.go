@@ -55,6 +55,10 @@ func serving(c *etcdv1beta2.EtcdCluster) {
 	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: etcdv1beta2.EtcdClusterAvailable, Status: metav1.ConditionTrue, Reason: "ClusterAvailable"})
 }
 
+func saying(message string) option {
+	return func(c *etcdv1beta2.EtcdCluster) { c.Status.Restore.Message = message }
+}
+
 func failing(c *etcdv1beta2.EtcdCluster) {
 	c.Status.Restore.Reason, c.Status.Restore.Message = "BucketMissing", "S3 bucket backups does not exist"
 }
@@ -87,7 +91,11 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		"a quorum was lost since": {of("uid-of-recovery", etcdv1beta2.PhaseRestored, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{Former: mine}
 		}), "True Restored: EtcdCluster example was restored, and has lost its quorum since; it went on from what was left", true},
-		"what was restored is served": {of(mine, etcdv1beta2.PhaseRestored, serving), "True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on", true},
+		"what was restored is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on", true},
+		"it was named although a proof had found it corrupt": {
+			of(mine, etcdv1beta2.PhaseRestored, serving, saying("a proof has found it corrupt")),
+			"True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on; a proof has found it corrupt", true,
+		},
 	} {
 		r := newRestore()
 		(&reconciler{}).Report(r, c.facts, kit.Outcome{}, noon)
