@@ -74,6 +74,8 @@ type Save struct {
 	Time time.Time `json:"time,omitzero"`
 	// Keep is how many periodic backups stay, this one included; zero: all.
 	Keep int `json:"keep,omitempty"`
+	// Spare is a backup that stays beside these: the last that was proven, which one that was not is no successor of.
+	Spare string `json:"spare,omitempty"`
 }
 
 // Prune removes all periodic backups but the newest ones.

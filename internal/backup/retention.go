@@ -15,12 +15,12 @@ type Stored struct {
 }
 
 // Surplus are the backups to remove, the oldest first, so that the newest complete ones stay,
-// as many as keep. The one at written stays in any case, and zero keeps all.
+// as many as keep. Those that are spared stay in any case, and zero keeps all.
 //
 // What is not complete does not count, and goes only when it is older than all that are kept:
 // it can be a backup that is being made, or one of the CoreOS operator, which has no record and
 // may be all there is.
-func Surplus(stored []Stored, keep int, written string) []Stored {
+func Surplus(stored []Stored, keep int, spared ...string) []Stored {
 	sorted := slices.SortedFunc(slices.Values(stored), func(a, b Stored) int { return a.Name.Newer(b.Name) })
 	var out []Stored
 	kept := 0
@@ -30,7 +30,7 @@ func Surplus(stored []Stored, keep int, written string) []Stored {
 			if s.Complete {
 				kept++
 			}
-		case s.Object != written:
+		case !slices.Contains(spared, s.Object):
 			out = append(out, s)
 		}
 	}

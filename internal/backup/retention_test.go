@@ -31,11 +31,11 @@ func at(revision int64, after time.Duration) string {
 func TestTheNewestStay(t *testing.T) {
 	day := func(revision int64, n int) string { return at(revision, time.Duration(n)*24*time.Hour) }
 	for _, test := range []struct {
-		name    string
-		stored  []Stored
-		keep    int
-		written string
-		want    []string
+		name   string
+		stored []Stored
+		keep   int
+		spared string
+		want   []string
 	}{
 		{"a revision gains its second digit", of(day(8, 1), day(9, 2), day(10, 3)), 2, "", []string{day(8, 1)}},
 		{"a revision gains its third digit", of(day(98, 1), day(99, 2), day(100, 3)), 1, "", []string{day(98, 1), day(99, 2)}},
@@ -53,7 +53,7 @@ func TestTheNewestStay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			slices.Reverse(test.stored) // the order of a list must not matter
 			var got []string
-			for _, s := range Surplus(test.stored, test.keep, test.written) {
+			for _, s := range Surplus(test.stored, test.keep, test.spared) {
 				got = append(got, s.Object)
 			}
 			if !slices.Equal(got, test.want) {

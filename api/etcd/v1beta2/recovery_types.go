@@ -76,6 +76,11 @@ type QuorumRecovery struct {
 	Backup string `json:"backup,omitempty"`
 	// +optional
 	Object string `json:"object,omitempty"`
+	// unusable are the objects, each behind its EtcdBackup, that this recovery and those that were called off before
+	// it have found to be gone or broken.
+	// +optional
+	// +listType=atomic
+	Unusable []string `json:"unusable,omitempty"`
 	// lost are the members that are gone for good.
 	// +optional
 	// +listType=atomic

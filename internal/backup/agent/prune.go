@@ -11,12 +11,12 @@ import (
 )
 
 func (a *Agent) prune(ctx context.Context, s *shelf, keep int) (backup.Result, error) {
-	return a.pruneBut(ctx, s, keep, "")
+	return a.pruneBut(ctx, s, keep)
 }
 
-// pruneBut removes the path's periodic backups but the newest ones and the one that was just
-// written. A result comes with an error, too: it tells how far it got.
-func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, written string) (backup.Result, error) {
+// pruneBut removes the path's periodic backups but the newest ones and those that are spared. A result comes with
+// an error, too: it tells how far it got.
+func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, spared ...string) (backup.Result, error) {
 	result := backup.Result{Outcome: backup.Succeeded}
 	items, _, err := s.items(ctx, backup.Prefix(s.key))
 	if err != nil {
@@ -26,7 +26,7 @@ func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, written string
 	if err != nil {
 		return result, err
 	}
-	for _, gone := range backup.Surplus(stored, keep, written) {
+	for _, gone := range backup.Surplus(stored, keep, spared...) {
 		if err := s.remove(ctx, gone.Object); err != nil {
 			return result, fmt.Errorf("remove %q: %w", s.bucket+gone.Object, err)
 		}

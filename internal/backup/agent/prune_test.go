@@ -32,6 +32,18 @@ func TestASaveRemovesWhatIsTooOldAndNothingElse(t *testing.T) {
 	}
 }
 
+// The backup that is just saved may turn out to be none.
+func TestTheLastThatWasProvenStaysBesideThoseThatAreKept(t *testing.T) {
+	b := newBench(t, newMember(t, 4))
+	for n := range 3 {
+		b.object(named(int64(n+1), n+1), int64(n+1))
+	}
+	o := b.saving(4)
+	o.Save.Keep, o.Save.Spare = 2, named(1, 1)
+	b.runs(o, backup.Succeeded, "")
+	b.has(named(1, 1)+"+", named(3, 3)+"+", named(4, 4)+"+")
+}
+
 func TestWhatIsCorruptDoesNotCount(t *testing.T) {
 	b := newBench(t)
 	for n := range 4 {

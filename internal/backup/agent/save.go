@@ -37,7 +37,7 @@ func (a *Agent) save(ctx context.Context, s *shelf, o backup.Order) (backup.Resu
 
 // saved prunes. What has been saved is there, whatever comes of that.
 func (a *Agent) saved(ctx context.Context, s *shelf, o backup.Order, result backup.Result) backup.Result {
-	pruned, err := a.pruneBut(ctx, s, o.Save.Keep, strings.TrimPrefix(result.Object, s.bucket))
+	pruned, err := a.pruneBut(ctx, s, o.Save.Keep, strings.TrimPrefix(result.Object, s.bucket), strings.TrimPrefix(o.Save.Spare, s.bucket))
 	result.Pruned, result.PrunedObjects = pruned.Pruned, pruned.PrunedObjects
 	if err != nil {
 		result.Reason, result.Message = backup.ReasonPruneFailed, fmt.Sprintf("the backup is complete, but older ones could not be removed: %s", err)

@@ -37,6 +37,7 @@ func orderOf(b *etcdv1beta2.EtcdBackup, f facts, w work) backup.Order {
 	}
 	if periodic(b) {
 		o.Save.Time, o.Save.Keep = w.due.UTC(), int(policyOf(b).MaxBackups)
+		o.Save.Spare = ptr.Deref(b.Status.Verified, etcdv1beta2.BackupRecord{}).Object
 	}
 	return o
 }

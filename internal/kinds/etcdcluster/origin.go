@@ -45,7 +45,7 @@ func (f facts) recoveryOrigin(c *etcdv1beta2.EtcdCluster) *origin {
 		return nil
 	}
 	if plan.Member == "" {
-		return f.backupOrigin(plan)
+		return f.backupOrigin(c, plan)
 	}
 	if f.unreadable(c, plan.Member) != "" && !f.seedMade(c) {
 		return nil // it is brought back first
@@ -68,7 +68,10 @@ func (f facts) unreadable(c *etcdv1beta2.EtcdCluster, name string) string {
 	return f.nodeGivenUp(member{name: name, pod: pod}, healing(c))
 }
 
-func (f facts) backupOrigin(plan *etcdv1beta2.QuorumRecovery) *origin {
+func (f facts) backupOrigin(c *etcdv1beta2.EtcdCluster, plan *etcdv1beta2.QuorumRecovery) *origin {
+	if f.isUnusable(c) {
+		return nil // another one is
+	}
 	for _, b := range f.backups {
 		if b.Name == plan.Backup {
 			return &origin{name: "The recovery from EtcdBackup " + b.Name, place: backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage), object: plan.Object}

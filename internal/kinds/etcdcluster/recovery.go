@@ -47,7 +47,7 @@ func (f facts) recovery(c *etcdv1beta2.EtcdCluster, d decision) *recovery {
 	if alive(d) > 0 {
 		f.fromMember(c, d, out)
 	} else {
-		f.fromBackup(out)
+		f.fromBackup(c, out)
 	}
 	if out.waits == "" {
 		out.Digest = digest(c, out.QuorumRecovery)
@@ -116,19 +116,6 @@ func (f facts) fromMember(c *etcdv1beta2.EtcdCluster, d decision, out *recovery)
 		out.waits = "somebody to restore a backup: etcd says that what is left is corrupt"
 	} else if why := f.unreadable(c, out.Member); why != "" {
 		out.waits = "member " + out.Member + ", which has got furthest, to be where it can be read: " + why
-	}
-}
-
-// fromBackup takes the newest that was seen to be restorable.
-func (f facts) fromBackup(out *recovery) {
-	var best *etcdv1beta2.BackupRecord
-	for _, b := range f.backups {
-		if v := b.Status.Verified; v != nil && v.Object != "" && (best == nil || v.Revision > best.Revision) {
-			best, out.Backup, out.Object = v, b.Name, v.Object
-		}
-	}
-	if best == nil {
-		out.waits = "a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify); restore another one with an EtcdRestore"
 	}
 }
 

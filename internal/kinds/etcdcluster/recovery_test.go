@@ -339,6 +339,36 @@ func TestARecoveryIsCalledOffWhenItIsNotNeededOrCannotBe(t *testing.T) {
 	}
 }
 
+// lostAll has nothing be left but backups.
+func lostAll() world { return lostTwo(automatic).without(0).unclaimed(0) }
+
+func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
+	gone := backup.Result{Outcome: backup.Failed, Reason: backup.ReasonObjectMissing, Message: "there is no backup"}
+	w := lostAll().savedAs("old", 5).savedAs("new", 9).plannedRecovery().takenUp()
+	if w.isCalledOff(w.c) || w.seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonStoreUnreachable}).isCalledOff(w.c) {
+		t.Fatal("expected a store that is away to be waited for")
+	}
+	for _, want := range []string{"backups/old", ""} {
+		found := w.seeded().restored(gone)
+		w.c = report(found)
+		if w.c.Status.Restore.Phase != etcdv1beta2.PhaseAbandoned {
+			t.Fatalf("expected the recovery to be called off, got %+v", w.c.Status.Restore)
+		}
+		w.others = others{}
+		w = w.plannedRecovery()
+		if want == "" {
+			break
+		}
+		if w = w.takenUp(); w.c.Status.Restore.Recovery == nil || w.c.Status.Restore.Recovery.Object != want {
+			t.Fatalf("expected %s to be taken, got %+v", want, w.c.Status.Restore.Recovery)
+		}
+	}
+	const words = "object backups/old of old was found to be gone or broken, object backups/new of new was found to be gone or broken; restore another one"
+	if loss := w.c.Status.QuorumLoss; loss.Digest != "" || !strings.Contains(loss.Plan, words) {
+		t.Errorf("expected nobody to be asked for what is gone, and to be told %q, got %+v", words, loss)
+	}
+}
+
 func TestOfARecoveryUsersHear(t *testing.T) {
 	w := lostTwo(automatic).plannedRecovery()
 	taken := w.takenUp()

@@ -37,7 +37,7 @@ func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 		at.UID = string(f.restore.UID)
 	} else {
 		plan := f.takesRecovery(c).QuorumRecovery
-		plan.Former = former(s.Restore)
+		plan.Former, plan.Unusable = former(s.Restore), unusable(s.Restore)
 		at.UID, at.Recovery = fmt.Sprintf("%s-%d", plan.Digest, serial), &plan // a second try is another lineage
 	}
 	s.Restore, s.Serial = at, max(s.Serial, serial)
@@ -49,6 +49,7 @@ func (f facts) reportRestore(set condition.Set, c *etcdv1beta2.EtcdCluster, done
 	at, seed := c.Status.Restore, f.seed(c)
 	switch {
 	case f.isCalledOff(c):
+		f.noteUnusable(c)
 		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "It was called off before it was done; the cluster is what it was"
 		set.False(etcdv1beta2.EtcdClusterReady, common.ReasonUpdating, "The restore was called off; the cluster is what it was")
 		return
