@@ -30,7 +30,7 @@ type Meta struct {
 	// later ones.
 	Revision    int64  `json:"revision"`
 	EtcdVersion string `json:"etcdVersion"`
-	ClusterID   string `json:"clusterID"` // in hex, as etcd prints it
+	ClusterID   string `json:"clusterID"` // in hex, 16 digits
 	Member      string `json:"member"`    // the endpoint that was read
 
 	// Size is that of the object in bytes, and SHA256 the hash of all of it, in hex.

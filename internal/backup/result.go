@@ -45,7 +45,8 @@ type Result struct {
 	Object      string    `json:"object,omitempty"`
 	Revision    int64     `json:"revision,omitempty"`
 	EtcdVersion string    `json:"etcdVersion,omitempty"`
-	Size        int64     `json:"size,omitempty"` // in bytes
+	ClusterID   string    `json:"clusterID,omitempty"` // as in Meta
+	Size        int64     `json:"size,omitempty"`      // in bytes
 	SavedAt     time.Time `json:"savedAt,omitzero"`
 	StartedAt   time.Time `json:"startedAt,omitzero"`
 	EndedAt     time.Time `json:"endedAt,omitzero"`

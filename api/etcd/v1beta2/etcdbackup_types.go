@@ -237,9 +237,18 @@ type BackupRecord struct {
 	// size in bytes.
 	// +optional
 	Size int64 `json:"size,omitempty"`
-	// time at which it was complete, or seen to be restorable.
+	// time at which it was saved, or seen to be restorable.
 	// +optional
 	Time *metav1.Time `json:"time,omitempty"`
+	// savedAt is when it was saved, where time is when it was seen to be restorable.
+	// +optional
+	SavedAt *metav1.Time `json:"savedAt,omitempty"`
+	// clusterID is the cluster that it is of, as in the status of an EtcdCluster.
+	// +optional
+	ClusterID string `json:"clusterID,omitempty"`
+	// place is where the spec had it saved to, and of what.
+	// +optional
+	Place string `json:"place,omitempty"`
 }
 
 // BackupRun is one backup, with all of its attempts.
@@ -253,6 +262,9 @@ type BackupRun struct {
 	// generation of the spec that it was made for.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
+	// place is where the spec has it saved to, and of what. It ends when that changes.
+	// +optional
+	Place string `json:"place,omitempty"`
 	// ended is when it had failed, and reason why, as in the condition Saved.
 	// +optional
 	Ended *metav1.Time `json:"ended,omitempty"`

@@ -76,6 +76,9 @@ type QuorumRecovery struct {
 	Backup string `json:"backup,omitempty"`
 	// +optional
 	Object string `json:"object,omitempty"`
+	// savedAt is when the backup was saved: what was written since is lost.
+	// +optional
+	SavedAt *metav1.Time `json:"savedAt,omitempty"`
 	// unusable are the objects, each behind its EtcdBackup, that this recovery and those that were called off before
 	// it have found to be gone or broken.
 	// +optional

@@ -36,6 +36,12 @@ type EtcdClusterStatus struct {
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
 
+	// formerClusterIDs are the last ten that it had before, the latest first: a restore, and the recovery from a
+	// lost quorum, give it another. Backups of these are of its data, too.
+	// +optional
+	// +listType=atomic
+	FormerClusterIDs []string `json:"formerClusterIDs,omitempty"`
+
 	// size is the number of members, as etcd itself counts them.
 	// +optional
 	Size int32 `json:"size,omitempty"`

@@ -130,7 +130,7 @@ func source(err error) error {
 func (a *Agent) takeFrom(ctx context.Context, s *shelf, o backup.Order, cluster *snapshot.Cluster, from snapshot.Answer) (backup.Result, error) {
 	m := backup.Meta{
 		Order: o.ID, Time: o.Save.Time.UTC(), SavedAt: a.Clock.Now().UTC(), Revision: from.Revision,
-		EtcdVersion: from.Version, ClusterID: fmt.Sprintf("%x", from.ClusterID), Member: from.Endpoint,
+		EtcdVersion: from.Version, ClusterID: fmt.Sprintf("%016x", from.ClusterID), Member: from.Endpoint,
 	}
 	if o.Save.Time.IsZero() {
 		m.Time = time.Time{}

@@ -165,7 +165,7 @@ func ofKey(key string, exact *item, periodic []item) *item {
 func (s *shelf) describe(i item, m *backup.Meta) backup.Result {
 	r := backup.Result{Outcome: backup.Succeeded, Object: s.bucket + i.key, Size: i.size, Revision: i.name.Revision, SavedAt: i.name.Time}
 	if m != nil {
-		r.Revision, r.EtcdVersion, r.SavedAt = m.Revision, m.EtcdVersion, m.SavedAt
+		r.Revision, r.EtcdVersion, r.ClusterID, r.SavedAt = m.Revision, m.EtcdVersion, m.ClusterID, m.SavedAt
 	}
 	return r
 }

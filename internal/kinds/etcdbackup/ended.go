@@ -13,8 +13,9 @@ import (
 	"github.com/opcrew/opcrew/internal/backup"
 )
 
-// What is known of a pod that ended without a word of its own.
+// What is known of a run, or of a pod that ended without a word of its own.
 const (
+	reasonMoved     = "SpecChanged"
 	reasonPodFailed = "PodFailed"
 	reasonPodSilent = "PodSilent"
 )

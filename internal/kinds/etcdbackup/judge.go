@@ -30,6 +30,8 @@ type verdict struct {
 	// waits tells what the run is waiting for, and stuck whether that may need a hand.
 	waits string
 	stuck bool
+	// moved ends the run: the spec has it saved elsewhere by now.
+	moved bool
 	// saved and proven are how the tasks of the run ended, nil while they have not.
 	saved, proven *backup.Result
 	// next is when the next run is due; zero: none is.
@@ -44,6 +46,8 @@ func judge(b *etcdv1beta2.EtcdBackup, f facts) verdict {
 	a := agendaOf(b, f.now)
 	v := verdict{wrong: a.wrong, next: a.next}
 	switch t, ok := atWork(b); {
+	case ok && moved(b, b.Status.Run.Place):
+		v.moved = true
 	case ok && t == save:
 		v.saved = f.try(b, &v, save)
 	case ok:

@@ -52,9 +52,11 @@ func (g *gauges) set(b *etcdv1beta2.EtcdBackup, _ facts, _ kit.Outcome) {
 		g.size.WithLabelValues(b.Namespace, b.Name).Set(float64(last.Size))
 		g.revision.WithLabelValues(b.Namespace, b.Name).Set(float64(last.Revision))
 	}
-	if b.Status.Verified != nil {
-		at(g.verified, b.Status.Verified.Time)
+	if b.Status.Verified == nil {
+		g.verified.DeleteLabelValues(b.Namespace, b.Name)
+		return
 	}
+	at(g.verified, b.Status.Verified.Time)
 }
 
 func (g *gauges) forget(key client.ObjectKey) {

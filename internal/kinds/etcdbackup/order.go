@@ -4,6 +4,9 @@
 package etcdbackup
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/utils/ptr"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -20,6 +23,19 @@ const (
 func placeOf(b *etcdv1beta2.EtcdBackup) backuppod.Place {
 	return backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage)
 }
+
+// whereTo is where backups go to, and of what, in words: what was proven of others proves nothing of these.
+func whereTo(b *etcdv1beta2.EtcdBackup) string {
+	p := placeOf(b)
+	words := []string{string(b.Spec.StorageType), p.Claim, p.Target.Endpoint, p.Target.Path}
+	if b.Spec.EtcdCluster != nil {
+		words = append(words, "of EtcdCluster "+b.Spec.EtcdCluster.Name)
+	}
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+}
+
+// moved tells whether the spec has backups go elsewhere by now, or be of another cluster.
+func moved(b *etcdv1beta2.EtcdBackup, place string) bool { return place != "" && place != whereTo(b) }
 
 // orderOf tells a pod what to do.
 func orderOf(b *etcdv1beta2.EtcdBackup, f facts, w work) backup.Order {

@@ -34,6 +34,8 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 	set := condition.Set{Conditions: &b.Status.Conditions, Generation: b.Generation, Now: now}
 	v := judge(b, f)
 	switch _, busy := atWork(b); {
+	case v.moved:
+		reportMoved(set, b, now)
 	case v.saved != nil:
 		reportSaved(set, b, *v.saved, now)
 	case v.proven != nil:
@@ -43,7 +45,7 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 	case busy:
 		reportUnderWay(set, b, f, v, done)
 	case !v.open.IsZero():
-		b.Status.Run = &etcdv1beta2.BackupRun{Due: metav1.NewTime(v.open), Phase: etcdv1beta2.RunRunning, Generation: b.Generation, Failures: v.tried}
+		b.Status.Run = &etcdv1beta2.BackupRun{Due: metav1.NewTime(v.open), Phase: etcdv1beta2.RunRunning, Generation: b.Generation, Place: whereTo(b), Failures: v.tried}
 		reportAtWork(set, b, v)
 	case b.Status.Run != nil || b.Status.Succeeded:
 		reportAsRecorded(set, b)
@@ -51,6 +53,7 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 		reportIdle(set, b, v)
 	}
 	reportNext(b, f.now)
+	forgetMoved(set, b)
 	reportVerified(set, b)
 	saved := meta.FindStatusCondition(b.Status.Conditions, etcdv1beta2.EtcdBackupSaved)
 	set.SumUp(blockers, saved.Reason, saved.Message)
@@ -86,7 +89,9 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 	at := metav1.NewTime(timeOr(result.SavedAt, now))
 	s.Succeeded, s.Reason, s.Count = true, "", s.Count+1
 	s.EtcdVersion, s.EtcdRevision, s.LastSuccessDate = result.EtcdVersion, result.Revision, &at
-	s.Last = &etcdv1beta2.BackupRecord{Object: result.Object, Revision: result.Revision, Size: result.Size, Time: &at}
+	s.Last = &etcdv1beta2.BackupRecord{
+		Object: result.Object, Revision: result.Revision, Size: result.Size, Time: &at, ClusterID: result.ClusterID, Place: s.Run.Place,
+	}
 	set.True(etcdv1beta2.EtcdBackupSaved, cmp.Or(string(result.Reason), etcdv1beta2.ReasonSaved), "Saved "+said(s.Last)+but(result))
 	if proves { // Ready does not come to go again
 		s.Run.Phase = etcdv1beta2.RunVerifying
@@ -111,7 +116,7 @@ func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Re
 		return
 	}
 	at := metav1.NewTime(timeOr(result.EndedAt, now))
-	last.Time = &at
+	last.SavedAt, last.Time = last.Time, &at
 	b.Status.Verified = &last
 	set.True(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRestorable, fmt.Sprintf("Backup %s was restorable at %s", last.Object, at.UTC().Format(time.RFC3339)))
 }

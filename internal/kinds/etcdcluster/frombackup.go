@@ -11,22 +11,40 @@ import (
 	"github.com/opcrew/opcrew/internal/backup"
 )
 
-// fromBackup takes the newest that was seen to be restorable.
+// fromBackup takes the newest, by when it was saved, of those that were seen to be restorable. Revisions tell nothing:
+// those of another cluster, or from before a restore, may be higher.
 func (f facts) fromBackup(c *etcdv1beta2.EtcdCluster, out *recovery) {
 	var best *etcdv1beta2.BackupRecord
 	var passed []string
 	for _, b := range f.backups {
-		switch v := b.Status.Verified; {
-		case v == nil || v.Object == "":
-		case slices.Contains(unusable(c.Status.Restore), b.Name+"/"+v.Object):
-			passed = append(passed, "object "+v.Object+" of "+b.Name+" was found to be gone or broken")
-		case best == nil || v.Revision > best.Revision:
-			best, out.Backup, out.Object = v, b.Name, v.Object
+		v := b.Status.Verified
+		if v == nil || v.Object == "" {
+			continue
+		}
+		switch why := whyNotFrom(c, b); {
+		case why != "":
+			passed = append(passed, "object "+v.Object+" of "+b.Name+" "+why)
+		case best == nil || best.SavedAt.Before(v.SavedAt):
+			best, out.Backup, out.Object, out.SavedAt = v, b.Name, v.Object, v.SavedAt
 		}
 	}
 	if best == nil {
 		out.waits = "a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify)" + listed(passed) + "; restore another one with an EtcdRestore"
 	}
+}
+
+// whyNotFrom tells why a backup that was proven is not one to go on from; empty: it is.
+func whyNotFrom(c *etcdv1beta2.EtcdCluster, b *etcdv1beta2.EtcdBackup) string {
+	v := b.Status.Verified
+	switch {
+	case slices.Contains(unusable(c.Status.Restore), b.Name+"/"+v.Object):
+		return "was found to be gone or broken"
+	case v.ClusterID == "" || v.SavedAt == nil:
+		return "does not tell of which cluster it is, and of when"
+	case v.ClusterID != c.Status.ClusterID && !slices.Contains(c.Status.FormerClusterIDs, v.ClusterID):
+		return "is of another cluster, " + v.ClusterID
+	}
+	return ""
 }
 
 // listed is what there is to be said of backups that are not taken.
@@ -58,4 +76,16 @@ func unusable(last *etcdv1beta2.RestoreProgress) []string {
 		return nil
 	}
 	return last.Recovery.Unusable
+}
+
+// mostFormer is how many ids of a cluster are remembered.
+const mostFormer = 10
+
+// noteFormer remembers the id that a cluster had before it went over to another, whose backups are still its own.
+func noteFormer(s *etcdv1beta2.EtcdClusterStatus) {
+	if s.ClusterID == "" {
+		return // it began with the backup
+	}
+	former := append([]string{s.ClusterID}, s.FormerClusterIDs...)
+	s.FormerClusterIDs = former[:min(len(former), mostFormer)]
 }

@@ -34,15 +34,28 @@ func lostTwo(options ...option) world {
 	return w
 }
 
-// savedAs has the cluster have a backup that was seen to be restorable.
-func (w world) savedAs(name string, revision int64) world {
+// savedAs has the cluster have a backup from so long before noon that was seen to be restorable. The older it is the
+// higher is its revision, as after a restore.
+func (w world) savedAs(name string, before time.Duration, changes ...func(*etcdv1beta2.BackupRecord)) world {
 	b := &etcdv1beta2.EtcdBackup{}
 	b.Name, b.Namespace = name, w.c.Namespace
 	b.Spec.StorageType, b.Spec.S3 = etcdv1beta2.StorageS3, &etcdv1beta2.S3Source{Path: "backups/" + name, AWSSecret: "aws"}
-	b.Status.Verified = &etcdv1beta2.BackupRecord{Object: "backups/" + name, Revision: revision}
+	b.Status.Verified = &etcdv1beta2.BackupRecord{
+		Object: "backups/" + name, Revision: int64(before), ClusterID: w.c.Status.ClusterID, SavedAt: &metav1.Time{Time: noon.Add(-before)},
+	}
+	for _, change := range changes {
+		change(b.Status.Verified)
+	}
 	w.backups = append(w.backups, b)
 	return w
 }
+
+func of(id string) func(*etcdv1beta2.BackupRecord) {
+	return func(r *etcdv1beta2.BackupRecord) { r.ClusterID = id }
+}
+
+// descended has a cluster have had another id before.
+func descended(c *etcdv1beta2.EtcdCluster) { c.Status.FormerClusterIDs = []string{"00000000000000b0"} }
 
 // plannedRecovery is after the plan was written down.
 func (w world) plannedRecovery() world {
@@ -70,7 +83,22 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 		"less than was decided":              {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (up to 5 entries from before 2026-08-01T11:59:00Z may be lost, and what was written since)"},
 		"nobody has looked":                  {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (the members were not seen with a quorum by this operator, so it is not known what is lost)"},
 		"no backup":                          {lostTwo().without(0).unclaimed(0), "It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify); restore another one with an EtcdRestore"},
-		"the newest backup":                  {lostTwo().without(0).unclaimed(0).savedAs("old", 5).savedAs("new", 9), "To go on from EtcdBackup new, object backups/new (all that was written after that backup is lost), annotate"},
+		"the newest backup": {
+			lostTwo().without(0).unclaimed(0).savedAs("old", 2*time.Hour).savedAs("new", time.Hour),
+			"To go on from EtcdBackup new, object backups/new, saved at 2026-08-01T11:00:00Z (all that was written after 2026-08-01T11:00:00Z is lost), annotate",
+		},
+		"that of a former lineage": {
+			lostTwo(descended).without(0).unclaimed(0).savedAs("old", 2*time.Hour, of("00000000000000b0")),
+			"To go on from EtcdBackup old, object backups/old, saved at 2026-08-01T10:00:00Z",
+		},
+		"none of another cluster": {
+			lostTwo(descended).without(0).unclaimed(0).savedAs("old", 2*time.Hour, of("00000000000000ff")),
+			"It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify) and can be taken: object backups/old of old is of another cluster, 00000000000000ff; restore another one",
+		},
+		"none of which that is not known": {
+			lostTwo().without(0).unclaimed(0).savedAs("old", 2*time.Hour, of("")),
+			"It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify) and can be taken: object backups/old of old does not tell of which cluster it is",
+		},
 	} {
 		loss := report(c.world).Status.QuorumLoss
 		if loss == nil || !strings.HasPrefix(loss.Plan, c.want) {
@@ -292,6 +320,9 @@ func TestARecoveryThatIsDoneSaysWhatMayBeLost(t *testing.T) {
 	w := recovering().seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42, RestoredRevision: 1_000_000_042}).serving()
 	s := report(w).Status
 	const bound = "no write that was acknowledged before 2026-08-01T11:59:00Z is lost"
+	if !slices.Equal(s.FormerClusterIDs, []string{"00000000000000c1"}) {
+		t.Errorf("expected the id that it had to be remembered, got %v", s.FormerClusterIDs)
+	}
 	if s.Lineage == "" || s.Lineage != s.Restore.UID || s.ClusterID != "00000000000000c2" || s.QuorumLoss != nil || s.Restore.Recovery.MayBeLost != bound || !strings.Contains(s.Restore.Message, "at revision 1000000042: "+bound) {
 		t.Errorf("expected the cluster to be the seed's, and the bound to be told, got %+v, %+v, %+v", s, s.Restore, s.Restore.Recovery)
 	}
@@ -344,7 +375,7 @@ func lostAll() world { return lostTwo(automatic).without(0).unclaimed(0) }
 
 func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	gone := backup.Result{Outcome: backup.Failed, Reason: backup.ReasonObjectMissing, Message: "there is no backup"}
-	w := lostAll().savedAs("old", 5).savedAs("new", 9).plannedRecovery().takenUp()
+	w := lostAll().savedAs("old", 2*time.Hour).savedAs("new", time.Hour).plannedRecovery().takenUp()
 	if w.isCalledOff(w.c) || w.seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonStoreUnreachable}).isCalledOff(w.c) {
 		t.Fatal("expected a store that is away to be waited for")
 	}

@@ -77,7 +77,7 @@ func (f facts) inWords(c *etcdv1beta2.EtcdCluster, plan *recovery) string {
 	if plan.waits != "" {
 		return "It waits for " + plan.waits
 	}
-	what := fmt.Sprintf("go on from EtcdBackup %s, object %s", plan.Backup, plan.Object)
+	what := fmt.Sprintf("go on from EtcdBackup %s, object %s, saved at %s", plan.Backup, plan.Object, when(plan.SavedAt))
 	if plan.Member != "" {
 		what = fmt.Sprintf("go on from member %s, which has entry %d of the log", plan.Member, plan.Index)
 	}
@@ -109,7 +109,7 @@ func planOf(c *etcdv1beta2.EtcdCluster) string {
 func mayBeLost(loss *etcdv1beta2.QuorumLoss, plan etcdv1beta2.QuorumRecovery) string {
 	switch {
 	case plan.Member == "":
-		return "all that was written after that backup is lost"
+		return fmt.Sprintf("all that was written after %s is lost", when(plan.SavedAt))
 	case loss == nil || loss.LastQuorum == nil:
 		return "the members were not seen with a quorum by this operator, so it is not known what is lost"
 	}
@@ -118,6 +118,14 @@ func mayBeLost(loss *etcdv1beta2.QuorumLoss, plan etcdv1beta2.QuorumRecovery) st
 		return fmt.Sprintf("up to %d entries from before %s may be lost, and what was written since", behind, at)
 	}
 	return fmt.Sprintf("no write that was acknowledged before %s is lost", at)
+}
+
+// when is a time in words.
+func when(at *metav1.Time) string {
+	if at == nil {
+		return "a time that is not known"
+	}
+	return at.UTC().Format(time.RFC3339)
 }
 
 // noteRecovered bounds, for good, what a recovery has lost.

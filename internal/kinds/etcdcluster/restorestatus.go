@@ -107,6 +107,7 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 	}
 	at.FormerVoters = votersOf(s.Membership)
 	noteRecovered(s)
+	noteFormer(s)
 	s.QuorumLoss, s.Decided = nil, nil
 	s.ClusterID, s.Lineage = clusterID(f.view.ClusterID), at.UID
 	s.Membership = []etcdv1beta2.MemberIdentity{{ID: fmt.Sprintf("%016x", seed.id), Name: seed.name}}

@@ -77,15 +77,16 @@ func TestAClusterThatHasLostItsMajorityWaitsForSomebodyToWantThePlan(t *testing.
 func TestAClusterWithNothingLeftGoesOnFromTheBackupThatWasProven(t *testing.T) {
 	s := newSite(t)
 	s.create(recoversBy(etcdv1beta2.RecoveryAutomatic))
-	s.awaitWhole()
+	id, now := s.awaitWhole().Status.ClusterID, metav1.Now()
 	env.Apply(t, testenv.ProjectCRDs+"/etcd.database.coreos.com_etcdbackups.yaml")
 	s.backedUp("unproven", nil)
-	s.backedUp("proven", &etcdv1beta2.BackupRecord{Object: "backups/proven", Revision: 9})
+	s.backedUp("anothers", &etcdv1beta2.BackupRecord{Object: "backups/anothers", Revision: 99, ClusterID: "00000000000000ff", SavedAt: &now})
+	s.backedUp("proven", &etcdv1beta2.BackupRecord{Object: "backups/proven", Revision: 9, ClusterID: id, SavedAt: &now})
 	left := s.lose()
 	s.delete(&left)
 	c := s.awaitRecovered("")
 	if c.Status.Restore.Recovery.Backup != "proven" {
-		t.Errorf("expected what was proven, got %+v", c.Status.Restore.Recovery)
+		t.Errorf("expected what was proven of this cluster, got %+v", c.Status.Restore.Recovery)
 	}
 }
 

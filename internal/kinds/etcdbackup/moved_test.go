@@ -1,0 +1,89 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdbackup
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// settled has all that is recorded be of the spec as it is.
+func settled(b *etcdv1beta2.EtcdBackup) {
+	b.Status.Run.Place = whereTo(b)
+	b.Status.Last.Place = whereTo(b)
+	proven := *b.Status.Last
+	b.Status.Verified = &proven
+}
+
+func goesElsewhere(b *etcdv1beta2.EtcdBackup) { b.Spec.S3.Endpoint = "http://another:9000" }
+
+func TestABackupTellsOfWhichClusterItIsAndWhenItWasSaved(t *testing.T) {
+	b := newBackup(every(3600), verified(1), inRun(etcdv1beta2.RunRunning, 0))
+	b.Status.Run.Place = whereTo(b)
+	saved := good
+	saved.ClusterID = "00000000000000c1"
+	b = reported(t, b, facts{pods: pods(podOf(b, save, 1, told(0, saved)))})
+	if last := b.Status.Last; last.ClusterID != saved.ClusterID || last.Place != "S3 backups/example" {
+		t.Errorf("expected the cluster and the place to be told, got %+v", last)
+	}
+	proof := good
+	proof.EndedAt = noon.Add(time.Hour)
+	b = reported(t, b, facts{pods: pods(podOf(b, verify, 1, told(0, proof)))})
+	if v := b.Status.Verified; v == nil || v.ClusterID != saved.ClusterID || v.SavedAt == nil || !v.SavedAt.Time.Equal(noon) || !v.Time.Time.Equal(proof.EndedAt) {
+		t.Errorf("expected what was proven to tell when it was saved, got %+v", v)
+	}
+}
+
+func TestWhatWasProvenElsewhereIsForgotten(t *testing.T) {
+	for name, c := range map[string]struct {
+		change option
+		want   string
+	}{
+		"nothing was changed":     {edited, sevenMade},
+		"another Secret":          {func(b *etcdv1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "rotated" }, sevenMade},
+		"another server":          {goesElsewhere, ""},
+		"another path":            {withPath("backups/new"), ""},
+		"a volume":                {intoClaim, ""},
+		"the members, by another": {ofCluster, ""},
+	} {
+		out := reported(t, newBackup(every(3600), verified(1), hasSaved, inRun(etcdv1beta2.RunSucceeded, 0), settled, c.change), facts{})
+		got := ""
+		if out.Status.Verified != nil {
+			got = out.Status.Verified.Object
+		}
+		if got != c.want {
+			t.Errorf("%s: expected %q to count as proven, got %q", name, c.want, got)
+		}
+	}
+}
+
+func TestARunEndsWhenTheSpecHasItSavedElsewhere(t *testing.T) {
+	for phase, c := range map[string]struct {
+		task task
+		want string
+	}{
+		etcdv1beta2.RunRunning: {save, "False SpecChanged: the spec names another storage or cluster since this backup was begun; the last that succeeded is " +
+			sevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
+		etcdv1beta2.RunVerifying: {verify, "True Saved: Saved " + sevenMade},
+	} {
+		b := newBackup(every(3600), verified(1), hasSaved, inRun(phase, 0), settled, goesElsewhere, edited)
+		for name, at := range map[string][]corev1.Pod{"its pod is at work": pods(podOf(b, c.task, 1)), "it has no pod": nil} {
+			f := facts{now: noon, pods: at}
+			out := reported(t, b, f)
+			if got := conditionOf(out, "Ready"); got != c.want {
+				t.Errorf("%s, %s: expected\n%s, got\n%s", phase, name, c.want, got)
+			}
+			if _, busy := atWork(out); busy || len((&reconciler{}).Plan(b, f, noon).Children) > 0 {
+				t.Errorf("%s, %s: expected the run to have ended, and no pod to be made, got %+v", phase, name, out.Status.Run)
+			}
+			if v := judge(out, facts{now: noon}); phase == etcdv1beta2.RunRunning && v.open.IsZero() {
+				t.Errorf("%s, %s: expected one of the new spec to follow, got %+v", phase, name, v)
+			}
+		}
+	}
+}
