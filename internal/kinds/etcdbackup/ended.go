@@ -9,8 +9,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // What is known of a run, or of a pod that ended without a word of its own.
@@ -18,6 +20,8 @@ const (
 	reasonMoved     = "SpecChanged"
 	reasonPodFailed = "PodFailed"
 	reasonPodSilent = "PodSilent"
+	// reasonPodUnbegun is of one that its kubelet has never spoken of, or that is not there at all.
+	reasonPodUnbegun = "PodNotBegun"
 )
 
 // slack is what a pod has beyond the time of its order, for its image and volumes to come.
@@ -39,6 +43,10 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	switch {
 	case terminated != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodFailed, Message: "pod " + pod.Name + " ended: " + lastWords(pod)}
+	case !end.IsZero() && now.After(end) && !begun(pod):
+		why, _ := workload.WhyNotReady(pod)
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s has not begun until %s: %s",
+			pod.Name, end.UTC().Format(time.RFC3339), why)}
 	case !end.IsZero() && now.After(end):
 		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("nobody has told that pod %s ended, which its kubelet was to end at %s",
 			pod.Name, end.Add(-silence).UTC().Format(time.RFC3339))}
@@ -46,13 +54,33 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	return nil
 }
 
-// deadline is when a pod is given up that nobody tells of; zero: it was not begun. Its kubelet
-// has ended it before, also where nobody hears that: the next pod never works beside it.
+// deadline is when a pod is given up that nobody tells of. Its kubelet has ended it before, also where nobody hears
+// that: the next pod never works beside it. One that was not begun is given up, too, and deleted when there is
+// another: its node may have died before the kubelet said a word.
 func deadline(pod *corev1.Pod) time.Time {
-	if pod.Status.StartTime == nil || pod.Spec.ActiveDeadlineSeconds == nil {
-		return time.Time{}
+	limit := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second
+	switch {
+	case limit == 0:
+		return time.Time{} // nothing ends it
+	case !begun(pod) && pod.DeletionTimestamp != nil:
+		return pod.DeletionTimestamp.Add(silence)
 	}
-	return pod.Status.StartTime.Add(time.Duration(*pod.Spec.ActiveDeadlineSeconds)*time.Second + silence)
+	start := ptr.Deref(pod.Status.StartTime, pod.CreationTimestamp)
+	return start.Add(limit + silence)
+}
+
+// begun tells whether a kubelet has said something of a pod.
+func begun(pod *corev1.Pod) bool {
+	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
+}
+
+// overdue is the end of a proof whose container does not run when the next backup is due: that is not to wait for it.
+func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
+	if status(pod).State.Running != nil || now.Before(pod.CreationTimestamp.Add(silence)) {
+		return nil
+	}
+	why, _ := workload.WhyNotReady(pod)
+	return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s had not begun when the next backup was due: %s", pod.Name, why)}
 }
 
 // endedAt is when a pod ended, as far as is known, and else when it began: one that its kubelet

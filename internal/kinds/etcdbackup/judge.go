@@ -34,7 +34,8 @@ type verdict struct {
 	moved bool
 	// saved and proven are how the tasks of the run ended, nil while they have not.
 	saved, proven *backup.Result
-	// next is when the next run is due; zero: none is.
+	// late tells that another run is due while this one is at work, and next when the next is; zero: none is.
+	late bool
 	next time.Time
 	// again is when to look again, 0: when something happens.
 	again time.Duration
@@ -44,7 +45,7 @@ type verdict struct {
 // were not asked for is not decided on a moment later.
 func judge(b *etcdv1beta2.EtcdBackup, f facts) verdict {
 	a := agendaOf(b, f.now)
-	v := verdict{wrong: a.wrong, next: a.next}
+	v := verdict{wrong: a.wrong, next: a.next, late: !a.due.IsZero() && !b.Spec.Suspend}
 	switch t, ok := atWork(b); {
 	case ok && moved(b, b.Status.Run.Place):
 		v.moved = true
@@ -82,6 +83,11 @@ func (f facts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result
 		return nil
 	}
 	result := outcome(pod, f.now)
+	if result == nil && t == verify && v.late {
+		if result = overdue(pod, f.now); result != nil {
+			return result
+		}
+	}
 	switch {
 	case result == nil:
 		v.pod = pod.Name
@@ -120,11 +126,15 @@ func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, 
 func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
 		why, stuck := workload.WhyNotReady(pod)
-		if stuck || unscheduled(pod) {
+		if stuck = stuck || v.late; stuck || unscheduled(pod) {
 			v.waits, v.stuck = "pod "+pod.Name+" has not begun: "+why, v.stuck || stuck
 		}
 	}
-	if end := deadline(pod); !end.IsZero() {
+	end := deadline(pod)
+	if begins := pod.CreationTimestamp.Add(silence); v.late && now.Before(begins) {
+		end = begins // what does not run by then may hold up the backup that is due
+	}
+	if !end.IsZero() {
 		v.again = max(time.Second, end.Add(time.Second).Sub(now))
 	}
 }

@@ -29,7 +29,7 @@ func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) kit.P
 		return kit.Plan{Again: obstacleInterval} // its event is on the way
 	}
 	v := judge(b, f)
-	plan := kit.Plan{Again: v.again, Prune: []client.ObjectList{&corev1.PodList{}}, Stays: ofRun(b)}
+	plan := kit.Plan{Again: v.again, Prune: []client.ObjectList{&corev1.PodList{}}, Stays: f.stay(b)}
 	if v.make == nil {
 		return plan
 	}
@@ -58,15 +58,37 @@ func (f facts) child(b *etcdv1beta2.EtcdBackup, w work) []ensure.Child {
 	return []ensure.Child{{Object: pod(b, f, w, order), Once: true}}
 }
 
-// ofRun tells which pods stay: those of the last run, whose logs may be wanted.
-func ofRun(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
+// stay tells which pods stay: those of the last run, whose logs may be wanted, but not one that was given up before
+// it had begun. It would work beside its successor, should its node come up.
+func (f facts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }
 	}
-	works := append(worksOf(b, save), worksOf(b, verify)...)
+	works, givenUp := append(worksOf(b, save), worksOf(b, verify)...), f.givenUp(b)
 	return func(object client.Object) bool {
 		pod, ok := object.(*corev1.Pod)
-		return !ok || !dueOf(pod).Before(b.Status.Run.Due.Time) || // or later: this view is old
-			slices.ContainsFunc(works, func(w work) bool { return w.podName(b) == pod.Name })
+		if !ok {
+			return true
+		}
+		isOf := func(w work) bool { return w.podName(b) == pod.Name }
+		if !begun(pod) && slices.ContainsFunc(givenUp, isOf) {
+			return false
+		}
+		return !dueOf(pod).Before(b.Status.Run.Due.Time) || // or later: this view is old
+			slices.ContainsFunc(works, isOf)
 	}
+}
+
+// givenUp are the attempts of the last run that others have followed, or its end.
+func (f facts) givenUp(b *etcdv1beta2.EtcdBackup) []work {
+	saves, proofs := worksOf(b, save), worksOf(b, verify)
+	switch t, busy := atWork(b); {
+	case !busy:
+		return append(saves, proofs...)
+	case t == verify:
+		last, _ := f.last(b, proofs)
+		return append(saves, proofs[:last]...)
+	}
+	last, _ := f.last(b, saves)
+	return saves[:last]
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -25,6 +26,8 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, f facts, v ver
 	}
 	reason, message := hindrance(b, f, v, done)
 	switch {
+	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late: // the next backup does not wait for a proof
+		reportProven(set, b, backup.Result{Outcome: backup.Failed, Reason: backup.Reason(reason), Message: message}, f.now)
 	case reason != "":
 		set.False(kind, reason, message)
 	case v.stuck:

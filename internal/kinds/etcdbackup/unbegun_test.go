@@ -1,0 +1,124 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdbackup
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// bound has a pod have a node that never said a word of it, since so long before noon.
+func bound(before time.Duration) podOption {
+	return func(pod *corev1.Pod) {
+		pod.CreationTimestamp = metav1.NewTime(noon.Add(-before))
+		pod.Spec.NodeName = "dead"
+		pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}}
+	}
+}
+
+// unplaced has no node take a pod.
+func unplaced(before time.Duration) podOption {
+	return func(pod *corev1.Pod) {
+		bound(before)(pod)
+		pod.Spec.NodeName = ""
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"}}
+	}
+}
+
+// evicted has a pod be deleted, of which no kubelet hears.
+func evicted(before time.Duration) podOption {
+	return func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: noon.Add(-before)} }
+}
+
+func hourly(b *etcdv1beta2.EtcdBackup) {
+	cron("0 * * * *", "")(b)
+	b.CreationTimestamp = metav1.NewTime(noon.Add(-1000 * time.Hour))
+}
+
+func TestARunWhosePodNeverBeginsDoesNotHoldUpTheNext(t *testing.T) {
+	const running, verifying = etcdv1beta2.RunRunning, etcdv1beta2.RunVerifying
+	save1, proof := newBackup(hourly, hasSaved, inRun(running, -2*time.Hour)), newBackup(hourly, hasSaved, verified(1), inRun(verifying, -2*time.Hour))
+	fresh := newBackup(hourly, hasSaved, inRun(running, 0))
+	provenNow := newBackup(hourly, hasSaved, verified(1), inRun(verifying, 0))
+	for name, c := range map[string]struct {
+		backup      *etcdv1beta2.EtcdBackup
+		pod         corev1.Pod
+		next, ready string
+	}{
+		"its node died":                          {save1, podOf(save1, save, 1, bound(time.Hour)), "save 2", "False Retrying: attempt 1 of 3 failed: pod "},
+		"and it was evicted":                     {save1, podOf(save1, save, 1, bound(3*time.Minute), evicted(2*time.Minute)), "save 2", "False Retrying: attempt 1 of 3 failed: pod "},
+		"it was only just evicted":               {fresh, podOf(fresh, save, 1, bound(time.Minute), evicted(time.Second)), "waits", "True Saved: "},
+		"no node takes it":                       {save1, podOf(save1, save, 1, unplaced(time.Hour)), "save 2", "False Retrying: attempt 1 of 3 failed: pod "},
+		"it is given time":                       {fresh, podOf(fresh, save, 1, bound(time.Minute)), "waits", "True Saved: "},
+		"but not beyond the time of the next":    {save1, podOf(save1, save, 1, bound(time.Minute)), "waits", "False Retrying: pod "},
+		"the last attempt":                       {save1, podOf(save1, save, 3, bound(time.Hour)), "failed", "False PodNotBegun: pod "},
+		"it runs for long":                       {save1, podOf(save1, save, 1), "waits", "True Saved: "},
+		"a proof that no node takes":             {provenNow, podOf(provenNow, verify, 1, unplaced(5*time.Minute)), "waits", "False Retrying: "},
+		"a proof, when the next backup is due":   {proof, podOf(proof, verify, 1, unplaced(5*time.Minute)), "succeeded", "False PodNotBegun: Backup " + sevenMade},
+		"a proof that was made a moment ago":     {proof, podOf(proof, verify, 1, bound(time.Second)), "waits", "False Retrying: "},
+		"a proof that runs when the next is due": {proof, podOf(proof, verify, 1), "waits", "False Running: "},
+	} {
+		f := facts{now: noon, pods: pods(c.pod)}
+		out := reported(t, c.backup, f)
+		got := "waits"
+		switch v := judge(c.backup, f); {
+		case v.make != nil:
+			got = v.make.labels()[taskLabel] + " " + v.make.labels()[attemptLabel]
+		case out.Status.Run.Phase != c.backup.Status.Run.Phase:
+			got = strings.ToLower(out.Status.Run.Phase)
+		}
+		if ready := conditionOf(out, "Ready"); got != c.next || !strings.HasPrefix(ready, c.ready) {
+			t.Errorf("%s: expected %q, and Ready %s; got %q, %s", name, c.next, c.ready, got, ready)
+		}
+	}
+}
+
+func TestTheNextBackupWaitsForAProofToBeginForAMinuteAtMost(t *testing.T) {
+	b := newBackup(hourly, hasSaved, verified(1), inRun(etcdv1beta2.RunVerifying, -2*time.Hour))
+	v := judge(b, facts{now: noon, pods: pods(podOf(b, verify, 1, bound(20*time.Second)))})
+	if v.proven != nil || v.again > 41*time.Second {
+		t.Errorf("expected another look in 41 s, got %+v", v)
+	}
+}
+
+// Its kubelet may come up at last, and begin with it.
+func TestAPodThatWasGivenUpBeforeItBeganGoesWhenItHasASuccessor(t *testing.T) {
+	b := newBackup(hourly, inRun(etcdv1beta2.RunRunning, 0))
+	first, second := podOf(b, save, 1, bound(time.Hour)), podOf(b, save, 2, bound(time.Minute))
+	ended := newBackup(hourly, inRun(etcdv1beta2.RunFailed, 0))
+	for name, c := range map[string]struct {
+		backup *etcdv1beta2.EtcdBackup
+		known  []corev1.Pod
+		pod    corev1.Pod
+		want   bool
+	}{
+		"it has none yet":               {b, pods(first), first, true},
+		"it has one":                    {b, pods(first, second), first, false},
+		"it is the successor":           {b, pods(first, second), second, true},
+		"it is one that nobody knew of": {b, pods(first), second, true},
+		"the run has ended":             {ended, nil, second, false},
+		"it has begun":                  {ended, nil, podOf(ended, save, 2), true},
+		"its kubelet did not take it":   {ended, nil, podOf(ended, save, 2, wordless("OutOfcpu"), unbegun), true},
+		"nobody told when it began":     {ended, nil, podOf(ended, save, 2, told(0, good), unbegun), true},
+	} {
+		plan := (&reconciler{}).Plan(c.backup, facts{now: noon, pods: c.known}, noon)
+		if got := plan.Stays(&c.pod); got != c.want {
+			t.Errorf("%s: expected that it stays: %t, got %t", name, c.want, got)
+		}
+	}
+}
+
+func TestAProofThatCannotBeMadeDoesNotHoldUpTheNextBackup(t *testing.T) {
+	b := newBackup(hourly, hasSaved, verified(1), inRun(etcdv1beta2.RunVerifying, -2*time.Hour))
+	out := reported(t, b, facts{obstacle: &obstacle{etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"}})
+	if ready := conditionOf(out, "Ready"); out.Status.Run.Phase != etcdv1beta2.RunSucceeded || !strings.HasPrefix(ready, "False SecretMissing: ") {
+		t.Errorf("expected the run to have ended, got %s, %s", out.Status.Run.Phase, ready)
+	}
+}
