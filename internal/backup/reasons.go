@@ -35,6 +35,7 @@ const (
 	// Of an object.
 	ReasonCorrupt       Reason = "Corrupt"       // it is not what was saved
 	ReasonNotRestorable Reason = "NotRestorable" // it is what was saved, but etcd does not start with it
+	ReasonNotRecorded   Reason = "NotRecorded"   // what was found of it could not be written into its record
 	ReasonProcessFailed Reason = "ProcessFailed" // what reads it was killed, did not begin or took too long, which says nothing of it
 
 	// Of a data directory.

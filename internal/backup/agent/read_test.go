@@ -92,6 +92,17 @@ func TestAProofIsRecorded(t *testing.T) {
 	}
 }
 
+func TestThatAFindingCouldNotBeRecordedIsTold(t *testing.T) {
+	b := newBench(t)
+	b.object(named(9, 1), 9)
+	b.Open = failing(func(key string) bool { return key == backup.MetaName(named(9, 1)) })
+	if r := b.runs(b.verifying(""), backup.Succeeded, backup.ReasonNotRecorded, "that could not be recorded: "); r.Verification == nil {
+		t.Errorf("expected the proof to count, got %+v", r)
+	}
+	b.fault = backup.Fail(backup.ReasonNotRestorable, "it panics")
+	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable, "it panics; that could not be recorded, so it still counts as kept: ")
+}
+
 func TestWhoeverNamesABackupThatWasFoundCorruptIsWarned(t *testing.T) {
 	b := newBench(t)
 	b.object("dir/shop", 9)

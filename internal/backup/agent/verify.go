@@ -5,6 +5,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -21,8 +22,14 @@ func (a *Agent) verify(ctx context.Context, s *shelf, v backup.Verify) (backup.R
 	result := s.describe(i, m)
 	a.Log.Info("Verifying", "object", result.Object, "size", i.size)
 	result.Verification, err = a.proof(ctx, s, i, m, v.ScratchDir)
-	if ctx.Err() == nil {
-		a.note(ctx, s, i, m, err)
+	if ctx.Err() != nil {
+		return result, err
+	}
+	switch unnoted := a.note(ctx, s, i, m, err); {
+	case unnoted != nil && err != nil:
+		err = fmt.Errorf("%w; that could not be recorded, so it still counts as kept: %w", err, unnoted)
+	case unnoted != nil:
+		result.Reason, result.Message = backup.ReasonNotRecorded, fmt.Sprintf("that could not be recorded: %s", unnoted)
 	}
 	return result, err
 }
@@ -42,23 +49,21 @@ func (a *Agent) proof(ctx context.Context, s *shelf, i item, m *backup.Meta, scr
 }
 
 // note writes what a proof has found into the record, so that a backup that is known to be
-// corrupt is not counted as kept. If that fails, the next proof will find the same.
-func (a *Agent) note(ctx context.Context, s *shelf, i item, m *backup.Meta, found error) {
+// corrupt is not counted as kept.
+func (a *Agent) note(ctx context.Context, s *shelf, i item, m *backup.Meta, found error) error {
 	verified := &backup.Verified{At: a.Clock.Now().UTC()}
 	switch backup.ReasonOf(found, "") {
 	case backup.ReasonCorrupt, backup.ReasonNotRestorable:
 		verified.Corrupt = found.Error()
 	default:
 		if found != nil {
-			return // it says nothing about the backup
+			return nil // it says nothing about the backup
 		}
 	}
 	now, err := s.meta(ctx, i)
 	if err != nil || now == nil || m == nil || now.SHA256 != m.SHA256 {
-		return // it is another one by now, or has no record
+		return err // it is another one by now, or has no record
 	}
 	now.Verified = verified
-	if err := s.putMeta(ctx, i.key, *now); err != nil {
-		a.Log.Warn("What was found could not be recorded", "object", s.bucket+i.key, "error", err.Error())
-	}
+	return s.putMeta(ctx, i.key, *now)
 }

@@ -118,7 +118,8 @@ func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Re
 	at := metav1.NewTime(timeOr(result.EndedAt, now))
 	last.SavedAt, last.Time = last.Time, &at
 	b.Status.Verified = &last
-	set.True(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRestorable, fmt.Sprintf("Backup %s was restorable at %s", last.Object, at.UTC().Format(time.RFC3339)))
+	set.True(etcdv1beta2.EtcdBackupVerified, cmp.Or(string(result.Reason), etcdv1beta2.ReasonRestorable),
+		fmt.Sprintf("Backup %s was restorable at %s", last.Object, at.UTC().Format(time.RFC3339))+but(result))
 }
 
 // reportAsRecorded tells again how the last backup ended, of this generation. What was said of it stands,
