@@ -76,6 +76,8 @@ type Save struct {
 	Keep int `json:"keep,omitempty"`
 	// Spare is a backup that stays beside these: the last that was proven, which one that was not is no successor of.
 	Spare string `json:"spare,omitempty"`
+	// Former are the ids that the cluster had before, as in Meta: their backups count as its own.
+	Former []string `json:"former,omitempty"`
 }
 
 // Prune removes all periodic backups but the newest ones.

@@ -26,6 +26,7 @@ const (
 	ReasonStoreFailed      Reason = "StoreFailed"      // it failed otherwise
 	ReasonDiskFull         Reason = "DiskFull"         // a volume has no room left, or its quota is used up
 	ReasonPruneFailed      Reason = "PruneFailed"      // the backup is there, but older ones could not be removed
+	ReasonOtherCluster     Reason = "OtherCluster"     // the backup is there, beside those of another cluster
 
 	// Of the cluster.
 	ReasonEtcdUnreachable Reason = "EtcdUnreachable" // no member answers

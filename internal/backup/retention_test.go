@@ -18,7 +18,7 @@ func of(names ...string) []Stored {
 			n = n[1:]
 		}
 		if name, ok := ParseName("p", n); ok {
-			out = append(out, Stored{n, name, complete})
+			out = append(out, Stored{n, name, complete, "c"})
 		}
 	}
 	return out
@@ -26,6 +26,40 @@ func of(names ...string) []Stored {
 
 func at(revision int64, after time.Duration) string {
 	return ObjectName("p", revision, noon.Add(after))
+}
+
+func TestTheNewestOfEachClusterStay(t *testing.T) {
+	day := func(n int) string { return at(int64(n), time.Duration(n)*24*time.Hour) }
+	for name, test := range map[string]struct {
+		clusters string // of the first day, the second and so on; a dash has no record
+		keep     int
+		want     []string
+	}{
+		"a cluster was made anew":            {"aaabb", 2, []string{day(1)}},
+		"its first backup":                   {"aab", 1, []string{day(1)}},
+		"each has as many":                   {"abababab", 2, []string{day(1), day(2), day(3), day(4)}},
+		"what has no record is the oldest":   {"-abb", 2, []string{day(1)}},
+		"what has no record may be all":      {"--ab", 2, nil},
+		"what has no record is not so old":   {"aa-a", 3, nil},
+		"an earlier one's are not in excess": {"aabbbb", 3, []string{day(3)}},
+	} {
+		var stored []Stored
+		for i, cluster := range test.clusters {
+			s := of(day(i + 1))[0]
+			s.Cluster = string(cluster)
+			if cluster == '-' {
+				s.Cluster, s.Complete = "", false
+			}
+			stored = append(stored, s)
+		}
+		var got []string
+		for _, s := range Surplus(stored, test.keep) {
+			got = append(got, s.Object)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: expected %q to go, got %q", name, test.want, got)
+		}
+	}
 }
 
 func TestTheNewestStay(t *testing.T) {

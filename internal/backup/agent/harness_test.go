@@ -143,12 +143,17 @@ func (b *bench) put(key string, content []byte, m *backup.Meta) {
 	}
 }
 
-// object has a whole backup there.
+// object has a whole backup there, of the cluster of the members.
 func (b *bench) object(key string, revision int64) {
+	b.Helper()
+	b.objectOf("000000000000000c", key, revision)
+}
+
+func (b *bench) objectOf(cluster, key string, revision int64) {
 	b.Helper()
 	content := stream(database(int(revision), 10))
 	m := recordOf(content)
-	m.Revision = revision
+	m.Revision, m.ClusterID = revision, cluster
 	b.put(key, content, &m)
 }
 

@@ -6,56 +6,70 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/opcrew/opcrew/internal/backup"
 )
 
 func (a *Agent) prune(ctx context.Context, s *shelf, keep int) (backup.Result, error) {
-	return a.pruneBut(ctx, s, keep)
+	result, _, err := a.pruneBut(ctx, s, keep, nil)
+	return result, err
 }
 
-// pruneBut removes the path's periodic backups but the newest ones and those that are spared. A result comes with
-// an error, too: it tells how far it got.
-func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, spared ...string) (backup.Result, error) {
-	result := backup.Result{Outcome: backup.Succeeded}
+// pruneBut removes the path's periodic backups but the newest ones of each cluster and those that are spared. The
+// ids that a cluster of its own had are one cluster; others are told. A result comes with an error, too: it tells how
+// far it got.
+func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, own []string, spared ...string) (result backup.Result, others []string, err error) {
+	result.Outcome = backup.Succeeded
 	items, _, err := s.items(ctx, backup.Prefix(s.key))
 	if err != nil {
-		return result, err
+		return result, nil, err
 	}
-	stored, err := s.judge(ctx, items, keep)
+	stored, err := s.judge(ctx, items, own)
 	if err != nil {
-		return result, err
+		return result, nil, err
 	}
+	others = strangers(stored, own)
 	for _, gone := range backup.Surplus(stored, keep, spared...) {
 		if err := s.remove(ctx, gone.Object); err != nil {
-			return result, fmt.Errorf("remove %q: %w", s.bucket+gone.Object, err)
+			return result, others, fmt.Errorf("remove %q: %w", s.bucket+gone.Object, err)
 		}
 		a.Log.Info("Removed", "object", s.bucket+gone.Object)
 		result.Pruned++
 		result.PrunedObjects = append(result.PrunedObjects, s.bucket+gone.Object)
 	}
-	return result, nil
+	return result, others, nil
 }
 
-// judge tells which backups are complete. Beyond those that stay nobody needs to know.
-func (s *shelf) judge(ctx context.Context, items []item, keep int) ([]backup.Stored, error) {
+// judge tells which backups are complete, and of which cluster each is.
+func (s *shelf) judge(ctx context.Context, items []item, own []string) ([]backup.Stored, error) {
 	var out []backup.Stored
-	complete := 0
 	for _, i := range items {
 		judged := backup.Stored{Object: i.key, Name: i.name}
-		if complete < keep {
-			m, err := s.trusted(ctx, i)
-			if err != nil {
-				return nil, err
-			}
-			judged.Complete = m != nil
+		m, err := s.meta(ctx, i)
+		if err != nil {
+			return nil, err
 		}
-		if judged.Complete {
-			complete++
+		if m != nil {
+			judged.Complete, judged.Cluster = m.Trusted(i.size), m.ClusterID
+		}
+		if slices.Contains(own, judged.Cluster) {
+			judged.Cluster = own[0]
 		}
 		out = append(out, judged)
 	}
 	return out, nil
+}
+
+// strangers are the clusters, beside one's own, of which there are backups.
+func strangers(stored []backup.Stored, own []string) []string {
+	var out []string
+	for _, s := range stored {
+		if s.Cluster != "" && !slices.Contains(own, s.Cluster) && !slices.Contains(out, s.Cluster) {
+			out = append(out, s.Cluster)
+		}
+	}
+	return out
 }
 
 // remove begins with the record: what a crash leaves is found again by its name.

@@ -44,6 +44,22 @@ func TestTheLastThatWasProvenStaysBesideThoseThatAreKept(t *testing.T) {
 	b.has(named(1, 1)+"+", named(3, 3)+"+", named(4, 4)+"+")
 }
 
+// A cluster that was deleted by mistake and made anew saves its nothing to the same path.
+func TestBackupsOfAnotherClusterAreNotPushedOut(t *testing.T) {
+	b := newBench(t, newMember(t, 4))
+	for n := range 3 {
+		b.objectOf("00000000000a11ce", named(int64(100+n), n+1), int64(100+n))
+	}
+	o := b.saving(5)
+	o.Save.Keep = 2
+	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "backups of another cluster, too (00000000000a11ce), of which the newest 2 stay")
+	b.has(named(101, 2)+"+", named(102, 3)+"+", named(4, 5)+"+")
+
+	o.Save.Former = []string{"00000000000a11ce"} // it was restored since
+	b.runs(o, backup.Succeeded, "")
+	b.has(named(102, 3)+"+", named(4, 5)+"+")
+}
+
 func TestWhatIsCorruptDoesNotCount(t *testing.T) {
 	b := newBench(t)
 	for n := range 4 {

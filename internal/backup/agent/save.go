@@ -37,8 +37,13 @@ func (a *Agent) save(ctx context.Context, s *shelf, o backup.Order) (backup.Resu
 
 // saved prunes. What has been saved is there, whatever comes of that.
 func (a *Agent) saved(ctx context.Context, s *shelf, o backup.Order, result backup.Result) backup.Result {
-	pruned, err := a.pruneBut(ctx, s, o.Save.Keep, strings.TrimPrefix(result.Object, s.bucket), strings.TrimPrefix(o.Save.Spare, s.bucket))
+	own := append([]string{result.ClusterID}, o.Save.Former...)
+	pruned, others, err := a.pruneBut(ctx, s, o.Save.Keep, own, strings.TrimPrefix(result.Object, s.bucket), strings.TrimPrefix(o.Save.Spare, s.bucket))
 	result.Pruned, result.PrunedObjects = pruned.Pruned, pruned.PrunedObjects
+	if len(others) > 0 {
+		result.Reason, result.Message = backup.ReasonOtherCluster, fmt.Sprintf("the path has backups of another cluster, too (%s), of which the newest %d stay until somebody removes them",
+			strings.Join(others, ", "), o.Save.Keep)
+	}
 	if err != nil {
 		result.Reason, result.Message = backup.ReasonPruneFailed, fmt.Sprintf("the backup is complete, but older ones could not be removed: %s", err)
 	}

@@ -51,6 +51,9 @@ func orderOf(b *etcdv1beta2.EtcdBackup, f facts, w work) backup.Order {
 	if tlsSecret(b, f.cluster) != "" {
 		o.Save.TLSDir = tlsMount
 	}
+	if f.cluster != nil {
+		o.Save.Former = f.cluster.Status.FormerClusterIDs
+	}
 	if periodic(b) {
 		o.Save.Time, o.Save.Keep = w.due.UTC(), int(policyOf(b).MaxBackups)
 		o.Save.Spare = ptr.Deref(b.Status.Verified, etcdv1beta2.BackupRecord{}).Object
