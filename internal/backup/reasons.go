@@ -31,6 +31,7 @@ const (
 	// Of the cluster.
 	ReasonEtcdUnreachable Reason = "EtcdUnreachable" // no member answers
 	ReasonEtcdRefused     Reason = "EtcdRefused"     // members answer, but do not give a snapshot
+	ReasonNoLeader        Reason = "NoLeader"        // members answer, but none has a leader: what they hold may be old
 	ReasonSnapshotBroken  Reason = "SnapshotBroken"  // what they give does not have the hash that they say
 
 	// Of an object.

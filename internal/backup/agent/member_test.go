@@ -28,6 +28,7 @@ type member struct {
 	revision int64
 	applied  uint64
 	alarms   []string
+	cutOff   bool // it has no leader
 	facts    bool // it counts and hashes
 	database []byte
 	// fault is what becomes of its snapshot.
@@ -78,7 +79,11 @@ func (m *member) header() *pb.ResponseHeader {
 }
 
 func (m *member) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
-	return &pb.StatusResponse{Header: m.header(), Version: "3.6.16", Leader: 2, RaftAppliedIndex: m.applied, Errors: m.alarms}, nil
+	leader := uint64(2)
+	if m.cutOff {
+		leader = 0
+	}
+	return &pb.StatusResponse{Header: m.header(), Version: "3.6.16", Leader: leader, RaftAppliedIndex: m.applied, Errors: m.alarms}, nil
 }
 
 func (m *member) HashKV(_ context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {

@@ -89,7 +89,7 @@ func (a *Agent) take(ctx context.Context, s *shelf, o backup.Order) (backup.Resu
 	var broken []string
 	var last error
 	for {
-		from, err := next(cluster.Ask(ctx), broken)
+		from, err := next(candidates(cluster.Ask(ctx), o), broken)
 		if err != nil && last != nil {
 			err = fmt.Errorf("%w; then: %w", last, err)
 		}
@@ -107,6 +107,15 @@ func (a *Agent) take(ctx context.Context, s *shelf, o backup.Order) (backup.Resu
 		a.Log.Warn("A member did not give its snapshot", "endpoint", from.Endpoint, "error", err.Error())
 		broken, last = append(broken, from.Endpoint), source(err)
 	}
+}
+
+// candidates leave out, of a backup that is made again and again, members that are cut off: what they give would count
+// as new, and have better ones removed. Who wants one of them once has it, and is told.
+func candidates(answers []snapshot.Answer, o backup.Order) []snapshot.Answer {
+	if o.Save.Time.IsZero() {
+		return answers
+	}
+	return snapshot.OnlyLed(answers)
 }
 
 // next is the best member that has not failed; nil: all have that answer.
@@ -157,7 +166,11 @@ func (a *Agent) takeFrom(ctx context.Context, s *shelf, o backup.Order, cluster 
 	if err := s.putMeta(ctx, key, m); err != nil {
 		return backup.Result{}, err
 	}
-	return s.describe(item{key: key, size: m.Size}, &m), nil
+	result := s.describe(item{key: key, size: m.Size}, &m)
+	if !from.Led {
+		result.Reason, result.Message = backup.ReasonNoLeader, from.Endpoint+" had no leader when it was read: what it holds may be old"
+	}
+	return result, nil
 }
 
 // then does something when all has been read, just before the object is complete: an object is

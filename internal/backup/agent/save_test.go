@@ -184,6 +184,17 @@ func (b broken) Delete(ctx context.Context, key string) error {
 	return b.Store.Delete(ctx, key)
 }
 
+// Its data may be hours old, and counts as new.
+func TestAMemberThatIsCutOffIsSavedOnlyOnceAndThatIsTold(t *testing.T) {
+	m := newMember(t, 10)
+	m.cutOff = true
+	b := newBench(t, m)
+	b.runs(b.saving(1), backup.Failed, backup.ReasonNoLeader, "it has no leader, so what it holds may be old")
+	b.has()
+	b.runs(b.saving(0), backup.Succeeded, backup.ReasonNoLeader, m.endpoint+" had no leader when it was read")
+	b.has("dir/shop+")
+}
+
 func TestAMemberThatCountsNothingIsSaved(t *testing.T) {
 	m := newMember(t, 10)
 	m.facts = false

@@ -74,7 +74,7 @@ func (m *member) ask(ctx context.Context) Answer {
 	}
 	return Answer{
 		Endpoint: m.endpoint, Version: s.GetVersion(), ClusterID: s.GetHeader().GetClusterId(), Revision: s.GetHeader().GetRevision(),
-		Applied: s.GetRaftAppliedIndex(), Leader: s.GetLeader() == s.GetHeader().GetMemberId(), Learner: s.GetIsLearner(), Corrupt: corrupt(s.GetErrors()),
+		Applied: s.GetRaftAppliedIndex(), Leader: s.GetLeader() == s.GetHeader().GetMemberId(), Led: s.GetLeader() != 0, Learner: s.GetIsLearner(), Corrupt: corrupt(s.GetErrors()),
 	}
 }
 

@@ -22,6 +22,8 @@ type Answer struct {
 	Revision        int64
 	Applied         uint64
 	Leader, Learner bool
+	// Led is one that knows a leader. What another holds can be of any age.
+	Led bool
 	// Corrupt is one that etcd itself has found to hold something else than its cluster.
 	Corrupt bool
 	// Err tells why it did not answer. Nothing else is known then.
@@ -45,7 +47,7 @@ func Choose(answers []Answer) ([]Answer, error) {
 		}
 	}
 	if len(able) == 0 {
-		return nil, backup.Fail(backup.ReasonEtcdUnreachable, "no member of etcd can be asked for a snapshot: %s", causes(unable))
+		return nil, backup.Fail(reasonOf(unable), "no member of etcd can be asked for a snapshot: %s", causes(unable))
 	}
 	for _, a := range able {
 		if a.ClusterID != able[0].ClusterID {
@@ -57,6 +59,28 @@ func Choose(answers []Answer) ([]Answer, error) {
 		return cmp.Or(cmp.Compare(b.Revision, a.Revision), second(a.Learner, b.Learner), second(a.Leader, b.Leader))
 	})
 	return able, nil
+}
+
+// errUnled is why a member is not to be read that answers.
+var errUnled = errors.New("it has no leader, so what it holds may be old")
+
+// OnlyLed takes the answers of members that are cut off for none.
+func OnlyLed(answers []Answer) []Answer {
+	out := slices.Clone(answers)
+	for i, a := range out {
+		if a.Err == nil && !a.Led {
+			out[i].Err = errUnled
+		}
+	}
+	return out
+}
+
+// reasonOf is why none can be read.
+func reasonOf(unable []Answer) backup.Reason {
+	if slices.ContainsFunc(unable, func(a Answer) bool { return errors.Is(a.Err, errUnled) }) {
+		return backup.ReasonNoLeader
+	}
+	return backup.ReasonEtcdUnreachable
 }
 
 // second puts the one behind that is so.

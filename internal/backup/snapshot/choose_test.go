@@ -51,6 +51,21 @@ func TestWhyNoneCanBeReadIsTold(t *testing.T) {
 	}
 }
 
+func TestAMemberThatIsCutOffCanBeLeftOut(t *testing.T) {
+	off := Answer{Endpoint: "off", Revision: 10}
+	led := Answer{Endpoint: "led", Revision: 9, Led: true}
+	if got, err := Choose(OnlyLed([]Answer{off, led})); err != nil || len(got) != 1 || got[0].Endpoint != "led" {
+		t.Errorf("expected the one that has a leader, got %+v, %v", got, err)
+	}
+	gone := Answer{Endpoint: "gone", Err: errors.New("refused")}
+	if _, err := Choose(OnlyLed([]Answer{off, gone})); backup.ReasonOf(err, "") != backup.ReasonNoLeader || !strings.Contains(err.Error(), "off: it has no leader") {
+		t.Errorf("expected to be told that what is left has no leader, got %v", err)
+	}
+	if _, err := Choose(OnlyLed([]Answer{gone})); backup.ReasonOf(err, "") != backup.ReasonEtcdUnreachable {
+		t.Errorf("expected to be told that none answers, got %v", err)
+	}
+}
+
 func TestATLSSecretThatIsNoneIsTold(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Open([]string{"https://a:1"}, dir); backup.ReasonOf(err, "") != backup.ReasonSecretInvalid || !strings.Contains(err.Error(), "etcd-client.crt") {
