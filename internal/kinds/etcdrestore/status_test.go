@@ -77,7 +77,7 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		"the cluster is paused by annotation": {of("", "", annotated), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
 		"it is paused in the middle":          {of(mine, etcdv1beta2.PhaseRestoring, annotated), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
 		"it sleeps in the middle":             {of(mine, etcdv1beta2.PhaseRestoring, asleep), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
-		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, annotated), "True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on", true},
+		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), annotated), "True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on", true},
 		"it is not taken up yet":              {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not taken it up yet", false},
 		"another is under way":                {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not taken it up yet: an earlier restore, which was deleted, is called off first", false},
 		"another was called off":              {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
