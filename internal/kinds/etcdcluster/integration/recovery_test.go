@@ -98,14 +98,7 @@ func TestAClusterWhoseNodesAreDeletedComesBackOnItsClaims(t *testing.T) {
 	env.Apply(t, testenv.ProjectCRDs+"/etcd.database.coreos.com_etcdbackups.yaml")
 	s.backedUp("proven", &etcdv1beta2.BackupRecord{Object: "backups/proven", Revision: 9})
 	pods := s.pods()
-	for _, pod := range pods {
-		store.Hang(pod.Name)
-	}
-	for _, pod := range pods {
-		if err := client.IgnoreNotFound(env.Client.Delete(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: pod.Spec.NodeName}})); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.takeNodes(pods)
 	s.await("False QuorumLost", "enough members can still come back", "is gone, and its pod stays until Kubernetes has ended it")
 	eventually.True(t, 3*time.Minute, "the members run elsewhere", func() error {
 		for _, pod := range pods {
@@ -118,6 +111,50 @@ func TestAClusterWhoseNodesAreDeletedComesBackOnItsClaims(t *testing.T) {
 	after := s.awaitWhole()
 	if after.Status.ClusterID != before.Status.ClusterID || after.Status.Restore != nil || !slices.Equal(names(s.pods()), names(pods)) {
 		t.Errorf("expected the same members, and no recovery, got %q after %q, %+v", names(s.pods()), names(pods), after.Status.Restore)
+	}
+}
+
+func TestMembersWhoseVolumesWentWithTheirNodesAreGivenUp(t *testing.T) {
+	s := newSite(t)
+	s.create(withClaims, impatient, recoversBy(etcdv1beta2.RecoveryAutomatic))
+	s.awaitWhole()
+	pods := s.pods()
+	for _, pod := range pods[:2] {
+		s.onDisk(pod)
+	}
+	s.takeNodes(pods[:2])
+	eventually.True(t, 3*time.Minute, "the plan is carried out", func() error {
+		if at := s.get().Status; at.Restore == nil {
+			return fmt.Errorf("what is said of the loss is %+v", at.QuorumLoss)
+		}
+		return nil
+	})
+	s.awaitRecovered(pods[2].Name)
+}
+
+// onDisk has the volume of a member be on the disk of the node that it runs on.
+func (s *site) onDisk(pod corev1.Pod) {
+	s.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := env.Client.Get(s.Context(), client.ObjectKeyFromObject(&pod), claim); err != nil {
+		s.Fatal(err)
+	}
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: claim.Spec.VolumeName}}
+	s.patch(volume, `{"spec":{"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[
+		{"key":"kubernetes.io/hostname","operator":"In","values":["`+pod.Spec.NodeName+`"]}]}]}}}}`)
+}
+
+// takeNodes has the nodes of members be off, and their Nodes deleted.
+func (s *site) takeNodes(pods []corev1.Pod) {
+	s.Helper()
+	for _, pod := range pods {
+		store.Hang(pod.Name)
+	}
+	for _, pod := range pods {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: pod.Spec.NodeName}}
+		if err := client.IgnoreNotFound(env.Client.Delete(s.Context(), node)); err != nil {
+			s.Fatal(err)
+		}
 	}
 }
 
