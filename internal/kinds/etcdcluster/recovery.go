@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 )
@@ -140,17 +139,10 @@ func (f facts) takesRecovery(c *etcdv1beta2.EtcdCluster) *recovery {
 
 // held names what keeps a plan from being taken up that is wanted; empty: nothing does.
 func (f facts) held(c *etcdv1beta2.EtcdCluster) string {
-	switch {
-	case c.Spec.Paused:
-		return "spec.paused"
-	case f.paused:
-		return "annotation " + common.PausedAnnotation
-	case c.Spec.Hibernate:
-		return "spec.hibernate"
-	case f.leftovers(c):
-		return "what an earlier restore has left (" + f.others.names() + ")"
+	if by := f.holder(c); by != "" || !f.leftovers(c) {
+		return by
 	}
-	return ""
+	return "what an earlier restore has left (" + f.others.names() + ")"
 }
 
 // names are those of all of them, in order.

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backuppod"
 	"github.com/opcrew/opcrew/internal/etcd"
@@ -53,8 +54,20 @@ func (f facts) restoreWaits(c *etcdv1beta2.EtcdCluster) bool {
 	return !c.Status.Restore.TookUp(r.UID)
 }
 
-// isHeld tells whether the user wants nothing to begin, and the cluster not to go over.
-func (f facts) isHeld(c *etcdv1beta2.EtcdCluster) bool { return f.paused || c.Spec.Hibernate }
+// holder names that by which the user wants nothing to begin, and the cluster not to go over; empty: nothing.
+func (f facts) holder(c *etcdv1beta2.EtcdCluster) string {
+	switch {
+	case c.Spec.Paused:
+		return "spec.paused"
+	case f.paused:
+		return "annotation " + common.PausedAnnotation
+	case c.Spec.Hibernate:
+		return "spec.hibernate"
+	}
+	return ""
+}
+
+func (f facts) isHeld(c *etcdv1beta2.EtcdCluster) bool { return f.holder(c) != "" }
 
 // isCalledOff tells whether the restore that was taken up is not to go on.
 func (f facts) isCalledOff(c *etcdv1beta2.EtcdCluster) bool { return f.origin(c) == nil }

@@ -141,13 +141,11 @@ func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.
 
 // whoHolds tells what the user has to take back for a restore to go on.
 func (f facts) whoHolds(c *etcdv1beta2.EtcdCluster) (reason, message string) {
-	switch {
-	case c.Spec.Paused:
-		return common.ReasonPaused, "it waits for spec.paused to be taken back"
-	case f.paused:
-		return common.ReasonPaused, "it waits for annotation " + common.PausedAnnotation + " to be taken back"
+	words := "it waits for " + f.holder(c) + " to be taken back"
+	if f.paused {
+		return common.ReasonPaused, words
 	}
-	return etcdv1beta2.ReasonHibernating, "it waits for spec.hibernate to be taken back: until then the cluster does not go over"
+	return etcdv1beta2.ReasonHibernating, words + ": until then the cluster does not go over"
 }
 
 // whySeedWaits tells how far a seed is that has a pod.
