@@ -254,7 +254,7 @@ func clientsComeLate(_, after faults.View, e faults.Event) error {
 		return nil
 	}
 	for _, pod := range etcdPods(after) {
-		if pod.Labels["etcd.opcrew.io/voter"] != "" && metav1.IsControlledBy(&pod, c) {
+		if pod.Labels["etcd.opcrew.io/voter"] == "true" && metav1.IsControlledBy(&pod, c) {
 			return fmt.Errorf("clients may come to %s", pod.Name)
 		}
 	}

@@ -145,7 +145,7 @@ func oneLineageServes(_, after faults.View, e faults.Event) error {
 	for _, pod := range etcdPods(after) {
 		serial, err := strconv.ParseInt(pod.Annotations["etcd.opcrew.io/serial"], 10, 64)
 		switch {
-		case err != nil, pod.Labels["etcd.opcrew.io/voter"] == "", !metav1.IsControlledBy(&pod, c):
+		case err != nil, pod.Labels["etcd.opcrew.io/voter"] != "true", !metav1.IsControlledBy(&pod, c):
 		case serial < c.Status.Restore.Serial:
 			old = pod.Name
 		default:
