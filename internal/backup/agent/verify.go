@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/backup/datadir"
@@ -51,14 +52,9 @@ func (a *Agent) proof(ctx context.Context, s *shelf, i item, m *backup.Meta, scr
 // note writes what a proof has found into the record, so that a backup that is known to be
 // corrupt is not counted as kept.
 func (a *Agent) note(ctx context.Context, s *shelf, i item, m *backup.Meta, found error) error {
-	verified := &backup.Verified{At: a.Clock.Now().UTC()}
-	switch backup.ReasonOf(found, "") {
-	case backup.ReasonCorrupt, backup.ReasonNotRestorable:
-		verified.Corrupt = found.Error()
-	default:
-		if found != nil {
-			return nil // it says nothing about the backup
-		}
+	verified := finding(found, a.Clock.Now().UTC())
+	if verified == nil {
+		return nil
 	}
 	now, err := s.meta(ctx, i)
 	if err != nil || now == nil || m == nil || now.SHA256 != m.SHA256 {
@@ -66,4 +62,15 @@ func (a *Agent) note(ctx context.Context, s *shelf, i item, m *backup.Meta, foun
 	}
 	now.Verified = verified
 	return s.putMeta(ctx, i.key, *now)
+}
+
+// finding is what a proof has to say of a backup; nil: nothing.
+func finding(found error, at time.Time) *backup.Verified {
+	switch reason := backup.ReasonOf(found, ""); {
+	case found == nil:
+		return &backup.Verified{At: at}
+	case reason == backup.ReasonCorrupt, reason == backup.ReasonNotRestorable:
+		return &backup.Verified{At: at, Corrupt: found.Error()}
+	}
+	return nil
 }
