@@ -267,7 +267,7 @@ func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
 	case "EtcdCluster":
-		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions", "lineage", "restore", "quorumLoss", "decided"} {
+		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions", "lineage", "restore", "quorumLoss", "decided", "formerClusterIDs"} {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":
