@@ -6,10 +6,13 @@ package redisenterprisecluster
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/redis"
 )
@@ -157,6 +160,41 @@ func TestTheVersionIsTheLowest(t *testing.T) {
 		}
 		if got := all.lowest(); got != want {
 			t.Errorf("expected %q, got %q", want, got)
+		}
+	}
+}
+
+// Two processes lead for a moment, and both may move slots: if each told its own move, they would write without an end.
+func TestTheMoveOfAnotherProcessIsLeftAsItIsTold(t *testing.T) {
+	open := func(s *scene) {
+		for address, status := range s.view.Nodes {
+			status.Migrating = map[int]string{7: "other"}
+			s.view.Nodes[address] = status
+			return
+		}
+	}
+	own := func(began time.Duration) func(*scene) {
+		return func(s *scene) { s.view.Move = &redis.Progress{Goal: 3, Slots: 10, Moved: 2, Began: noon.Add(began)} }
+	}
+	for name, test := range map[string]struct {
+		do   func(*scene)
+		want int32 // slots in all, 0 for no move
+	}{
+		"it began after our own":  {own(-time.Minute), 99},
+		"it began before our own": {own(time.Minute), 10},
+		"we move nothing":         {open, 99},
+		"nobody moves anything":   {func(*scene) {}, 0},
+	} {
+		s := running(3)
+		began := metav1.NewTime(noon)
+		s.cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonRebalancing, SlotsTotal: 99, StartedAt: &began}
+		test.do(s)
+		total := int32(0)
+		if move := s.report().Status.Move; move != nil {
+			total = move.SlotsTotal
+		}
+		if total != test.want {
+			t.Errorf("%s: expected a move of %d slots to be told, got %d", name, test.want, total)
 		}
 	}
 }

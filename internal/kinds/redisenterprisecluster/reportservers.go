@@ -100,8 +100,13 @@ func (f facts) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 }
 
 // reportMove tells how far a move of slots is. What has been moved is told when the prober finds that it matters.
+// Another process may move slots, too, for a moment in which two lead: what it tells stays as long as slots are open,
+// and of two moves the one that began last is told, or each would put its own over the other's all the time.
 func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMigrating
+	if f.movesElsewhere(c.Status.Move) {
+		return
+	}
 	if !f.view.Moving() {
 		set.Remove(kind)
 		c.Status.Move = nil
@@ -120,6 +125,22 @@ func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	}
 	c.Status.Move = &redisv1alpha1.Move{Reason: reason, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Slots), StartedAt: &began}
 	set.True(kind, reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods", move.Moved, move.Slots, move.Goal))
+}
+
+// movesElsewhere tells whether the move that was told is, for all that can be seen, that of another process.
+func (f facts) movesElsewhere(told *redisv1alpha1.Move) bool {
+	switch {
+	case told == nil || told.StartedAt == nil:
+		return false
+	case f.view.Moving():
+		return told.StartedAt.Unix() > f.view.Move.Began.Unix()
+	}
+	for _, status := range f.view.Nodes {
+		if len(status.Migrating)+len(status.Importing) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // reportPods tells what keeps the pods from being ready, and what is done about that at the ring.
