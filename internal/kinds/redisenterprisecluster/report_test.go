@@ -166,13 +166,7 @@ func TestTheVersionIsTheLowest(t *testing.T) {
 
 // Two processes lead for a moment, and both may move slots: if each told its own move, they would write without an end.
 func TestTheMoveOfAnotherProcessIsLeftAsItIsTold(t *testing.T) {
-	open := func(s *scene) {
-		for address, status := range s.view.Nodes {
-			status.Migrating = map[int]string{7: "other"}
-			s.view.Nodes[address] = status
-			return
-		}
-	}
+	open := func(s *scene) { s.procs["h0"].Migrating = map[int]string{7: "h1"} }
 	own := func(began time.Duration) func(*scene) {
 		return func(s *scene) { s.view.Move = &redis.Progress{Goal: 3, Slots: 10, Moved: 2, Began: noon.Add(began)} }
 	}
