@@ -40,8 +40,8 @@ func (n *node) elected() bool {
 func (w *World) HandOver(pod string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, n := range w.running {
-		if n.Pod != pod || !n.leads() {
+	for _, n := range w.pods[pod] {
+		if !n.leads() {
 			continue
 		}
 		for _, replica := range n.followers() {

@@ -106,9 +106,9 @@ func (w *World) InRing(pod string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	home, guest := false, false
-	for _, n := range w.running {
+	for _, n := range w.pods[pod] {
 		switch {
-		case n.Pod != pod || !n.ok():
+		case !n.ok():
 		case n.Place == redis.Home:
 			home = n.leads()
 		default:

@@ -23,6 +23,8 @@ type World struct {
 
 	mu         sync.Mutex
 	running    map[string]*node              // by address
+	clusters   map[string][]*node            // those that run, in one order
+	pods       map[string][]*node            // the same, by pod
 	folders    map[string]*folder            // by volume
 	acked      map[string]map[string]written // what clients know to be written, by cluster
 	violations map[string][]string           // by cluster
@@ -53,6 +55,7 @@ func (w *World) Run(p Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.running == nil {
+		w.clusters, w.pods = map[string][]*node{}, map[string][]*node{}
 		w.running, w.folders = map[string]*node{}, map[string]*folder{}
 		w.acked, w.violations = map[string]map[string]written{}, map[string][]string{}
 	}
@@ -64,18 +67,32 @@ func (w *World) Run(p Process) {
 		w.folders[p.Volume] = n.folder
 	}
 	n.heard()
+	w.end(w.running[p.Address])
 	w.running[p.Address] = n
+	w.pods[p.Pod] = append(w.pods[p.Pod], n)
+	w.clusters[p.Cluster] = append(w.clusters[p.Cluster], n)
+	slices.SortFunc(w.clusters[p.Cluster], func(a, b *node) int { return compare(a.Address, b.Address) })
 	w.gossip(p.Cluster)
+}
+
+func (w *World) end(n *node) {
+	if n == nil {
+		return
+	}
+	same := func(o *node) bool { return o == n }
+	delete(w.running, n.Address)
+	w.clusters[n.Cluster] = slices.DeleteFunc(slices.Clone(w.clusters[n.Cluster]), same)
+	if w.pods[n.Pod] = slices.DeleteFunc(slices.Clone(w.pods[n.Pod]), same); len(w.pods[n.Pod]) == 0 {
+		delete(w.pods, n.Pod)
+	}
 }
 
 // Stop says that the processes of a pod have ended.
 func (w *World) Stop(pod string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for address, n := range w.running {
-		if n.Pod == pod {
-			delete(w.running, address)
-		}
+	for _, n := range w.pods[pod] {
+		w.end(n)
 	}
 }
 
@@ -107,15 +124,7 @@ func (w *World) violated(cluster, format string, args ...any) {
 }
 
 // of are the processes of a cluster that run, in one order.
-func (w *World) of(cluster string) []*node {
-	var out []*node
-	for _, address := range slices.Sorted(maps.Keys(w.running)) {
-		if n := w.running[address]; n.Cluster == cluster {
-			out = append(out, n)
-		}
-	}
-	return out
-}
+func (w *World) of(cluster string) []*node { return slices.Clone(w.clusters[cluster]) }
 
 func (w *World) timeout() time.Duration {
 	if w.Timeout == 0 {
