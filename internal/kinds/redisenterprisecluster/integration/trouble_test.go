@@ -30,8 +30,7 @@ func TestWhatCannotBeIsToldAndWhatRunsGoesOn(t *testing.T) {
 		"an image that is none": {func(c *redisv1alpha1.RedisEnterpriseCluster) {
 			c.Spec.RedisEnterpriseImageSpec = &redisv1alpha1.ImageSpec{Repository: "Not An", VersionTag: "image"}
 		}, []string{"redisEnterpriseImageSpec"}},
-		"too little memory":     {memory("64Mi"), []string{"64Mi is too little", "128Mi"}},
-		"sleep without volumes": {hibernating(true), []string{"hibernate", "persistentSpec"}},
+		"too little memory": {memory("64Mi"), []string{"64Mi is too little", "128Mi"}},
 		"a container of no sense": {func(c *redisv1alpha1.RedisEnterpriseCluster) {
 			c.Spec.SideContainersSpec = []redisv1alpha1.SideContainer{`{"nmae":"x"}`}
 		}, []string{"sideContainersSpec[0]"}},
