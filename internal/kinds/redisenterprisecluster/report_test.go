@@ -4,13 +4,12 @@
 package redisenterprisecluster
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -86,7 +85,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			wants(2)(s.cluster)
 			s.view.Move = &redis.Progress{Goal: 2, Slots: 5461, Moved: 546, Began: noon}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved: 546 of 5461", "Migrating": "True ScalingDown: 546 of 5461 slots",
+			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved", "Migrating": "True ScalingDown: 546 of 5461 slots",
 		}},
 		"a spec that cannot be": {scene: running(3), do: func(s *scene) { with("redisConfig: {port: '1'}")(s.cluster) }, state: "Invalid", wants: map[string]string{
 			"Ready": "False InvalidSpec: redisConfig: port",
@@ -165,30 +164,30 @@ func TestTheVersionIsTheLowest(t *testing.T) {
 }
 
 // Two processes lead for a moment, and both may move slots: if each told its own move, they would write without an end.
-func TestTheMoveOfAnotherProcessIsLeftAsItIsTold(t *testing.T) {
-	open := func(s *scene) { s.procs["h0"].Migrating = map[int]string{7: "h1"} }
-	own := func(began time.Duration) func(*scene) {
-		return func(s *scene) { s.view.Move = &redis.Progress{Goal: 3, Slots: 10, Moved: 2, Began: noon.Add(began)} }
+func TestWhatIsToldOfAMoveNeverGoesBack(t *testing.T) {
+	move := func(slots, moved int) func(*scene) {
+		return func(s *scene) { s.view.Move = &redis.Progress{Goal: 3, Slots: slots, Moved: moved, Began: noon} }
 	}
 	for name, test := range map[string]struct {
 		do   func(*scene)
-		want int32 // slots in all, 0 for no move
+		want string
 	}{
-		"it began after our own":  {own(-time.Minute), 99},
-		"it began before our own": {own(time.Minute), 10},
-		"we move nothing":         {open, 99},
-		"nobody moves anything":   {func(*scene) {}, 0},
+		"it goes on":               {move(100, 40), "40 of 100"},
+		"another has seen less":    {move(100, 10), "30 of 100"},
+		"it was begun again":       {move(50, 10), "60 of 100"},
+		"more slots are to move":   {move(200, 10), "10 of 200"},
+		"somebody else moves them": {func(s *scene) { s.procs["h0"].Migrating = map[int]string{7: "h1"} }, "30 of 100"},
+		"nobody moves any":         {func(*scene) {}, "none"},
 	} {
 		s := running(3)
-		began := metav1.NewTime(noon)
-		s.cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonRebalancing, SlotsTotal: 99, StartedAt: &began}
+		s.cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonRebalancing, SlotsMoved: 30, SlotsTotal: 100}
 		test.do(s)
-		total := int32(0)
-		if move := s.report().Status.Move; move != nil {
-			total = move.SlotsTotal
+		got := "none"
+		if told := s.report().Status.Move; told != nil {
+			got = fmt.Sprintf("%d of %d", told.SlotsMoved, told.SlotsTotal)
 		}
-		if total != test.want {
-			t.Errorf("%s: expected a move of %d slots to be told, got %d", name, test.want, total)
+		if got != test.want {
+			t.Errorf("%s: expected %s, got %s", name, test.want, got)
 		}
 	}
 }

@@ -99,42 +99,43 @@ func (f facts) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	}
 }
 
-// reportMove tells how far a move of slots is. What has been moved is told when the prober finds that it matters.
-// Another process may move slots, too, for a moment in which two lead: what it tells stays as long as slots are open,
-// and of two moves the one that began last is told, or each would put its own over the other's all the time.
+// reportMove tells how far slots have been moved, from when the first is open until none is. A move may be begun again,
+// by another process too, and two that lead for a moment may both move slots: what is told follows from how many are
+// left and never goes back, so that they do not tell each its own over the other's all the time.
 func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMigrating
-	if f.movesElsewhere(c.Status.Move) {
-		return
-	}
-	if !f.view.Moving() {
+	switch {
+	case f.view.Moving():
+		c.Status.Move = f.moved(c)
+		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, f.view.Move.Goal))
+	case c.Status.Move == nil || !f.slotsAreOpen():
 		set.Remove(kind)
 		c.Status.Move = nil
-		return
 	}
-	move, before := f.view.Move, c.Status.Move
-	began := metav1.NewTime(move.Began)
-	reason := redisv1alpha1.ReasonRebalancing
-	switch {
-	case before != nil && before.StartedAt != nil && before.StartedAt.Unix() == began.Unix():
-		reason = before.Reason
-	case int(c.Status.Nodes) > move.Goal:
-		reason = redisv1alpha1.ReasonScalingDown
-	case int(c.Status.Shards) < move.Goal:
-		reason = redisv1alpha1.ReasonScalingUp
-	}
-	c.Status.Move = &redisv1alpha1.Move{Reason: reason, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Slots), StartedAt: &began}
-	set.True(kind, reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods", move.Moved, move.Slots, move.Goal))
 }
 
-// movesElsewhere tells whether the move that was told is, for all that can be seen, that of another process.
-func (f facts) movesElsewhere(told *redisv1alpha1.Move) bool {
-	switch {
-	case told == nil || told.StartedAt == nil:
-		return false
-	case f.view.Moving():
-		return told.StartedAt.Unix() > f.view.Move.Began.Unix()
+// moved is how far a move is, by what is told of it so far.
+func (f facts) moved(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Move {
+	move, told := f.view.Move, c.Status.Move
+	left := int32(move.Slots - move.Moved)
+	if told != nil && left <= told.SlotsTotal {
+		out := told.DeepCopy()
+		out.SlotsMoved = max(told.SlotsMoved, told.SlotsTotal-left)
+		return out
 	}
+	began := metav1.NewTime(move.Began)
+	out := &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonRebalancing, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Slots), StartedAt: &began}
+	switch {
+	case int(c.Status.Nodes) > move.Goal:
+		out.Reason = redisv1alpha1.ReasonScalingDown
+	case int(c.Status.Shards) < move.Goal:
+		out.Reason = redisv1alpha1.ReasonScalingUp
+	}
+	return out
+}
+
+// slotsAreOpen tells whether some are on their way, whoever moves them.
+func (f facts) slotsAreOpen() bool {
 	for _, status := range f.view.Nodes {
 		if len(status.Migrating)+len(status.Importing) > 0 {
 			return true
@@ -171,6 +172,10 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		reason = redisv1alpha1.ReasonScalingUp
 	case reason == common.ReasonUpdating && d.failsBack():
 		reason = redisv1alpha1.ReasonFailingBack
+	}
+	if c.Status.Move != nil {
+		set.False(kind, reason, told.Message+": slots are moved") // how far that is, and by whom, is told elsewhere
+		return
 	}
 	set.False(kind, reason, told.Message+d.because()+f.refused())
 }
