@@ -123,6 +123,7 @@ func (c *cluster) publish(view View, steps int) bool {
 	defer c.mu.Unlock()
 	before := c.view
 	view.Stale = steps%2 == 1 || steps != c.steps
+	view.Passing = view.passing(before)
 	c.view = &view
 	return before == nil || !alike(*before, view)
 }

@@ -32,7 +32,7 @@ const (
 
 // DefaultInterval is the time between two looks.
 func DefaultInterval(view View) time.Duration {
-	if view.Err != nil || view.Stale || view.Moving() || len(view.Nodes) == 0 {
+	if view.Err != nil || view.Stale || view.Moving() || len(view.Nodes) == 0 || len(view.Passing) > 0 {
 		return eager
 	}
 	for _, status := range view.Nodes {

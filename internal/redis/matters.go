@@ -14,6 +14,7 @@ import (
 type matters struct {
 	failing, stale bool
 	nodes          map[string]state
+	adrift         string // and not passing
 	move           moveState
 }
 
@@ -35,7 +36,7 @@ type moveState struct {
 func alike(a, b View) bool { return reflect.DeepEqual(a.matters(), b.matters()) }
 
 func (v View) matters() matters {
-	out := matters{failing: v.Err != nil, stale: v.Stale, nodes: map[string]state{}}
+	out := matters{failing: v.Err != nil, stale: v.Stale, nodes: map[string]state{}, adrift: v.adrift().Without(v.Passing).String()}
 	if v.Move != nil {
 		out.move = moveState{known: true, ended: v.Move.Ended, failed: v.Move.Err != nil, goal: v.Move.Goal, twentieth: v.Move.Percent() / 5}
 	}

@@ -19,6 +19,9 @@ type View struct {
 	// Stale tells that a step has been taken since: the next look, which comes at once,
 	// shows what came of it.
 	Stale bool
+	// Passing are slots that changed hands during the look: those who answer have each other for their owners, and
+	// nobody claims them. The next look shows who has them.
+	Passing Slots
 	// Move is the move of slots under way, or how the last one has ended; nil if there was
 	// none since the prober began to look.
 	Move *Progress

@@ -74,7 +74,7 @@ func (f *facts) proc(pod int, place redis.Place) *proc {
 }
 
 // sortSlots finds the slots that are not served. A process that is not asked, or does not
-// answer, is known by what others have of it in their tables.
+// answer, is known by what others have of it in their tables; slots that pass are neither lost nor unowned.
 func (f *facts) sortSlots() {
 	var owned [redis.SlotCount]bool
 	mark := func(slots redis.Slots) (own []int) {
@@ -85,6 +85,7 @@ func (f *facts) sortSlots() {
 		}
 		return own
 	}
+	mark(f.view.Passing)
 	for _, p := range f.answering() {
 		mark(p.status.Slots)
 	}

@@ -133,3 +133,19 @@ func TestWhatIsMissingIsToldWithWhoMayHaveIt(t *testing.T) {
 		})
 	}
 }
+
+func TestASlotThatChangesHandsDuringALookIsNeitherLostNorUnserved(t *testing.T) {
+	w := formed(3)
+	w.one("h0").Slots = redis.Slots{{First: 0, Last: 5459}}
+	view := w.view()
+	if got := ring.Unserved(view, w.ring); got.String() != "5460" {
+		t.Fatalf("expected one that nobody claims to be unserved, got %s", got)
+	}
+	view.Passing = redis.Slots{{First: 5460, Last: 5460}}
+	if unserved, loss := ring.Unserved(view, w.ring), ring.Missing(view, w.ring); len(unserved) > 0 || len(loss.Slots) > 0 {
+		t.Errorf("expected it to be taken for being on its way, got %s unserved and %s lost", unserved, loss.Slots)
+	}
+	if step, why := ring.Next(view, w.ring); step != nil || !why.Done() {
+		t.Errorf("expected nothing to be done or waited for, got %v, %+v", step, why)
+	}
+}

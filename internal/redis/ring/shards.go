@@ -39,9 +39,9 @@ func (f *facts) shard(leader *proc) Shard {
 	return out
 }
 
-// Unserved are the slots that nobody who answers owns.
+// Unserved are the slots that nobody who answers owns, nor has got while they were asked.
 func Unserved(view redis.View, wanted Ring) redis.Slots {
-	var served []int
+	served := view.Passing.Numbers()
 	for _, p := range survey(view, wanted).leaders() {
 		served = append(served, p.status.Slots.Numbers()...)
 	}
