@@ -36,20 +36,20 @@ func (u users) directives() []directive {
 	names := []string{"default", u.name}
 	var out []directive
 	for _, name := range slices.Compact(names) {
-		out = append(out, directive{"user", acl(name, u.accepted)})
+		out = append(out, directive{"user", acl(name, u.accepted, redissecrets.UserRules())})
 	}
 	return append(out,
-		directive{"user", acl(redissecrets.System, []string{redissecrets.Hash(u.password)})},
+		directive{"user", acl(redissecrets.System, []string{redissecrets.Hash(u.password)}, redissecrets.SystemRules())},
 		directive{"masteruser", redissecrets.System},
 		directive{"masterauth", quote(u.password)})
 }
 
-// acl are the rules of a user who may do everything. Hashes are enough for a server to check
-// passwords by, and tell nobody who reads the file.
-func acl(name string, hashes []string) string {
-	rules := []string{quote(name), "on"}
+// acl is a user who may do what rules say. Hashes are enough for a server to check passwords by, and tell nobody who
+// reads the file.
+func acl(name string, hashes, rules []string) string {
+	out := []string{quote(name), "on"}
 	for _, hash := range hashes {
-		rules = append(rules, "#"+hash)
+		out = append(out, "#"+hash)
 	}
-	return strings.Join(append(rules, "~*", "&*", "+@all"), " ")
+	return strings.Join(append(out, rules...), " ")
 }

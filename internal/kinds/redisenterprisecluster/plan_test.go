@@ -185,7 +185,7 @@ func TestAnOldPasswordIsValidUntilAllServersHaveKnownTheNewOneForAWhile(t *testi
 func TestServersAreToldWhoMayLogInAndTheirSettingsOncePerStart(t *testing.T) {
 	s := running(3, with("redisConfig: {maxmemory-policy: allkeys-lru, io-threads: '2'}"))
 	text := fmt.Sprint(s.tuning(s.cluster).commands)
-	for _, want := range []string{"ACL SETUSER default on resetpass #" + hashOf("secret"), "ACL SETUSER demo@redislabs.com", "CONFIG SET maxmemory-policy allkeys-lru"} {
+	for _, want := range []string{"ACL SETUSER default on resetpass #" + hashOf("secret"), "ACL SETUSER demo@redislabs.com", " ~* &* +@all -@admin -@dangerous +keys", "CONFIG SET maxmemory-policy allkeys-lru"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q to be told, got %s", want, text)
 		}

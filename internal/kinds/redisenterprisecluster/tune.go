@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/redis"
 )
@@ -42,13 +43,17 @@ func (f facts) tuning(c *redisv1alpha1.RedisEnterpriseCluster) tuning {
 	return out
 }
 
-// permit has a user be let in by some passwords and no others, as internal/helper/redisserver writes it down.
+// permit has a user be let in by some passwords and no others, as internal/helper/redisserver writes it down. Servers
+// that an operator started whose users had other rights get those that they have now.
 func permit(name string, hashes []string) redis.Command {
 	out := redis.Command{"ACL", "SETUSER", name, "on", "resetpass"}
 	for _, hash := range hashes {
 		out = append(out, "#"+hash)
 	}
-	return append(out, "~*", "&*", "+@all")
+	for _, rule := range redissecrets.UserRules() {
+		out = append(out, rule)
+	}
+	return out
 }
 
 // tuned tells, by what each run of a server was told, whether all servers have been told it.
