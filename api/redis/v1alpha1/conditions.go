@@ -5,7 +5,7 @@ package v1alpha1
 
 import "github.com/opcrew/opcrew/api/common"
 
-// Condition types of a RedisEnterpriseCluster. The last four are there only while what they tell of is so.
+// Condition types of a RedisEnterpriseCluster. The last five are there only while what they tell of is so.
 const (
 	// ConditionReady sums up the others: it is False with the first blocking cause.
 	ConditionReady = "Ready"
@@ -29,6 +29,8 @@ const (
 	ConditionFieldsIgnored = "FieldsIgnored"
 	// ConditionImageReplaced is True while the operator's default image runs in place of the vendor's.
 	ConditionImageReplaced = "ImageReplaced"
+	// ConditionCertificateUnused is True while the status page cannot have the certificate that the spec names.
+	ConditionCertificateUnused = "CertificateUnused"
 )
 
 // Reasons of the conditions, beside those that every kind shares.
@@ -90,4 +92,6 @@ const (
 	ReasonNotServed = "NotServed"
 	// ReasonVendorImage: the image in the spec is the vendor's own, and no Redis server is in it.
 	ReasonVendorImage = "VendorImage"
+	// ReasonInvalidCertificate: the Secret is not there, lacks a key, or what is in it is no pair.
+	ReasonInvalidCertificate = "InvalidCertificate"
 )

@@ -116,7 +116,7 @@ func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []rec
 	}
 	var out []reconcile.Request
 	for i := range list.Items {
-		if userSecret(&list.Items[i]) == secret.GetName() {
+		if c := &list.Items[i]; userSecret(c) == secret.GetName() || pageSecret(c) == secret.GetName() {
 			out = append(out, request(list.Items[i].Namespace, list.Items[i].Name))
 		}
 	}

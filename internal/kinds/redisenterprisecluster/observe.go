@@ -33,6 +33,8 @@ type facts struct {
 	images images
 	// credentials are what is in the Secrets.
 	credentials credentials
+	// certificate is why the status page cannot have the one that the spec names; "" if it can.
+	certificate string
 	// view is the last look at the servers; seen tells whether there was one.
 	view redis.View
 	seen bool
@@ -59,6 +61,9 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 	f.Recall(r.Writes())
 	r.observeRefusal(ctx, c, &f)
 	if f.credentials, err = r.observeCredentials(ctx, c); err != nil {
+		return f, err
+	}
+	if f.certificate, err = r.observeCertificate(ctx, c); err != nil {
 		return f, err
 	}
 	r.observeServers(c, &f)

@@ -133,9 +133,9 @@ func (f facts) again(c *redisv1alpha1.RedisEnterpriseCluster, d decision) time.D
 		waits = append(waits, max(time.Second, f.dropsIn()))
 	}
 	switch {
-	case f.credentials.problem(c) != "":
+	case f.credentials.problem(c) != "" || f.certificate != "":
 		waits = append(waits, secretSoon)
-	case f.credentials.theirs:
+	case f.credentials.theirs || pageSecret(c) != "":
 		waits = append(waits, secretInterval)
 	}
 	var soonest time.Duration

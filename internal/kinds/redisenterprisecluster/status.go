@@ -54,6 +54,7 @@ func (r *reconciler) Report(c *redisv1alpha1.RedisEnterpriseCluster, f facts, do
 	f.reportNames(c, d)
 	kit.ReportChildren(set, redisv1alpha1.ConditionChildrenReady, done)
 	d.reading.reportRemarks(set, c)
+	remark(set, redisv1alpha1.ConditionCertificateUnused, redisv1alpha1.ReasonInvalidCertificate, f.certificate)
 	f.reportUpToDate(set, c, d)
 	if asleep(c) {
 		f.reportSleep(set, c)

@@ -57,8 +57,8 @@ func certificate(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.VolumeApplyC
 		WithOptional(true).
 		WithDefaultMode(0o440).
 		WithItems(
-			corev1ac.KeyToPath().WithKey("certificate").WithPath("tls.crt"),
-			corev1ac.KeyToPath().WithKey("key").WithPath("tls.key")))
+			corev1ac.KeyToPath().WithKey(certificateKey).WithPath("tls.crt"),
+			corev1ac.KeyToPath().WithKey(privateKeyKey).WithPath("tls.key")))
 }
 
 // projected shows keys of a Secret in a folder of its own: see internal/helper/redissecrets.
