@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,12 +18,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // overlap is for how long an old password is valid after all servers know the new one: clients are
 // told of it at their own pace.
 const overlap = time.Minute
+
+// longestPassword is what servers read of a client that has yet to log in, in bytes.
+const longestPassword = 16 * 1024
 
 // credentials are what was read of the Secrets.
 type credentials struct {
@@ -98,17 +103,37 @@ func (s credentials) login(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return username(c)
 }
 
-// problem tells what a Secret of the user lacks; "" if nothing.
+// problem tells why what stands in the users' Secret is not taken; "" if it is. What servers know already goes on. An
+// empty password in a Secret of ours is no problem: it is made anew.
 func (s credentials) problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
-	if !s.theirs {
+	if s.users == nil {
 		return ""
 	}
-	for key, value := range map[string]string{usernameKey: nameIn(s.users), passwordKey: passwordIn(s.users)} {
-		if value == "" {
-			return fmt.Sprintf("clusterCredentialSecretName: Secret %s has no %s", userSecret(c), key)
-		}
+	in := "Secret " + userSecret(c)
+	if s.theirs {
+		in = "clusterCredentialSecretName: " + in
+	}
+	name, password := s.login(c), passwordIn(s.users)
+	switch {
+	case name == "":
+		return in + " has no " + usernameKey
+	case s.theirs && password == "":
+		return in + " has no " + passwordKey
+	case name == redissecrets.System:
+		return fmt.Sprintf("%s: %s is %q, who is the operator's own user; write another", in, usernameKey, name)
+	case strings.ContainsFunc(name, notInName):
+		return fmt.Sprintf("%s: %s has a blank or a control character, which no server takes; write it without", in, usernameKey)
+	case len(password) > longestPassword:
+		return fmt.Sprintf("%s: %s has %d characters, and servers let nobody in with more than %d; write a shorter one, until when the one before is valid", in, passwordKey, len(password), longestPassword)
 	}
 	return ""
+}
+
+func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
+
+// lacksPassword tells whether there is to be a password, was one, and is none any more: it is made anew.
+func (s credentials) lacksPassword() bool {
+	return !s.theirs && len(s.stored()) > 0 && (s.users == nil || passwordIn(s.users) == "")
 }
 
 // stored are the hashes of the passwords that servers are told to accept.

@@ -38,6 +38,10 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ ti
 	if f.known.retriesIn(f.now) == 0 {
 		r.choose(c, f, d, &plan)
 	}
+	if f.credentials.lacksPassword() {
+		plan.Events = append(plan.Events, kit.Event{Warning: true, Reason: "PasswordMade", Action: "MakePassword", Note: "Secret " + userSecret(c) +
+			" had no password any more: it has another one, made at random, which clients need within a minute"})
+	}
 	return plan
 }
 
