@@ -81,14 +81,19 @@ func (r *remote) Do(ctx context.Context, address string, commands ...Command) ([
 	for i, command := range commands {
 		sent[i] = pipe.Do(ctx, command...)
 	}
-	_, _ = pipe.Exec(ctx) // each command knows its own error
-	return collect(address, commands, sent)
+	_, failed := pipe.Exec(ctx)
+	return collect(address, commands, sent, failed)
 }
 
-func collect(address string, commands []Command, sent []*goredis.Cmd) ([]any, error) {
+// collect takes the answers. Each command knows its own error, but where the server lets nobody in: then none was sent,
+// and they have neither an error nor an answer.
+func collect(address string, commands []Command, sent []*goredis.Cmd, failed error) ([]any, error) {
 	out := make([]any, len(sent))
 	for i, cmd := range sent {
 		answer, err := cmd.Result()
+		if answer == nil && err == nil {
+			err = failed
+		}
 		if err != nil && !errors.Is(err, goredis.Nil) {
 			return out[:i], fmt.Errorf("%s: %s: %w", address, commands[i].name(), typed(err))
 		}

@@ -24,6 +24,11 @@ func refused(err error, words string) bool {
 	return errors.As(err, &refusal) && strings.Contains(refusal.Text, words)
 }
 
+// Barred tells whether an error is that a process does not let the user in, or do what it asks for.
+func Barred(err error) bool {
+	return refused(err, "WRONGPASS") || refused(err, "NOAUTH") || refused(err, "NOPERM")
+}
+
 // typed tells refusals from failures.
 func typed(err error) error {
 	if theirs, ok := errors.AsType[goredis.Error](err); ok {

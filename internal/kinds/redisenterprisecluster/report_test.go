@@ -139,6 +139,21 @@ func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	}
 }
 
+func TestServersThatRefuseTheOperatorsPasswordAreToldAsSuch(t *testing.T) {
+	s := running(3)
+	s.report()
+	f := s.look()
+	for address := range f.view.Nodes {
+		f.view.Nodes[address] = redis.NodeStatus{Err: &redis.Refusal{Text: "WRONGPASS invalid username-password pair"}}
+	}
+	(&reconciler{}).Report(s.cluster, f, kit.Outcome{}, noon)
+	want := "False Unreachable: The servers refuse the operator's password (home of example-0: WRONGPASS invalid username-password pair): Secret example-system was changed. " +
+		"Put the one back that they know; it is told by: kubectl exec -n shop example-0 -c home -- grep masterauth /var/opcrew/home.conf"
+	if got := told(s.Status.Conditions, "Ready"); got != want {
+		t.Errorf("expected\n%s, got\n%s", want, got)
+	}
+}
+
 func TestAClusterInItsSleepRemembersHowManyPodsItHad(t *testing.T) {
 	s := running(3, with("{hibernate: true, persistentSpec: {enabled: true}}"))
 	s.Set.Spec.Replicas, s.Pods = new(int32), nil

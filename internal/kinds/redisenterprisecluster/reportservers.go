@@ -22,7 +22,7 @@ import (
 )
 
 // reportAvailability tells whether all slots are served and, where not, why nobody else serves them.
-func (f facts) reportAvailability(set condition.Set, d decision) {
+func (f facts) reportAvailability(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionAvailable
 	reportAvailable(set, d.servers, f.unserved(d))
 	told := meta.FindStatusCondition(*set.Conditions, kind)
@@ -30,7 +30,10 @@ func (f facts) reportAvailability(set condition.Set, d decision) {
 		return
 	}
 	fenced, waits := d.refusal(ring.Fenced)
+	bars := d.servers.barred()
 	switch first, answering := d.servers.trouble(); {
+	case bars != nil:
+		set.False(kind, redisv1alpha1.ReasonUnreachable, bars.locked(c))
 	case waits && !ring.Majority(f.view, d.ring):
 		set.False(kind, redisv1alpha1.ReasonQuorumLost, fenced.Message)
 	case f.view.Err != nil:
@@ -67,6 +70,20 @@ func (all servers) trouble() (first string, answering int) {
 		}
 	}
 	return first, answering
+}
+
+// barred is the first server that does not let the operator in; nil if none.
+func (all servers) barred() *server {
+	if i := slices.IndexFunc(all, func(s server) bool { return redis.Barred(s.err) }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// locked tells how to have the operator let in again. What a server was started with stands in its configuration.
+func (s server) locked(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	return fmt.Sprintf("The servers refuse the operator's password (%s: %v): Secret %s was changed. Put the one back that they know; it is told by: "+
+		"kubectl exec -n %s %s -c %s -- grep masterauth %s/%s.conf", s, s.err, systemSecret(c), c.Namespace, s.pod, s.place, runMount, s.place)
 }
 
 // refusal is the first of a guard, if it has one.

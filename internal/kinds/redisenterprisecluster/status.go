@@ -97,7 +97,7 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 	if version := d.servers.lowest(); version != "" {
 		s.Version = version
 	}
-	f.reportAvailability(set, d)
+	f.reportAvailability(set, c, d)
 	reportRedundant(set, d.servers)
 	f.reportRisk(set, c, d)
 	f.reportMove(set, c)
