@@ -30,6 +30,8 @@ const (
 	StateRunningRollingUpdate State = "RunningRollingUpdate"
 	// StateUpgrade: pods change to another image one after another.
 	StateUpgrade State = "Upgrade"
+	// StateHibernating: the spec says that there are to be no pods. The vendor has no word for it.
+	StateHibernating State = "Hibernating"
 	// StateError: slots are not served, or children cannot be put in place.
 	StateError State = "Error"
 	// StateInvalid: the spec asks for what cannot be.

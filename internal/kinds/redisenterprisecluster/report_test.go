@@ -97,7 +97,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}},
 		"it hibernates": {scene: running(3, with("{hibernate: true, persistentSpec: {enabled: true}}")), do: func(s *scene) {
 			s.Set.Spec.Replicas, s.Pods = new(int32), nil
-		}, state: "Running", wants: map[string]string{"Ready": "True Hibernating", "Available": "False Hibernating"}},
+		}, state: "Hibernating", wants: map[string]string{"Ready": "True Hibernating", "Available": "False Hibernating"}},
 		"it has not been looked at yet": {scene: running(3), do: func(s *scene) { s.seen = false }, state: "Running", wants: map[string]string{
 			"Available": "True AllSlotsServed",
 		}},

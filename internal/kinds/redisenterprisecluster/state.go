@@ -37,8 +37,8 @@ func stateOf(s situation) redisv1alpha1.State {
 		return redisv1alpha1.StateError
 	case !s.made:
 		return redisv1alpha1.StatePendingCreation
-	case s.asleep: // the vendor has no word for it; what was asked for is so
-		return redisv1alpha1.StateRunning
+	case s.asleep:
+		return redisv1alpha1.StateHibernating
 	case !s.formed:
 		return stateUnformed(s)
 	}
