@@ -5,6 +5,7 @@ package redisenterprisecluster
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +60,9 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 		return f, err
 	}
 	f.Recall(r.Writes())
-	r.observeRefusal(ctx, c, &f)
+	if err := r.observeRefusal(ctx, c, &f); err != nil {
+		return f, err
+	}
 	if f.credentials, err = r.observeCredentials(ctx, c); err != nil {
 		return f, err
 	}
@@ -71,14 +74,49 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 }
 
 // observeRefusal finds out why pods are missing.
-func (r *reconciler) observeRefusal(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) {
+func (r *reconciler) observeRefusal(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) error {
 	key := client.ObjectKeyFromObject(c)
 	if !f.Missing() {
 		r.refusals.Forget(key)
-		return
+		return nil
 	}
 	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
 	f.Refusal = r.refusals.Why(ctx, key, f.Set, told != nil && told.Reason == common.ReasonPodsMissing)
+	if f.Refusal.Words != "" {
+		return nil
+	}
+	var err error
+	f.Refusal.Words, err = r.stray(ctx, c, f)
+	return err
+}
+
+// stray tells of a pod that is in the way of one of ours, as somebody took a label from it: the StatefulSet lets such
+// a one go, and its controller writes no event of a name that is taken.
+func (r *reconciler) stray(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) (string, error) {
+	for _, name := range identity(c).Names(f.Replicas()) {
+		if f.Pods[name] != nil {
+			continue
+		}
+		pod := &corev1.Pod{}
+		if err := r.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, pod); client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("read pod %s: %w", name, err)
+		}
+		if lacks := lacking(c, pod); pod.Name != "" && lacks != "" {
+			return fmt.Sprintf("pod %s is there and lacks a label; put it back: kubectl label --overwrite pod -n %s %s %s", name, c.Namespace, name, lacks), nil
+		}
+	}
+	return "", nil
+}
+
+// lacking is the first label of the selector that a pod has not; "" if it has them all.
+func lacking(c *redisv1alpha1.RedisEnterpriseCluster, pod *corev1.Pod) string {
+	wanted := selector(c)
+	for _, key := range sortedKeys(wanted) {
+		if pod.Labels[key] != wanted[key] {
+			return key + "=" + wanted[key]
+		}
+	}
+	return ""
 }
 
 // observeServers tells the prober where to look, and takes what it has seen.
