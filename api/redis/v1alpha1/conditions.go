@@ -78,6 +78,8 @@ const (
 	ReasonInvalidImage = common.ReasonInvalidImage
 	// ReasonConfigRefused: the servers refuse a setting of redisConfig; the message has their words.
 	ReasonConfigRefused = "ConfigRefused"
+	// ReasonVolumesFixed: the spec asks for volumes other than those that the cluster was made with; all else goes on.
+	ReasonVolumesFixed = "VolumesFixed"
 	// ReasonHibernating: the spec says so; the claims are kept.
 	ReasonHibernating = "Hibernating"
 	// ReasonNoPersistence: there are no volumes, so that the data would go with the pods.

@@ -7,24 +7,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PersistentSpec gives every pod a volume.
+// PersistentSpec gives every pod a volume. Whether there are any is chosen when a cluster is made.
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeSize) || !has(oldSelf.volumeSize) || string(self.volumeSize).matches('[eE]') || string(oldSelf.volumeSize).matches('[eE]') || !quantity(string(self.volumeSize).replace(' ', \"\")).isLessThan(quantity(string(oldSelf.volumeSize).replace(' ', \"\")))",message="persistentSpec.volumeSize cannot be lowered: volumes only grow; make a new cluster and copy the data"
 type PersistentSpec struct {
 	// enabled is true or false, also as text; default true.
 	// +optional
 	Enabled Switch `json:"enabled,omitempty"`
 
-	// storageClassName of the claims; without it the default class. A change counts for claims that are
-	// made from then on.
+	// storageClassName of the claims; without it the default class. It is chosen when a cluster is made.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
 
-	// volumeSize of each claim; default five times the memory of a pod.
+	// volumeSize of each claim; default five times the memory of a pod. A larger one counts for claims that are
+	// made from then on.
 	// +optional
 	VolumeSize Amount `json:"volumeSize,omitempty"`
 
-	// enablePersistentVolumeResize has claims grow when volumeSize does.
+	// enablePersistentVolumeResize is accepted and not used: claims that there are stay as they are.
 	// +optional
 	EnablePersistentVolumeResize Switch `json:"enablePersistentVolumeResize,omitempty"`
 }

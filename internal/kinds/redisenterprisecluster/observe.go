@@ -69,7 +69,7 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 	if f.certificate, err = r.observeCertificate(ctx, c); err != nil {
 		return f, err
 	}
-	r.observeServers(c, &f)
+	r.observeServers(f.asMade(c), &f)
 	return f, nil
 }
 

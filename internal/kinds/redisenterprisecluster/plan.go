@@ -33,6 +33,7 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ ti
 	if c.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
+	c = f.asMade(c)
 	d := f.decide(c)
 	plan := kit.Plan{Children: f.children(c, d), Again: f.again(c, d)}
 	if f.known.retriesIn(f.now) == 0 {

@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/redis"
@@ -67,13 +66,7 @@ func TestPodsAreRestartedOneByOneAndTheirPrimariesHandOverFirst(t *testing.T) {
 // replicas is what the StatefulSet is told.
 func replicas(t *testing.T, s *scene) int32 {
 	t.Helper()
-	for _, child := range s.plan().Children {
-		if set, ok := child.Object.(*appsv1ac.StatefulSetApplyConfiguration); ok {
-			return *set.Spec.Replicas
-		}
-	}
-	t.Fatal("expected a StatefulSet to be declared")
-	return 0
+	return *s.set(t).Spec.Replicas
 }
 
 func wants(n int32) func(*cluster) { return func(c *cluster) { c.Spec.Nodes = &n } }
@@ -98,6 +91,7 @@ func TestPodsThatLeaveStayUntilTheyHaveNothing(t *testing.T) {
 	}
 	asleep := func(s *scene) {
 		with("{hibernate: true, persistentSpec: {enabled: true}}")(s.cluster)
+		s.volumes(true, "")
 	}
 	wakes := func(s *scene) {
 		s.Set.Spec.Replicas, s.Pods, s.seen = new(int32), map[string]*corev1.Pod{}, false
@@ -108,7 +102,7 @@ func TestPodsThatLeaveStayUntilTheyHaveNothing(t *testing.T) {
 	}{
 		"with slots":                           {leaves(nil), 4},
 		"not seen":                             {leaves(func(s *scene) { drained(s); s.silence(3) }), 4},
-		"away for a moment, with its volume":   {leaves(func(s *scene) { with(persistentSpec)(s.cluster); drained(s); s.silence(3); delete(s.Pods, "example-3") }), 4},
+		"away for a moment, with its volume":   {leaves(func(s *scene) { with(persistentSpec)(s.cluster); s.volumes(true, ""); drained(s); s.silence(3); delete(s.Pods, "example-3") }), 4},
 		"gone with all that it had":            {leaves(func(s *scene) { drained(s); s.silence(3); delete(s.Pods, "example-3") }), 3},
 		"with nothing":                         {leaves(drained), 3},
 		"before there was a cluster":           {leaves(func(s *scene) { s.Status.Conditions = nil; s.silence(0, 1, 2, 3) }), 3},

@@ -48,7 +48,7 @@ func read(c *redisv1alpha1.RedisEnterpriseCluster, from images) (reading, error)
 // badHibernation is what the CRD cannot see: enabled can be text.
 func badHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if c.Spec.Hibernate && !persistent(c) {
-		return errors.New("hibernate: a cluster without volumes would lose all of its data; write persistentSpec: {enabled: true}")
+		return errors.New("hibernate: a cluster without volumes would lose all of its data; make one with persistentSpec: {enabled: true}")
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestASpecThatCannotBeSaysWhatToWriteInstead(t *testing.T) {
 		`redisEnterpriseImageSpec: {repository: redis, digestHash: a}`: `"redis@sha256:a" is no image`,
 		`sideContainersSpec: [{nam: a}]`:                               `sideContainersSpec[0]: no container of a pod: json: unknown field "nam"`,
 		`sideContainersSpec: [{name: a}, {name: agent}]`:               "sideContainersSpec[1].name: give it a name other than home, guest and agent",
-		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "write persistentSpec: {enabled: true}",
+		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "make one with persistentSpec: {enabled: true}",
 		`redisConfig: {port: "1", user: x, save: ""}`:                  "redisConfig: port, user: that is the operator's own to say",
 	} {
 		if _, err := read(newCluster(with(spec)), from); err == nil || !strings.Contains(err.Error(), want) {

@@ -45,17 +45,24 @@ func podsNeedAHand(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 
 // Report fills the status from the facts and from what was done.
 func (r *reconciler) Report(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome, now time.Time) {
-	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: now}
 	if c.DeletionTimestamp != nil {
 		c.Status.State = stateOf(situation{deleting: true})
 		return
 	}
+	asMade := *f.asMade(c)
+	f.report(&asMade, f.otherVolumes(c), done, now)
+	c.Status = asMade.Status
+}
+
+// report tells of a cluster as it is made, and of other volumes that are asked for.
+func (f facts) report(c *redisv1alpha1.RedisEnterpriseCluster, otherVolumes string, done kit.Outcome, now time.Time) {
+	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: now}
 	d := f.decide(c)
 	f.reportNames(c, d)
 	kit.ReportChildren(set, redisv1alpha1.ConditionChildrenReady, done)
 	d.reading.reportRemarks(set, c)
 	remark(set, redisv1alpha1.ConditionCertificateUnused, redisv1alpha1.ReasonInvalidCertificate, f.certificate)
-	f.reportUpToDate(set, c, d)
+	f.reportUpToDate(set, c, d, otherVolumes)
 	if asleep(c) {
 		f.reportSleep(set, c)
 		return
@@ -109,7 +116,7 @@ func toldOf(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return told != nil && told.Reason != common.ReasonPending
 }
 
-func (f facts) reportUpToDate(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
+func (f facts) reportUpToDate(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, otherVolumes string) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	switch problem := f.credentials.problem(c); {
 	case d.invalid != nil:
@@ -122,6 +129,8 @@ func (f facts) reportUpToDate(set condition.Set, c *redisv1alpha1.RedisEnterpris
 		f.reportRolling(set, d)
 	case f.Set != nil && f.Set.Status.ObservedGeneration < f.Set.Generation:
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+	case otherVolumes != "":
+		set.False(kind, redisv1alpha1.ReasonVolumesFixed, otherVolumes+"; volumes are chosen when a cluster is made: make another and move the data, or put persistentSpec back")
 	default:
 		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod runs what the spec says")
 	}

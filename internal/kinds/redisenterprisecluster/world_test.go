@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
@@ -42,6 +43,7 @@ func running(n int, options ...func(*cluster)) *scene {
 		Members: workload.Members{Pods: map[string]*corev1.Pod{}, Set: &appsv1.StatefulSet{}},
 	}}
 	s.Set.Spec.Replicas = &count
+	s.volumes(persistent(c), "")
 	s.Set.Status = appsv1.StatefulSetStatus{Replicas: count, UpdatedReplicas: count, UpdateRevision: "now"}
 	s.password("secret", hashOf("secret"))
 	for i := range n {
@@ -52,6 +54,21 @@ func running(n int, options ...func(*cluster)) *scene {
 	}
 	s.told()
 	return s
+}
+
+// volumes has the StatefulSet be made with claims of a class, or without any.
+func (s *scene) volumes(persistent bool, class string) {
+	s.Set.Spec.VolumeClaimTemplates = nil
+	if !persistent {
+		return
+	}
+	claim := corev1.PersistentVolumeClaim{}
+	claim.Name = dataVolume
+	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("5Gi")}
+	if class != "" {
+		claim.Spec.StorageClassName = &class
+	}
+	s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{claim}
 }
 
 // password has the users' Secret hold one, and the servers be told of some.

@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"cmp"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+)
+
+// asMade is a cluster with the volumes that its StatefulSet was made with, where the spec asks for others: a pod cannot
+// be given a volume, nor lose one, and a StatefulSet that asks for that makes a pod that is deleted no more.
+// Another size alone is no other volume: it counts for claims that are made from then on.
+func (f facts) asMade(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.RedisEnterpriseCluster {
+	if f.otherVolumes(c) == "" {
+		return c
+	}
+	out := *c
+	out.Spec.PersistentSpec = nil
+	if claim := claimOf(f.Set); claim != nil {
+		size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		out.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{
+			StorageClassName: classOfClaim(claim), VolumeSize: redisv1alpha1.Amount(size.String()),
+		}
+	}
+	return &out
+}
+
+// otherVolumes tells what the spec asks for, and what runs in its place; "" where both are the same.
+func (f facts) otherVolumes(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if f.Set == nil {
+		return ""
+	}
+	claim := claimOf(f.Set)
+	switch {
+	case persistent(c) && claim == nil:
+		return "persistentSpec asks for volumes, and the pods were made without"
+	case !persistent(c) && claim != nil:
+		return "The spec asks for no volumes, and the pods were made with them"
+	case claim != nil && c.Spec.PersistentSpec.StorageClassName != classOfClaim(claim):
+		return "persistentSpec asks for volumes of " + className(c.Spec.PersistentSpec.StorageClassName) +
+			", and those of the pods are of " + className(classOfClaim(claim))
+	}
+	return ""
+}
+
+func className(class string) string { return cmp.Or(class, "the default storage class") }
+
+// claimOf is what the claims of the pods are made of; nil where these have none.
+func claimOf(set *appsv1.StatefulSet) *corev1.PersistentVolumeClaim {
+	for i := range set.Spec.VolumeClaimTemplates {
+		if claim := &set.Spec.VolumeClaimTemplates[i]; claim.Name == dataVolume {
+			return claim
+		}
+	}
+	return nil
+}
+
+func classOfClaim(claim *corev1.PersistentVolumeClaim) string {
+	if claim.Spec.StorageClassName == nil {
+		return ""
+	}
+	return *claim.Spec.StorageClassName
+}
