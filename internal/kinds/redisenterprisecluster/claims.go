@@ -5,9 +5,14 @@ package redisenterprisecluster
 
 import (
 	"cmp"
+	"context"
+	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
@@ -65,4 +70,35 @@ func classOfClaim(claim *corev1.PersistentVolumeClaim) string {
 		return ""
 	}
 	return *claim.Spec.StorageClassName
+}
+
+// mostNodes is how many pods a cluster has at most, as the CRD has it.
+const mostNodes = 100
+
+// observeInherited counts the pods that are needed to have all of an earlier cluster's data: with fewer, a primary
+// would be missing for ever.
+func (r *reconciler) observeInherited(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (int32, error) {
+	if formed(c) || !persistent(c) {
+		return 0, nil
+	}
+	claims := &corev1.PersistentVolumeClaimList{}
+	if err := r.Client.List(ctx, claims, client.InNamespace(c.Namespace), client.MatchingLabels(selector(c))); err != nil {
+		return 0, fmt.Errorf("list claims: %w", err)
+	}
+	return inherited(c, claims.Items), nil
+}
+
+// inherited is how many pods the claims reach that are older than a cluster.
+func inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.PersistentVolumeClaim) int32 {
+	most := 0
+	for i := range claims {
+		if pod, ok := strings.CutPrefix(claims[i].Name, dataVolume+"-"); ok && outlived(&claims[i], c.CreationTimestamp) {
+			most = max(most, ordinal(c, pod)+1)
+		}
+	}
+	return int32(min(most, mostNodes))
+}
+
+func outlived(claim *corev1.PersistentVolumeClaim, made metav1.Time) bool {
+	return claim.DeletionTimestamp == nil && claim.CreationTimestamp.Before(&made)
 }

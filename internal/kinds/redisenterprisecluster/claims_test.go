@@ -6,9 +6,13 @@ package redisenterprisecluster
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/opcrew/opcrew/internal/redis"
 )
 
 // set is the StatefulSet of the plan.
@@ -105,3 +109,84 @@ func TestWhetherDataGoesWithAPodFollowsWhatRunsAndNotWhatIsAskedFor(t *testing.T
 		t.Errorf("expected pods without volumes not to hibernate, got %d of 3", n)
 	}
 }
+
+func TestClaimsThatAreOlderThanTheClusterTellHowManyPodsHadData(t *testing.T) {
+	c := newCluster()
+	c.CreationTimestamp = metav1.NewTime(noon)
+	claim := func(name string, age time.Duration) corev1.PersistentVolumeClaim {
+		out := corev1.PersistentVolumeClaim{}
+		out.Name, out.CreationTimestamp = name, metav1.NewTime(noon.Add(-age))
+		return out
+	}
+	going := claim("redis-enterprise-storage-example-8", time.Hour)
+	going.DeletionTimestamp = &c.CreationTimestamp
+	for name, test := range map[string]struct {
+		claims []corev1.PersistentVolumeClaim
+		want   int32
+	}{
+		"none": {},
+		"the highest counts": {[]corev1.PersistentVolumeClaim{
+			claim("redis-enterprise-storage-example-3", time.Hour), claim("redis-enterprise-storage-example-1", time.Hour),
+		}, 4},
+		"its own do not count":        {[]corev1.PersistentVolumeClaim{claim("redis-enterprise-storage-example-3", -time.Second)}, 0},
+		"nor one that goes":           {[]corev1.PersistentVolumeClaim{going}, 0},
+		"nor one of another name":     {[]corev1.PersistentVolumeClaim{claim("backup-example-3", time.Hour), claim("redis-enterprise-storage-example-b", time.Hour)}, 0},
+		"more than there can ever be": {[]corev1.PersistentVolumeClaim{claim("redis-enterprise-storage-example-4000", time.Hour)}, 100},
+	} {
+		if got := inherited(c, test.claims); got != test.want {
+			t.Errorf("%s: expected %d pods, got %d", name, test.want, got)
+		}
+	}
+}
+
+func TestAClusterThatIsMadeAgainWithFewerNodesHasAllPodsBackFirst(t *testing.T) {
+	again := func(do func(*scene)) *scene {
+		s := running(4, with(persistentSpec))
+		wants(3)(s.cluster)
+		s.inherited, s.Status.Conditions = 4, nil
+		do(s)
+		return s
+	}
+	fresh := func(s *scene, id string) {
+		*s.procs[id] = redis.NodeStatus{ID: id, RunID: "run-" + id, Role: redis.Primary, ClusterOK: true}
+	}
+	for name, test := range map[string]struct {
+		scene *scene
+		want  int32
+	}{
+		"before there are any": {again(func(s *scene) {
+			s.Set, s.Pods, s.Status.Nodes, s.seen = nil, map[string]*corev1.Pod{}, 0, false
+		}), 4},
+		"while they start":             {again(func(s *scene) { s.silence(0, 1, 2, 3) }), 4},
+		"while the last one has slots": {again(func(*scene) {}), 4},
+		"until it has nothing": {again(func(s *scene) {
+			for i := range 3 {
+				s.form(i, 3)
+			}
+			s.apart = map[string]bool{"h3": true, "g3": true}
+			fresh(s, "h3")
+			fresh(s, "g3")
+		}), 3},
+		"nor longer where all volumes are empty": {again(func(s *scene) {
+			s.apart = map[string]bool{}
+			for id := range s.procs {
+				s.apart[id] = true
+				fresh(s, id)
+			}
+		}), 3},
+		"and not again": {again(func(s *scene) {
+			*s.Set.Spec.Replicas = 3
+			s.silence(0, 1, 2)
+			delete(s.Pods, "example-3")
+		}), 3},
+		"more are wanted than there were": {again(wantsAll(5)), 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := replicas(t, test.scene); got != test.want {
+				t.Errorf("expected %d pods, got %d", test.want, got)
+			}
+		})
+	}
+}
+
+func wantsAll(n int32) func(*scene) { return func(s *scene) { wants(n)(s.cluster) } }

@@ -82,10 +82,10 @@ func formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 func (f facts) unserved(d decision) redis.Slots { return ring.Unserved(f.view, d.ring) }
 
 // replicas is how many pods there are to be. Those that leave stay until they have nothing that is
-// needed; before there is a cluster they have nothing.
+// needed; before there is a cluster they have nothing, but for what an earlier one left.
 func (f facts) replicas(c *redisv1alpha1.RedisEnterpriseCluster, wanted ring.Ring) int32 {
 	n := f.current(c)
-	if n <= nodes(c) || !formed(c) && !slices.ContainsFunc(f.servers(c), server.leads) {
+	if n <= nodes(c) || !formed(c) && f.inherited == 0 && !slices.ContainsFunc(f.servers(c), server.leads) {
 		return nodes(c)
 	}
 	for n > nodes(c) && ring.Left(f.view, wanted, int(n-1)) {

@@ -30,6 +30,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=redisenterpriseclusters.app.redislabs.com,verbs=get
 
@@ -67,6 +68,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.ConfigMap{}:                     kit.Ours(),
 		&corev1.Secret{}:                        kit.Ours(),
 		&corev1.ServiceAccount{}:                kit.Ours(),
+		&corev1.PersistentVolumeClaim{}:         kit.Ours(),
 		&policyv1.PodDisruptionBudget{}:         kit.Ours(),
 		&corev1.Pod{}:                           pods,
 	}

@@ -32,6 +32,8 @@ type facts struct {
 	workload.Members
 	now    time.Time
 	images images
+	// inherited is how many pods the claims reach that a cluster of this name has left behind; 0 once this one is formed.
+	inherited int32
 	// credentials are what is in the Secrets.
 	credentials credentials
 	// certificate is why the status page cannot have the one that the spec names; "" if it can.
@@ -43,7 +45,7 @@ type facts struct {
 	known remembered
 }
 
-// Observe reads the StatefulSet and its pods, the Secrets, and what the prober has seen of the
+// Observe reads the StatefulSet and its pods, claims of an earlier cluster, the Secrets, and what the prober has seen of the
 // servers, which it asks of nobody here.
 func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
@@ -61,6 +63,9 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 	}
 	f.Recall(r.Writes())
 	if err := r.observeRefusal(ctx, c, &f); err != nil {
+		return f, err
+	}
+	if f.inherited, err = r.observeInherited(ctx, c); err != nil {
 		return f, err
 	}
 	if f.credentials, err = r.observeCredentials(ctx, c); err != nil {

@@ -4,6 +4,7 @@
 package redisenterprisecluster
 
 import (
+	"cmp"
 	"net"
 	"strconv"
 	"strings"
@@ -24,12 +25,12 @@ const unplaced = time.Minute
 func asleep(c *redisv1alpha1.RedisEnterpriseCluster) bool { return c.Spec.Hibernate && persistent(c) }
 
 // current is how many pods there are to be as things are. Where there is no StatefulSet, or one that
-// sleeps, it is how many there were.
+// sleeps, it is how many there were, be it in an earlier cluster of this name.
 func (f facts) current(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	if n := f.Replicas(); n > 0 {
 		return n
 	}
-	return c.Status.Nodes
+	return cmp.Or(c.Status.Nodes, f.inherited)
 }
 
 // byOrdinal are the pods that belong to the ring, in their order; nil for one that is not there. Those that the
