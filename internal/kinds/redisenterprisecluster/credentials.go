@@ -106,6 +106,9 @@ func (s credentials) login(c *redisv1alpha1.RedisEnterpriseCluster) string {
 // problem tells why what stands in the users' Secret is not taken; "" if it is. What servers know already goes on. An
 // empty password in a Secret of ours is no problem: it is made anew.
 func (s credentials) problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if err := badSecret(c); err != nil {
+		return err.Error()
+	}
 	if s.users == nil {
 		return ""
 	}
@@ -177,7 +180,7 @@ func (f facts) secrets(c *redisv1alpha1.RedisEnterpriseCluster) []ensure.Child {
 	if s.own != nil {
 		own.DecidedOn = s.own.ResourceVersion
 	}
-	if s.theirs {
+	if s.theirs || ownsUserSecret(c) {
 		return []ensure.Child{own}
 	}
 	ofUsers := ensure.Child{Object: users(c, s.password()), Random: true}

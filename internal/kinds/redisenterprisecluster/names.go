@@ -27,6 +27,11 @@ func userSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return cmp.Or(c.Spec.ClusterCredentialSecretName, c.Name)
 }
 
+// ownsUserSecret tells whether the spec names the operator's own Secret, whose password is not for users.
+func ownsUserSecret(c *redisv1alpha1.RedisEnterpriseCluster) bool {
+	return userSecret(c) == systemSecret(c)
+}
+
 // pageSecret is the Secret with the certificate of the status page; empty where the agent makes one.
 func pageSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if c.Spec.Certificates == nil {

@@ -42,13 +42,20 @@ func read(c *redisv1alpha1.RedisEnterpriseCluster, from images) (reading, error)
 	out := reading{
 		helper: from.helper, image: img, each: half(pod), volume: volumeSize(&c.Spec, pod), side: side, notes: notes,
 	}
-	return out, errors.Join(badResources, badImage, badSide, badHibernation(c), badSettings(c))
+	return out, errors.Join(badResources, badImage, badSide, badHibernation(c), badSecret(c), badSettings(c))
 }
 
 // badHibernation is what the CRD cannot see: enabled can be text.
 func badHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if c.Spec.Hibernate && !persistent(c) {
 		return errors.New("hibernate: a cluster without volumes would lose all of its data; make one with persistentSpec: {enabled: true}")
+	}
+	return nil
+}
+
+func badSecret(c *redisv1alpha1.RedisEnterpriseCluster) error {
+	if ownsUserSecret(c) {
+		return fmt.Errorf("clusterCredentialSecretName: %s is the operator's own Secret; write another name, or none for %s", systemSecret(c), c.Name)
 	}
 	return nil
 }

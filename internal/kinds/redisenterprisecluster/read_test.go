@@ -61,6 +61,7 @@ func TestASpecThatCannotBeSaysWhatToWriteInstead(t *testing.T) {
 		`sideContainersSpec: [{nam: a}]`:                               `sideContainersSpec[0]: no container of a pod: json: unknown field "nam"`,
 		`sideContainersSpec: [{name: a}, {name: agent}]`:               "sideContainersSpec[1].name: give it a name other than home, guest and agent",
 		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "make one with persistentSpec: {enabled: true}",
+		`clusterCredentialSecretName: example-system`:                  "clusterCredentialSecretName: example-system is the operator's own Secret; write another name, or none for example",
 		`redisConfig: {port: "1", user: x, save: ""}`:                  "redisConfig: port, user: that is the operator's own to say",
 	} {
 		if _, err := read(newCluster(with(spec)), from); err == nil || !strings.Contains(err.Error(), want) {

@@ -14,6 +14,7 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // blockers are what stands in the way of Ready, the first that does being its cause. One pod has no copy
@@ -59,7 +60,7 @@ func (f facts) report(c *redisv1alpha1.RedisEnterpriseCluster, otherVolumes stri
 	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: now}
 	d := f.decide(c)
 	f.reportNames(c, d)
-	kit.ReportChildren(set, redisv1alpha1.ConditionChildrenReady, done)
+	reportChildren(set, c, done)
 	d.reading.reportRemarks(set, c)
 	remark(set, redisv1alpha1.ConditionCertificateUnused, redisv1alpha1.ReasonInvalidCertificate, f.certificate)
 	f.reportUpToDate(set, c, d, otherVolumes)
@@ -72,6 +73,19 @@ func (f facts) report(c *redisv1alpha1.RedisEnterpriseCluster, otherVolumes stri
 	c.Status.State = stateOf(f.situation(c, d, done))
 	ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
 	set.SumUp(blockers(c), redisv1alpha1.ReasonAllPodsReady, ready.Message+" and every slot is served")
+}
+
+// reportChildren tells what became of the children. A Secret that is in the way may be one that users are to log in with.
+func reportChildren(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
+	const kind = redisv1alpha1.ConditionChildrenReady
+	kit.ReportChildren(set, kind, done)
+	told := meta.FindStatusCondition(*set.Conditions, kind)
+	if told == nil || told.Reason != common.ReasonNameTaken {
+		return
+	}
+	if taken, _ := done.First(ensure.Taken); taken.Ref.Kind == "Secret" && taken.Ref.Name == c.Name {
+		set.False(kind, told.Reason, fmt.Sprintf("%s; to have users log in with it, write clusterCredentialSecretName: %s", told.Message, c.Name))
+	}
 }
 
 // reportNames fills in what follows from the object itself, and from which pods there are. While it sleeps it

@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// Users who log in with the operator's password would be told apart from it no more.
+func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
+	s := running(3)
+	before := s.tuning(s.cluster)
+	with("clusterCredentialSecretName: example-system")(s.cluster)
+	var secrets []string
+	for _, child := range s.plan().Children {
+		if secret, ok := child.Object.(*corev1ac.SecretApplyConfiguration); ok {
+			secrets = append(secrets, *secret.Name)
+		}
+	}
+	if !slices.Equal(secrets, []string{"example-system"}) {
+		t.Errorf("expected the operator's Secret alone to be declared, got %v", secrets)
+	}
+	if got := s.facts.accepted(s.cluster); !slices.Equal(got, []string{hashOf("secret")}) {
+		t.Errorf("expected the users' password to stay the one that it is, got %v", got)
+	}
+	if got := s.tuning(s.cluster); len(got.commands) > 0 {
+		t.Errorf("expected servers to go on with %v, got %v", before.commands, got.commands)
+	}
+	if got := told(s.report().Status.Conditions, "UpToDate"); !strings.HasPrefix(got, "False InvalidSpec: clusterCredentialSecretName: example-system is the operator's own Secret") {
+		t.Errorf("expected to be told what to write, got %s", got)
+	}
+}
+
+func TestASecretThatIsInTheWayMayBeUsed(t *testing.T) {
+	const remedy = "; to have users log in with it, write clusterCredentialSecretName: example"
+	for kind, want := range map[string]string{"Secret": "it is Helm's" + remedy, "Service": "it is Helm's"} {
+		s := running(3)
+		taken := ensure.Result{Action: ensure.Taken, Message: "it is Helm's", Ref: ensure.Ref{
+			GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: kind}, ObjectKey: client.ObjectKeyFromObject(s.cluster),
+		}}
+		(&reconciler{}).Report(s.cluster, s.look(), kit.Outcome{Results: []ensure.Result{taken}}, noon)
+		if got := told(s.Status.Conditions, "Ready"); got != "False NameTaken: "+want {
+			t.Errorf("%s: expected %q, got %q", kind, want, got)
+		}
+	}
+}
