@@ -85,11 +85,7 @@ type Amount string
 
 // UnmarshalJSON takes a number for its digits, however large.
 func (a *Amount) UnmarshalJSON(raw []byte) error {
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		text = kept(raw)
-	}
-	*a = Amount(text)
+	*a = Amount(textOf(raw))
 	return nil
 }
 
@@ -111,6 +107,15 @@ func kept(raw []byte) string {
 		return ""
 	}
 	return string(raw)
+}
+
+// textOf is what stands in a text, and anything else as it is written.
+func textOf(raw []byte) string {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return kept(raw)
+	}
+	return text
 }
 
 func written(text string) ([]byte, error) {

@@ -47,10 +47,18 @@ type Resources struct {
 	Claims Unused `json:"claims,omitempty"`
 }
 
-// Setting is the value of a setting, as it stands in redis.conf.
+// Setting is the value of a setting, as it stands in redis.conf; a number need not be quoted.
+// +kubebuilder:validation:Type=""
+// +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=1024
-// +kubebuilder:validation:XValidation:rule="self.matches('^[ !#-&(-\\\\[\\\\]-~]*$')",message="redisConfig: a value is of one line, without quotes and backslashes; an empty one need not be quoted"
+// +kubebuilder:validation:XValidation:rule="type(self) == int || self.matches('^[ !#-&(-\\\\[\\\\]-~]*$')",message="redisConfig: a value is of one line, without quotes and backslashes; an empty one need not be quoted"
 type Setting string
+
+// UnmarshalJSON takes a number for its digits.
+func (s *Setting) UnmarshalJSON(raw []byte) error {
+	*s = Setting(textOf(raw))
+	return nil
+}
 
 // ImageSpec is an image in parts: <repository>:<versionTag>, or <repository>@<digestHash>.
 type ImageSpec struct {

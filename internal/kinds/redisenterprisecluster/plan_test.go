@@ -100,9 +100,15 @@ func TestPodsThatLeaveStayUntilTheyHaveNothing(t *testing.T) {
 		scene *scene
 		want  int32
 	}{
-		"with slots":                           {leaves(nil), 4},
-		"not seen":                             {leaves(func(s *scene) { drained(s); s.silence(3) }), 4},
-		"away for a moment, with its volume":   {leaves(func(s *scene) { with(persistentSpec)(s.cluster); s.volumes(true, ""); drained(s); s.silence(3); delete(s.Pods, "example-3") }), 4},
+		"with slots": {leaves(nil), 4},
+		"not seen":   {leaves(func(s *scene) { drained(s); s.silence(3) }), 4},
+		"away for a moment, with its volume": {leaves(func(s *scene) {
+			with(persistentSpec)(s.cluster)
+			s.volumes(true, "")
+			drained(s)
+			s.silence(3)
+			delete(s.Pods, "example-3")
+		}), 4},
 		"gone with all that it had":            {leaves(func(s *scene) { drained(s); s.silence(3); delete(s.Pods, "example-3") }), 3},
 		"with nothing":                         {leaves(drained), 3},
 		"before there was a cluster":           {leaves(func(s *scene) { s.Status.Conditions = nil; s.silence(0, 1, 2, 3) }), 3},

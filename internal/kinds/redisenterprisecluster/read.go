@@ -61,6 +61,10 @@ func badSecret(c *redisv1alpha1.RedisEnterpriseCluster) error {
 }
 
 func badSettings(c *redisv1alpha1.RedisEnterpriseCluster) error {
+	const clients = "maxclients"
+	if value := c.Spec.RedisConfig[clients]; locksOut(clients, value) {
+		return fmt.Errorf("redisConfig: %s: %s is too few for replicas, agent and operator beside your clients; write %d or more", clients, value, fewestClients)
+	}
 	if own := settings(c, forbidden); len(own) > 0 {
 		return fmt.Errorf("redisConfig: %s: that is the operator's own to say", strings.Join(sortedKeys(own), ", "))
 	}

@@ -62,6 +62,7 @@ func TestASpecThatCannotBeSaysWhatToWriteInstead(t *testing.T) {
 		`sideContainersSpec: [{name: a}, {name: agent}]`:               "sideContainersSpec[1].name: give it a name other than home, guest and agent",
 		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "make one with persistentSpec: {enabled: true}",
 		`clusterCredentialSecretName: example-system`:                  "clusterCredentialSecretName: example-system is the operator's own Secret; write another name, or none for example",
+		`redisConfig: {maxclients: "99"}`:                              "redisConfig: maxclients: 99 is too few for replicas, agent and operator beside your clients; write 100 or more",
 		`redisConfig: {port: "1", user: x, save: ""}`:                  "redisConfig: port, user: that is the operator's own to say",
 	} {
 		if _, err := read(newCluster(with(spec)), from); err == nil || !strings.Contains(err.Error(), want) {

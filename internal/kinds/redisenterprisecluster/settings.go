@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
@@ -28,7 +29,7 @@ const (
 // atStart are the settings that servers call immutable when they are asked to change them: Redis 7.0 to 8.0 and
 // Valkey 8.1. Up to 7.0 lists of processors were spelled with underscores.
 var atStart = []string{
-	"always-show-logo", "cluster-databases", "databases", "disable-thp", "io-threads", "io-threads-do-reads", "rdbchecksum", "set-proc-title",
+	"always-show-logo", "cluster-databases", "disable-thp", "io-threads", "io-threads-do-reads", "rdbchecksum", "set-proc-title",
 	"aof-rewrite-cpulist", "aof_rewrite_cpulist", "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist", "server-cpulist", "server_cpulist",
 	"socket-mark-id", "syslog-enabled", "syslog-facility", "syslog-ident", "tcp-backlog",
 }
@@ -40,7 +41,7 @@ var (
 		"cluster-config-file", "cluster-require-full-coverage", "cluster-allow-replica-migration", "cluster-migration-barrier",
 		"cluster-replica-validity-factor", "cluster-slave-validity-factor", "cluster-replica-no-failover", "cluster-slave-no-failover",
 		"requirepass", "masterauth", "masteruser", "primaryauth", "primaryuser", "aclfile", "user", "include", "loadmodule", "rename-command",
-		"daemonize", "supervised", "pidfile", "logfile", "protected-mode", "replicaof", "slaveof", "maxmemory",
+		"daemonize", "supervised", "pidfile", "logfile", "protected-mode", "replicaof", "slaveof", "maxmemory", "databases",
 	}
 	oursBegin = []string{"tls-", "cluster-announce-", "replica-announce-", "slave-announce-", "unixsocket", "enable-"}
 )
@@ -56,11 +57,21 @@ func classOf(name string) class {
 	return live
 }
 
-// settings are those of a class.
+// fewestClients is how many connections a server must take at least: replicas, the agent and the operator are clients
+// too, and one that they cannot reach could not even be told of more.
+const fewestClients = 100
+
+// locksOut tells whether a setting would keep the operator from ever setting it again.
+func locksOut(name string, value redisv1alpha1.Setting) bool {
+	n, err := strconv.Atoi(strings.TrimSpace(string(value)))
+	return name == "maxclients" && err == nil && n < fewestClients
+}
+
+// settings are those of a class, without any that locks out.
 func settings(c *redisv1alpha1.RedisEnterpriseCluster, of class) map[string]string {
 	out := map[string]string{}
 	for name, value := range c.Spec.RedisConfig {
-		if classOf(name) == of {
+		if classOf(name) == of && !locksOut(name, value) {
 			out[name] = string(value)
 		}
 	}

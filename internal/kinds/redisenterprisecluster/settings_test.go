@@ -13,8 +13,8 @@ import (
 func TestSettingsAreLiveOrReadAtTheStartOrTheOperatorsOwn(t *testing.T) {
 	for name, want := range map[string]class{
 		"maxmemory-policy": live, "appendfsync": live, "cluster-node-timeout": live, "save": live, "hz": live, "replica-priority": live, "maxclients": live,
-		"io-threads": restart, "databases": restart, "tcp-backlog": restart, "syslog-ident": restart, "server_cpulist": restart,
-		"port": forbidden, "tls-port": forbidden, "cluster-announce-ip": forbidden, "user": forbidden, "unixsocketperm": forbidden,
+		"io-threads": restart, "tcp-backlog": restart, "syslog-ident": restart, "server_cpulist": restart,
+		"port": forbidden, "databases": forbidden, "tls-port": forbidden, "cluster-announce-ip": forbidden, "user": forbidden, "unixsocketperm": forbidden,
 		"maxmemory": forbidden, "enable-debug-command": forbidden, "cluster-enabled": forbidden, "appendfilename": forbidden, "replica-announce-ip": forbidden,
 	} {
 		if got := classOf(name); got != want {
@@ -49,16 +49,25 @@ func TestTheFileHasTheSettingsInOrderAndNoneOfTheOperators(t *testing.T) {
 }
 
 func TestPodsAreOthersOnlyForSettingsThatAreReadAtTheStart(t *testing.T) {
-	before := newCluster(with("redisConfig: {maxmemory-policy: noeviction, databases: '4'}"))
+	before := newCluster(with("redisConfig: {maxmemory-policy: noeviction, io-threads: '4'}"))
 	for config, same := range map[string]bool{
-		"maxmemory-policy: allkeys-lru, databases: '4'": true,
-		"maxmemory-policy: noeviction, databases: '8'":  false,
-		"maxmemory-policy: noeviction":                  false,
+		"maxmemory-policy: allkeys-lru, io-threads: '4'": true,
+		"maxmemory-policy: noeviction, io-threads: '8'":  false,
+		"maxmemory-policy: noeviction":                   false,
 	} {
 		after := newCluster(with("redisConfig: {" + config + "}"))
 		a, b := mustRead(t, before).template(before), mustRead(t, after).template(after)
 		if reflect.DeepEqual(a, b) != same {
 			t.Errorf("%s: expected the pods to stay as they are: %v", config, same)
+		}
+	}
+}
+
+func TestASettingThatWouldLockTheOperatorOutIsToldToNobody(t *testing.T) {
+	for value, want := range map[string]bool{"99": true, " 1 ": true, "-5": true, "100": false, "10000": false, "many": false} {
+		c := newCluster(with("redisConfig: {maxclients: '" + value + "'}"))
+		if _, told := settings(c, live)["maxclients"]; told == want {
+			t.Errorf("%q: expected servers to be told: %v", value, !want)
 		}
 	}
 }

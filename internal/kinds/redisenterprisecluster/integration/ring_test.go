@@ -211,7 +211,7 @@ func TestASettingIsToldToServersThatRunAndOneThatIsReadAtTheStartRestartsThem(t 
 	if diff := cmp.Diff(uids(before), uids(s.pods())); diff != "" {
 		t.Errorf("expected all pods to go on (-before +after):\n%s", diff)
 	}
-	s.edit(configured("databases", "4"))
+	s.edit(configured("io-threads", "4"))
 	s.replaced(before...)
 	s.awaitWhole()
 	s.edit(configured("no-such-setting", "1"))
