@@ -60,14 +60,14 @@ func (r *remote) client(address string) (*goredis.Client, error) {
 // connect makes a client that does what it is told once: whoever asks looks again, and
 // knows better than the client whether a step may be repeated.
 func connect(address string, by Credentials) *goredis.Client {
-	return goredis.NewClient(&goredis.Options{
+	return goredis.NewClient(explaining(&goredis.Options{
 		Addr: address, Username: by.User, Password: by.Password, TLSConfig: by.TLS,
 		Protocol: 2, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		MaxRetries:               -1, DialerRetries: 1, DialTimeout: connectTimeout,
 		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1,
 		PoolSize: lanes, MaxIdleConns: lanes,
-	})
+	}))
 }
 
 // Do sends commands in one round trip.
