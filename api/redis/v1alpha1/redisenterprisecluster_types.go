@@ -104,7 +104,8 @@ type RedisEnterpriseClusterSpec struct {
 	PersistentSpec *PersistentSpec `json:"persistentSpec,omitempty"`
 
 	// redisEnterpriseNodeResources are those of a pod, half of them for its primary and half for its
-	// replica; default 2 CPU and 4Gi. Each server uses 3/4 of its memory limit for data. 4 Gi passes for 4Gi.
+	// replica; default 2 CPU and 4Gi. The agent adds 50m and 64Mi. Each server uses 3/4 of its memory limit for
+	// data. 4 Gi passes for 4Gi.
 	// +optional
 	RedisEnterpriseNodeResources *Resources `json:"redisEnterpriseNodeResources,omitempty"`
 
