@@ -163,7 +163,7 @@ func TestAClientOfTheClusterWorksWithTheRightsOfAUser(t *testing.T) {
 		// What is announced is a name that no DNS knows here.
 		Dialer: dialTo(pod.Home),
 	})
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	ctx := t.Context()
 	pipe := client.TxPipeline()
 	pipe.Set(ctx, "{n}a", 1, 0)
@@ -172,7 +172,7 @@ func TestAClientOfTheClusterWorksWithTheRightsOfAUser(t *testing.T) {
 		t.Errorf("a transaction: got %d, error %v", count.Val(), err)
 	}
 	pubsub := client.Subscribe(ctx, "news")
-	defer pubsub.Close()
+	defer func() { _ = pubsub.Close() }()
 	for name, ask := range map[string]func() error{
 		"a script": func() error {
 			return goredis.NewScript("return redis.call('GET', KEYS[1])").Run(ctx, client, []string{"{n}a"}).Err()

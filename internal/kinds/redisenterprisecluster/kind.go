@@ -95,6 +95,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfPod)).
+		Watches(&corev1.PersistentVolumeClaim{}, handler.Funcs{}). // they are read, and what becomes of them is in the pods
 		WatchesRawSource(ofUsers).
 		WatchesRawSource(source.Channel(r.prober.Events(), &handler.EnqueueRequestForObject{})).
 		WithOptions(kit.ControllerOptions(workers)).

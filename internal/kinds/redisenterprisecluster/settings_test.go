@@ -64,7 +64,7 @@ func TestPodsAreOthersOnlyForSettingsThatAreReadAtTheStart(t *testing.T) {
 }
 
 func TestASettingThatWouldLockTheOperatorOutIsToldToNobody(t *testing.T) {
-	for value, want := range map[string]bool{"99": true, " 1 ": true, "-5": true, "100": false, "10000": false, "many": false} {
+	for value, want := range map[string]bool{"99": true, "1": true, "-5": true, "100": false, "10000": false, "many": false} {
 		c := newCluster(with("redisConfig: {maxclients: '" + value + "'}"))
 		if _, told := settings(c, live)["maxclients"]; told == want {
 			t.Errorf("%q: expected servers to be told: %v", value, !want)

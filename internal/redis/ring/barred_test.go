@@ -18,7 +18,7 @@ func TestAServerThatRefusesThePasswordIsNotTakenToHaveAnswered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer store.Close()
+		defer func() { _ = store.Close() }()
 		_, err = store.Status(t.Context(), s.address)
 		_, again := store.Do(t.Context(), s.address, redis.Command{"CLUSTER", "COUNTKEYSINSLOT", 1})
 		if (err == nil) != (again == nil) || redis.Barred(err) != redis.Barred(again) {

@@ -32,7 +32,7 @@ func TestWhatCannotBeIsToldAndWhatRunsGoesOn(t *testing.T) {
 		}, []string{"redisEnterpriseImageSpec"}},
 		"too little memory": {memory("64Mi"), []string{"64Mi is too little", "128Mi"}},
 		"a container of no sense": {func(c *redisv1alpha1.RedisEnterpriseCluster) {
-			c.Spec.SideContainersSpec = []redisv1alpha1.SideContainer{`{"nmae":"x"}`}
+			c.Spec.SideContainersSpec = []redisv1alpha1.SideContainer{`{"called":"x"}`}
 		}, []string{"sideContainersSpec[0]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
