@@ -4,7 +4,6 @@
 package etcdcluster
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -12,14 +11,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 func automatic(c *etcdv1beta2.EtcdCluster) {
@@ -107,35 +104,6 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 	}
 }
 
-func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {
-	hangs := func(w world) world {
-		pod := &corev1.Pod{}
-		pod.Name, pod.DeletionTimestamp = memberName(w.c, 19), &metav1.Time{Time: noon}
-		w.c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseAbandoned, Serial: 19}
-		w.others.pods = append(w.others.pods, pod)
-		return w
-	}
-	paused := func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }
-	for name, c := range map[string]struct {
-		world world
-		want  string
-	}{
-		"paused":                {pausedNow(lostTwo(automatic)), "annotation opcrew.io/paused holds that up"},
-		"paused by its spec":    {pausedNow(lostTwo(automatic, paused)), "spec.paused holds that up"},
-		"paused, by annotation": {pausedNow(lostTwo()), "; annotation opcrew.io/paused holds that up"},
-		"an old seed hangs":     {hangs(lostTwo(automatic)), "what an earlier restore has left (pod " + memberName(newCluster(), 19) + ") holds that up"},
-		"it is to hibernate":    {emptied(automatic, hibernates), "spec.hibernate holds that up"},
-	} {
-		plan := report(c.world).Status.QuorumLoss.Plan
-		if !strings.HasSuffix(plan, c.want) || strings.Contains(plan, "about to") {
-			t.Errorf("%s: expected to be told that %s, got %s", name, c.want, plan)
-		}
-		if at := report(c.world.plannedRecovery()).Status.Restore; at != nil && at.Recovery != nil {
-			t.Errorf("%s: expected it not to be taken up, got %+v", name, at)
-		}
-	}
-}
-
 // emptied has lost two of three pods with their emptyDirs.
 func emptied(options ...option) world {
 	return observed(newCluster(options...), 3).applied(70).without(1, 2)
@@ -173,81 +141,6 @@ func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 	} {
 		if loss := report(w).Status.QuorumLoss; loss != nil {
 			t.Errorf("%s: expected no loss to be told, got %+v", name, loss)
-		}
-	}
-}
-
-// A cloud that takes nodes back deletes their Nodes. Kubernetes ends the pods a while later; until then they look
-// as if they were gone for good, and their volumes are as they were.
-func TestMembersWhoseVolumesAreIntactComeBackWhenTheirNodesAreGone(t *testing.T) {
-	w := observed(newCluster(withClaims, automatic), 3).applied(70).savedAs("old", 5).serverless(0, 1, 2).plannedRecovery()
-	if loss := w.c.Status.QuorumLoss; loss == nil || loss.Digest != "" || !strings.Contains(loss.Plan, "No plan is needed: enough members can still come back; ") {
-		t.Errorf("expected no plan, and to be told what is waited for, got %+v", loss)
-	}
-	if at := report(w).Status.Restore; at != nil {
-		t.Errorf("expected nothing to be recovered, got %+v", at)
-	}
-	ended := w.without(0, 1, 2)
-	if children := (&reconciler{}).Plan(ended.c, ended.facts, noon).Children; podsIn(children) != 3 {
-		t.Errorf("expected the members to be made anew on their claims, got %d pods", podsIn(children))
-	}
-}
-
-func podsIn(children []ensure.Child) int {
-	n := 0
-	for _, child := range children {
-		if _, is := child.Object.(*corev1ac.PodApplyConfiguration); is {
-			n++
-		}
-	}
-	return n
-}
-
-func TestAVolumeOnANodeThatIsGoneIsLostWhenItsMemberCannotBePlaced(t *testing.T) {
-	three := func() world { return observed(newCluster(withClaims), 3).applied(70) }
-	off, silent := &node{silentSince: noon.Add(-time.Hour), outOfService: true}, &node{silentSince: noon.Add(-time.Hour)}
-	for name, c := range map[string]struct {
-		world world
-		want  string
-	}{
-		"their nodes are deleted":          {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil), "To go on from member " + memberName(newCluster(), 0)},
-		"their nodes are out of service":   {three().unplaced(1, time.Hour, off).unplaced(2, time.Hour, off), "To go on from member " + memberName(newCluster(), 0)},
-		"they may be started anew":         {three().unplaced(1, time.Hour, off).unplaced(2, time.Minute, off), "No plan is needed: enough members can still come back; " + memberName(newCluster(), 2) + ": node node-2, which has its volume, is gone or out of service: it is given up when its pod could not be placed for 5m0s, or when its claim is deleted"},
-		"the last one's volume is intact":  {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).serverless(0).savedAs("old", 5), "It waits for member " + memberName(newCluster(), 0) + ", which still has its data, to answer"},
-		"the last one's node is silent":    {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).silent(0, time.Hour).down(0).savedAs("old", 5), "It waits for member " + memberName(newCluster(), 0) + ", which still has its data, to answer"},
-		"one is only silent":               {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, silent), ""},
-		"it cannot be placed for its size": {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, &node{}), ""},
-	} {
-		got := ""
-		if loss := report(c.world).Status.QuorumLoss; loss != nil {
-			got = loss.Plan
-		}
-		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s: expected %q, got %q", name, c.want, got)
-		}
-	}
-}
-
-func TestOnlyAVolumeOnTheDiskOfANodeIsBoundToIt(t *testing.T) {
-	term := func(key string, values ...string) corev1.NodeSelectorTerm {
-		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}
-	}
-	for name, c := range map[string]struct {
-		terms []corev1.NodeSelectorTerm
-		want  string
-	}{
-		"on any node":              {nil, ""},
-		"on one":                   {[]corev1.NodeSelectorTerm{term(corev1.LabelHostname, "a")}, "a"},
-		"on one of two":            {[]corev1.NodeSelectorTerm{term(corev1.LabelHostname, "a"), term(corev1.LabelHostname, "b")}, "a b"},
-		"in a zone":                {[]corev1.NodeSelectorTerm{term(corev1.LabelTopologyZone, "a")}, ""},
-		"on one or those in zones": {[]corev1.NodeSelectorTerm{term(corev1.LabelHostname, "a"), term(corev1.LabelTopologyZone, "b")}, ""},
-	} {
-		volume := &corev1.PersistentVolume{}
-		if c.terms != nil {
-			volume.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: c.terms}}
-		}
-		if got := strings.Join(homesOf(volume), " "); got != c.want {
-			t.Errorf("%s: expected it to be bound to %q, got %q", name, c.want, got)
 		}
 	}
 }
@@ -313,18 +206,6 @@ func TestTheSeedOfARecoveryTakesOverWhatTheMemberHolds(t *testing.T) {
 	}
 	if order.Restore.Token == string(w.c.UID) || !strings.HasPrefix(order.Restore.Token, string(w.c.UID)+"/") {
 		t.Errorf("expected a cluster of another id, got token %s", order.Restore.Token)
-	}
-}
-
-func TestARecoveryThatIsDoneSaysWhatMayBeLost(t *testing.T) {
-	w := recovering().seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42, RestoredRevision: 1_000_000_042}).serving()
-	s := report(w).Status
-	const bound = "no write that was acknowledged before 2026-08-01T11:59:00Z is lost"
-	if !slices.Equal(s.FormerClusterIDs, []string{"00000000000000c1"}) {
-		t.Errorf("expected the id that it had to be remembered, got %v", s.FormerClusterIDs)
-	}
-	if s.Lineage == "" || s.Lineage != s.Restore.UID || s.ClusterID != "00000000000000c2" || s.QuorumLoss != nil || s.Restore.Recovery.MayBeLost != bound || !strings.Contains(s.Restore.Message, "at revision 1000000042: "+bound) {
-		t.Errorf("expected the cluster to be the seed's, and the bound to be told, got %+v, %+v, %+v", s, s.Restore, s.Restore.Recovery)
 	}
 }
 
@@ -397,55 +278,6 @@ func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	const words = "object backups/old of old was found to be gone or broken, object backups/new of new was found to be gone or broken; restore another one"
 	if loss := w.c.Status.QuorumLoss; loss.Digest != "" || !strings.Contains(loss.Plan, words) {
 		t.Errorf("expected nobody to be asked for what is gone, and to be told %q, got %+v", words, loss)
-	}
-}
-
-func TestOfARecoveryUsersHear(t *testing.T) {
-	w := lostTwo(automatic).plannedRecovery()
-	taken := w.takenUp()
-	done := taken.seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42}).serving()
-	var got []string
-	for _, pair := range [][2]*etcdv1beta2.EtcdCluster{{w.c, taken.c}, {taken.c, report(taken)}, {taken.c, report(done)}} {
-		for _, e := range (&reconciler{}).Tell(pair[0], pair[1]) {
-			got = append(got, e.Reason)
-		}
-	}
-	if strings.Join(got, " ") != "Recovering Recovered" {
-		t.Errorf("expected one event when it begins and one when it is done, got %q", got)
-	}
-}
-
-func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
-	w := lostTwo().plannedRecovery()
-	w.view.Decided = etcd.Decided{}
-	w.view.Err = errors.New("no leader")
-	again := report(w).Status.QuorumLoss
-	if again.LastQuorum == nil || !again.LastQuorum.Equal(&metav1.Time{Time: noon.Add(-time.Minute)}) || again.LastIndex != 68 {
-		t.Errorf("expected what was known when the quorum went to stay known, got %+v", again)
-	}
-}
-
-// An operator that went with a node took what it had seen with it.
-func TestHowFarAClusterHadGotIsKnownToAnOperatorThatBeginsLater(t *testing.T) {
-	w := observed(newCluster(withClaims), 3).applied(70)
-	w.c = report(w)
-	w.view.Decided = etcd.Decided{At: noon.Add(-time.Minute), Index: 68}
-	if rested := report(w); rested.Status.Decided != nil {
-		t.Errorf("expected nothing to be noted while nothing else changes, got %+v", rested.Status.Decided)
-	}
-	w.c = report(w.unprobed(1))
-	if at := w.c.Status.Decided; at == nil || at.Index != 68 || !at.Time.Equal(&metav1.Time{Time: noon.Add(-time.Minute)}) {
-		t.Fatalf("expected it to be noted when a member is not ready any more, got %+v", at)
-	}
-	w.view.Decided = etcd.Decided{}
-	w = w.without(1, 2).unclaimed(1, 2)
-	if loss := report(w).Status.QuorumLoss; loss == nil || loss.LastIndex != 68 || !strings.Contains(loss.Plan, "(no write that was acknowledged before 2026-08-01T11:59:00Z is lost)") {
-		t.Errorf("expected the bound to be from what was noted, got %+v", loss)
-	}
-	w = recovering().seeded()
-	w.view.ClusterID, w.view.Decided = 0xc2, etcd.Decided{At: noon, Index: 3}
-	if at := report(w).Status.Decided; at == nil || at.Index != 68 {
-		t.Errorf("expected nothing to be noted of how far a seed is, got %+v", at)
 	}
 }
 

@@ -1,0 +1,109 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/etcd"
+)
+
+func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {
+	hangs := func(w world) world {
+		pod := &corev1.Pod{}
+		pod.Name, pod.DeletionTimestamp = memberName(w.c, 19), &metav1.Time{Time: noon}
+		w.c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseAbandoned, Serial: 19}
+		w.others.pods = append(w.others.pods, pod)
+		return w
+	}
+	paused := func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }
+	for name, c := range map[string]struct {
+		world world
+		want  string
+	}{
+		"paused":                {pausedNow(lostTwo(automatic)), "annotation opcrew.io/paused holds that up"},
+		"paused by its spec":    {pausedNow(lostTwo(automatic, paused)), "spec.paused holds that up"},
+		"paused, by annotation": {pausedNow(lostTwo()), "; annotation opcrew.io/paused holds that up"},
+		"an old seed hangs":     {hangs(lostTwo(automatic)), "what an earlier restore has left (pod " + memberName(newCluster(), 19) + ") holds that up"},
+		"it is to hibernate":    {emptied(automatic, hibernates), "spec.hibernate holds that up"},
+	} {
+		plan := report(c.world).Status.QuorumLoss.Plan
+		if !strings.HasSuffix(plan, c.want) || strings.Contains(plan, "about to") {
+			t.Errorf("%s: expected to be told that %s, got %s", name, c.want, plan)
+		}
+		if at := report(c.world.plannedRecovery()).Status.Restore; at != nil && at.Recovery != nil {
+			t.Errorf("%s: expected it not to be taken up, got %+v", name, at)
+		}
+	}
+}
+
+func TestARecoveryThatIsDoneSaysWhatMayBeLost(t *testing.T) {
+	w := recovering().seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42, RestoredRevision: 1_000_000_042}).serving()
+	s := report(w).Status
+	const bound = "no write that was acknowledged before 2026-08-01T11:59:00Z is lost"
+	if !slices.Equal(s.FormerClusterIDs, []string{"00000000000000c1"}) {
+		t.Errorf("expected the id that it had to be remembered, got %v", s.FormerClusterIDs)
+	}
+	if s.Lineage == "" || s.Lineage != s.Restore.UID || s.ClusterID != "00000000000000c2" || s.QuorumLoss != nil || s.Restore.Recovery.MayBeLost != bound || !strings.Contains(s.Restore.Message, "at revision 1000000042: "+bound) {
+		t.Errorf("expected the cluster to be the seed's, and the bound to be told, got %+v, %+v, %+v", s, s.Restore, s.Restore.Recovery)
+	}
+}
+
+func TestOfARecoveryUsersHear(t *testing.T) {
+	w := lostTwo(automatic).plannedRecovery()
+	taken := w.takenUp()
+	done := taken.seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42}).serving()
+	var got []string
+	for _, pair := range [][2]*etcdv1beta2.EtcdCluster{{w.c, taken.c}, {taken.c, report(taken)}, {taken.c, report(done)}} {
+		for _, e := range (&reconciler{}).Tell(pair[0], pair[1]) {
+			got = append(got, e.Reason)
+		}
+	}
+	if strings.Join(got, " ") != "Recovering Recovered" {
+		t.Errorf("expected one event when it begins and one when it is done, got %q", got)
+	}
+}
+
+func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
+	w := lostTwo().plannedRecovery()
+	w.view.Decided = etcd.Decided{}
+	w.view.Err = errors.New("no leader")
+	again := report(w).Status.QuorumLoss
+	if again.LastQuorum == nil || !again.LastQuorum.Equal(&metav1.Time{Time: noon.Add(-time.Minute)}) || again.LastIndex != 68 {
+		t.Errorf("expected what was known when the quorum went to stay known, got %+v", again)
+	}
+}
+
+// An operator that went with a node took what it had seen with it.
+func TestHowFarAClusterHadGotIsKnownToAnOperatorThatBeginsLater(t *testing.T) {
+	w := observed(newCluster(withClaims), 3).applied(70)
+	w.c = report(w)
+	w.view.Decided = etcd.Decided{At: noon.Add(-time.Minute), Index: 68}
+	if rested := report(w); rested.Status.Decided != nil {
+		t.Errorf("expected nothing to be noted while nothing else changes, got %+v", rested.Status.Decided)
+	}
+	w.c = report(w.unprobed(1))
+	if at := w.c.Status.Decided; at == nil || at.Index != 68 || !at.Time.Equal(&metav1.Time{Time: noon.Add(-time.Minute)}) {
+		t.Fatalf("expected it to be noted when a member is not ready any more, got %+v", at)
+	}
+	w.view.Decided = etcd.Decided{}
+	w = w.without(1, 2).unclaimed(1, 2)
+	if loss := report(w).Status.QuorumLoss; loss == nil || loss.LastIndex != 68 || !strings.Contains(loss.Plan, "(no write that was acknowledged before 2026-08-01T11:59:00Z is lost)") {
+		t.Errorf("expected the bound to be from what was noted, got %+v", loss)
+	}
+	w = recovering().seeded()
+	w.view.ClusterID, w.view.Decided = 0xc2, etcd.Decided{At: noon, Index: 3}
+	if at := report(w).Status.Decided; at == nil || at.Index != 68 {
+		t.Errorf("expected nothing to be noted of how far a seed is, got %+v", at)
+	}
+}
