@@ -18,6 +18,7 @@ type cluster struct {
 	token   string
 	initial []string
 	formed  bool
+	served  bool // clients were led to it
 	members []*member
 	removed map[uint64]bool
 	leader  uint64 // 0 without a quorum
@@ -56,6 +57,13 @@ func (c *cluster) lead(id uint64) {
 	c.leader = id
 	c.term++
 	c.index++
+}
+
+// forget has nobody be known as one that has run: who begins knows only who is to be there.
+func (c *cluster) forget() {
+	for _, m := range c.members {
+		m.Name, m.ClientURLs = "", nil
+	}
 }
 
 func (c *cluster) voters() []*member {

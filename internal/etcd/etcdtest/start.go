@@ -4,6 +4,7 @@
 package etcdtest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -47,8 +48,14 @@ func (w *World) start(p Process) (*cluster, uint64, string) {
 		return nil, 0, reason
 	}
 	m := c.byPeerURL(p.PeerURL)
-	if m.volume != "" {
+	switch {
+	case !p.Existing && m.volume != "" && m.Name != "" && len(w.up(c)) > 0: // etcd: isMemberBootstrapped
+		return nil, 0, fmt.Sprintf("member %x has already been bootstrapped", m.ID)
+	case m.volume != "" && c.served:
 		w.violated("member %s came back with an empty volume", p.Name)
+	}
+	if m.volume != "" && len(w.up(c)) == 0 {
+		c.forget()
 	}
 	if w.disks == nil {
 		w.disks = map[string]*disk{}

@@ -91,6 +91,16 @@ func (w *World) Run(p Process) {
 	w.settle()
 }
 
+// Serve says that clients are led to the process of that name or peer URL: what its cluster knows from
+// then on must not be lost. Before that nobody has written to it.
+func (w *World) Serve(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.process(name); p != nil && p.cluster != nil {
+		p.cluster.served = true
+	}
+}
+
 // Stop says that the process of that name or peer URL has ended.
 func (w *World) Stop(name string) {
 	w.mu.Lock()

@@ -230,17 +230,47 @@ func TestAMemberThatIsRestartedOnItsVolumeIsTheSame(t *testing.T) {
 	}
 }
 
-func TestAMemberThatLosesItsVolumeIsAViolation(t *testing.T) {
-	for _, existing := range []bool{true, false} {
+func TestAMemberThatLosesItsVolumeIsAViolationOnceClientsCame(t *testing.T) {
+	for _, served := range []bool{true, false} {
 		w := formed("a", "b", "c")
+		if served {
+			w.Serve("a")
+		}
 		w.Stop("b")
-		wiped := pod("b", existing, "a", "b", "c")
-		wiped.Volume = "new"
-		w.Run(wiped)
-		if got := w.Violations(); !slices.Equal(got, []string{"member b came back with an empty volume"}) {
-			t.Errorf("existing %t: expected a violation, got %v", existing, got)
+		w.Run(wiped("b", true))
+		want := []string{"member b came back with an empty volume"}
+		if !served {
+			want = nil
+		}
+		if got := w.Violations(); !slices.Equal(got, want) {
+			t.Errorf("clients came %t: expected %v, got %v", served, want, got)
 		}
 	}
+}
+
+func TestAFirstMemberBeginsOnceMoreOnlyWhenNoneIsThereThatKnowsIt(t *testing.T) {
+	w := formed("a", "b")
+	w.Stop("b")
+	w.Run(wiped("b", false))
+	if got := w.Reason("b"); !strings.Contains(got, "has already been bootstrapped") || w.Serving("b") {
+		t.Errorf("expected etcd not to start, got %q", got)
+	}
+	w.Stop("a")
+	w.Run(wiped("a", false))
+	if !w.Serving("a") || !w.Serving("b") {
+		t.Errorf("expected both to begin, got %q and %q", w.Reason("a"), w.Reason("b"))
+	}
+}
+
+// wiped is a process with another volume than before.
+func wiped(name string, existing bool) Process {
+	all := []string{"a", "b", "c"}
+	if !existing {
+		all = all[:2]
+	}
+	p := pod(name, existing, all...)
+	p.Volume = "new " + name
+	return p
 }
 
 func TestASecondClusterUnderOneTokenIsAViolation(t *testing.T) {

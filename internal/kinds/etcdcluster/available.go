@@ -31,7 +31,7 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 		set.False(kind, etcdv1beta2.ReasonHibernating, "spec.hibernate: no member runs")
 	case c.Status.ClusterID == "":
 		c.Status.Quorum = ""
-		reason, message := f.beginning(d)
+		reason, message := f.beginning(c, d)
 		set.False(kind, reason, message)
 	case f.isGoingOver(c, d):
 		set.False(kind, etcdv1beta2.ReasonRestoring, f.goesOver(c))
@@ -119,11 +119,14 @@ func (f facts) firstCause(d decision) string {
 
 // beginning tells how far the first members are, in words that change only where one of them
 // may need a hand.
-func (f facts) beginning(d decision) (reason, message string) {
+func (f facts) beginning(c *etcdv1beta2.EtcdCluster, d decision) (reason, message string) {
 	if d.invalid != nil {
 		return d.invalid.reason, d.invalid.message
 	}
 	message = fmt.Sprintf("The first %s starting", plural(len(d.members), "member is", "members are"))
+	if len(d.drop) > 0 && f.startsOver(c) {
+		return etcdv1beta2.ReasonCreating, message + " over: one lost its volume before they had formed the cluster"
+	}
 	for _, m := range d.members {
 		if m.pod == nil {
 			continue

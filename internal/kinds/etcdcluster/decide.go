@@ -77,12 +77,13 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 // begin brings the first members up. Nobody has written to the cluster yet, so that pods may
 // be made anew as the user changes his mind.
 func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
+	over := f.startsOver(c)
 	for i, m := range d.members {
 		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched {
 			continue
 		}
 		switch {
-		case ended(m.pod), m.pod.Annotations[wishesAnnotation] != wishes(c), hasLost(m.pod) && !f.view.HasQuorum():
+		case over, ended(m.pod), m.pod.Annotations[wishesAnnotation] != wishes(c), hasLost(m.pod) && !f.view.HasQuorum():
 			d.drop[m.name] = true
 		case versionOf(m.pod) != wanted(c) && d.change == nil && d.invalid == nil:
 			d.change, d.version = &d.members[i], wanted(c)

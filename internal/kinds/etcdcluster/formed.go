@@ -31,6 +31,8 @@ type birth struct {
 	// members is how many there are to be in the beginning. The first pod may not be in the
 	// cache yet when the user asks for another number.
 	members int32
+	// pods are those of its first members, with when they came into the cache.
+	pods map[types.UID]time.Time
 }
 
 // isAnother tells whether the last cluster of a name was another one, and notes this one.
@@ -73,6 +75,27 @@ func (b *births) since(key types.NamespacedName, c *etcdv1beta2.EtcdCluster, f f
 	return last.quorum
 }
 
+// lastPod is when the last of the pods that there are now came into the cache.
+func (b *births) lastPod(key types.NamespacedName, f facts) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last, known := b.times[key], map[types.UID]time.Time{}
+	var latest time.Time
+	for _, pod := range f.pods {
+		came, seen := last.pods[pod.UID]
+		if !seen {
+			came = f.now
+		}
+		known[pod.UID] = came
+		if came.After(latest) {
+			latest = came
+		}
+	}
+	last.pods = known
+	b.times[key] = last
+	return latest
+}
+
 func (b *births) forget(key types.NamespacedName) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,7 +108,7 @@ func (f facts) formed(c *etcdv1beta2.EtcdCluster) bool {
 	if c.Status.ClusterID != "" || !f.view.HasQuorum() || int32(len(f.view.Members)) != f.first(c) || !f.ofFirst(c) {
 		return false
 	}
-	if !f.firstStay(c) {
+	if !f.firstStay(c) || f.view.At.Before(f.lastPod) {
 		return false
 	}
 	all := f.view.HealthyVoters() == len(f.view.Members)
@@ -93,7 +116,8 @@ func (f facts) formed(c *etcdv1beta2.EtcdCluster) bool {
 }
 
 // firstStay tells whether the pods of all first members are there and stay. What is seen of one that
-// is made anew is past: whoever counts it as formed has it lose its data.
+// is made anew is past, and so is all that was seen before the last pod was known of: whoever counts it as formed
+// has it lose its data.
 func (f facts) firstStay(c *etcdv1beta2.EtcdCluster) bool {
 	for serial := range int64(f.first(c)) {
 		pod := f.pods[memberName(c, serial)]

@@ -6,6 +6,7 @@ package etcdcluster
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,5 +102,26 @@ func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodMadeAnew(t *testing.T) 
 		if d := w.decide(w.c); d.drop[memberName(w.c, 1)] != want {
 			t.Errorf("%s: expected the pod to be made anew: %v", reason, want)
 		}
+	}
+}
+
+// Found by the fault harness: a first member's pod was deleted and made anew before the cache had shown the first
+// one, and what had answered before counted for it.
+func TestAClusterIsNotFormedByWhatWasSeenBeforeItsPods(t *testing.T) {
+	w := observed(newCluster(unformed), 3)
+	born, key := births{}, types.NamespacedName{Namespace: "shop", Name: "example"}
+	born.isAnother(key, w.c)
+	if w.lastPod = born.lastPod(key, w.facts); !w.formed(w.c) {
+		t.Fatal("expected pods that were known when the members were looked at to form the cluster")
+	}
+	anew := w.pods[memberName(w.c, 1)].DeepCopy()
+	anew.UID = "made-anew"
+	w.pods[anew.Name], w.now = anew, noon.Add(time.Second)
+	if w.lastPod = born.lastPod(key, w.facts); w.formed(w.c) {
+		t.Error("expected a pod that came since to be looked at first")
+	}
+	w.view.At = noon.Add(2 * time.Second)
+	if w.now = w.view.At; !w.formed(w.c) {
+		t.Error("expected the cluster to be formed once its pods were looked at")
 	}
 }

@@ -97,9 +97,18 @@ func hasLost(pod *corev1.Pod) bool {
 	return said != nil && said.Reason == etcdgate.VolumeLost
 }
 
-// refused is what the gate said last, as long as it stands: a container that runs has been let in since, or is
-// about to be judged anew.
+// refused is what the gate said last, if it did not let etcd start on a volume as it is.
 func refused(pod *corev1.Pod) *etcdgate.Report {
+	said := lastReport(pod)
+	if said == nil || said.Reason != etcdgate.VolumeLost && said.Reason != etcdgate.VolumeForeign {
+		return nil
+	}
+	return said
+}
+
+// lastReport is what the gate said last, as long as it stands: a container that runs has been let in since, or is
+// about to be judged anew.
+func lastReport(pod *corev1.Pod) *etcdgate.Report {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name != container || status.State.Running != nil {
 			continue
@@ -108,8 +117,7 @@ func refused(pod *corev1.Pod) *etcdgate.Report {
 			if state == nil {
 				continue
 			}
-			said, err := etcdgate.ParseReport(state.Message)
-			if err == nil && (said.Reason == etcdgate.VolumeLost || said.Reason == etcdgate.VolumeForeign) {
+			if said, err := etcdgate.ParseReport(state.Message); err == nil {
 				return &said
 			}
 		}

@@ -68,6 +68,8 @@ type facts struct {
 	// begunWith is the number of first members that this process began the cluster with; 0: it
 	// did not, or the cluster was formed long ago.
 	begunWith int32
+	// lastPod is when the last of the first members' pods was known of; it is not read later.
+	lastPod time.Time
 	// refused is about the last step, if it was not taken.
 	refused refusedStep
 	// tended is what was done to the data last.
@@ -170,11 +172,12 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// observeFormed asks the API server how far the cluster is before a pod is made that an old status would have do
-// harm: a first member of a cluster that was formed meanwhile would lose its data, and members of a lineage that is
-// past would, on the claims that are kept of them, be the cluster of before once more, beside the one that there is.
+// observeFormed asks the API server how far the cluster is before a pod is made or made anew that an old status
+// would have do harm: a first member of a cluster that was formed meanwhile would lose its data, and members of a
+// lineage that is past would, on the claims that are kept of them, be the cluster of before once more, beside the
+// one that there is.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	begins := c.Status.ClusterID == "" && !restoring(c) && !f.firstAreThere(c)
+	begins := c.Status.ClusterID == "" && !restoring(c) && (!f.firstAreThere(c) || f.startsOver(c))
 	if !begins && !f.comesBack(c) {
 		return nil
 	}

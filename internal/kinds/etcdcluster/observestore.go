@@ -42,6 +42,7 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	f.quorumSince = r.born.since(key, c, *f)
 	if c.Status.ClusterID == "" {
 		f.begunWith = r.born.begunWith(key, f.first(c))
+		f.lastPod = r.born.lastPod(key, *f)
 	}
 	return nil
 }

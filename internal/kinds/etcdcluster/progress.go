@@ -27,7 +27,7 @@ func (f facts) reportMembers(set condition.Set, c *etcdv1beta2.EtcdCluster, d de
 	case asleep(c):
 		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("spec.hibernate: no member runs; the claims of %d members are kept", len(f.claims)))
 	case c.Status.ClusterID == "":
-		reason, message := f.beginning(d)
+		reason, message := f.beginning(c, d)
 		set.False(kind, reason, message)
 	case d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec:
 		set.False(kind, d.invalid.reason, d.invalid.message)

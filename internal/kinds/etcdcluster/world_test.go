@@ -154,11 +154,16 @@ func (w world) unclaimed(serials ...int64) world {
 
 // refused has the gate in a pod refuse to start etcd.
 func (w world) refused(serial int64, reason etcdgate.Reason) world {
+	return w.said(serial, reason, "no log in /var/etcd/data")
+}
+
+// said has a member's etcd not run, for what the gate has said.
+func (w world) said(serial int64, reason etcdgate.Reason, words string) world {
 	w = w.down(serial)
 	w.pods[memberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: container, RestartCount: 1,
 		State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
-		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: `{"reason":"` + string(reason) + `","message":"no log in /var/etcd/data"}`}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: `{"reason":"` + string(reason) + `","message":"` + words + `"}`}},
 	}}
 	return w
 }

@@ -30,6 +30,7 @@ import (
 const (
 	startAnnotation = "etcd.opcrew.io/start"
 	orderAnnotation = "etcd.opcrew.io/order"
+	voterLabel      = "etcd.opcrew.io/voter"
 )
 
 // Kubelets run what is in pods.
@@ -107,6 +108,7 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	}
 	p := k.process(pod)
 	if k.running[pod.UID] == p {
+		k.serve(pod, p)
 		return
 	}
 	if why := k.gate(pod, p.Volume); why != nil {
@@ -114,9 +116,21 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 		k.refuse(ctx, pod, *why)
 		return
 	}
-	k.written[p.Volume] = true
 	k.running[pod.UID] = p
 	k.World.Run(p)
+	if why := k.World.Reason(p.Name); strings.Contains(why, "already been bootstrapped") { // nothing was written
+		k.refuse(ctx, pod, etcdgate.Report{Reason: etcdgate.EtcdEnded, Message: why})
+		return
+	}
+	k.written[p.Volume] = true
+	k.serve(pod, p)
+}
+
+// serve has clients come to a pod that they are led to.
+func (k *Kubelets) serve(pod *corev1.Pod, p etcdtest.Process) {
+	if pod.Labels[voterLabel] == "true" {
+		k.World.Serve(p.PeerURL)
+	}
 }
 
 func (k *Kubelets) gone(pod *corev1.Pod) {

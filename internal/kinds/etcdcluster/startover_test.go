@@ -1,0 +1,50 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// Found by the fault harness: one of two first members lost its pod before the cluster was formed. etcd does not
+// let it in again while the other knows it, and the two never formed the cluster.
+func TestFirstMembersStartOverWhenOneIsShutOutAndTheyCannotDoWithoutIt(t *testing.T) {
+	shutOut := func(w world) world {
+		return w.said(1, etcdgate.EtcdEnded, "discovery failed: member c3a7981494ebb2c5 has already been bootstrapped")
+	}
+	for name, test := range map[string]struct {
+		world world
+		want  bool
+	}{
+		"one of two is shut out":             {shutOut(observed(newCluster(unformed, sized(2)), 2)), true},
+		"one of three, the others decide":    {shutOut(observed(newCluster(unformed), 3)), false},
+		"one of three, and another is gone":  {shutOut(observed(newCluster(unformed), 3)).down(2), true},
+		"their volumes stay":                 {shutOut(observed(newCluster(unformed, sized(2), withClaims), 2)), false},
+		"the cluster was formed":             {shutOut(observed(newCluster(sized(2)), 2)), false},
+		"etcd has ended for another reason":  {observed(newCluster(unformed, sized(2)), 2).said(1, etcdgate.EtcdEnded, "unknown flag"), false},
+		"all answer, it was let in meantime": {observed(newCluster(unformed, sized(2)), 2), false},
+	} {
+		w := test.world
+		d := w.decide(w.c)
+		for serial := range int64(2) {
+			if got := d.drop[memberName(w.c, serial)]; got != test.want {
+				t.Errorf("%s: expected the pod of member %d to be made anew: %v, got %v", name, serial, test.want, got)
+			}
+		}
+	}
+	w := shutOut(observed(newCluster(unformed, sized(2)), 2))
+	w.c.Status.Conditions = nil
+	(&reconciler{}).Report(w.c, w.facts, kit.Outcome{}, noon)
+	ready := meta.FindStatusCondition(w.c.Status.Conditions, etcdv1beta2.EtcdClusterReady)
+	if ready == nil || !strings.Contains(ready.Message, "starting over: one lost its volume") {
+		t.Errorf("expected Ready to say that the first members start over, got %+v", ready)
+	}
+}
