@@ -5,6 +5,10 @@
 // sync, as the hook of its container that the kubelet runs before it: clients then wait for a
 // moment, and not for an election. Also a drain, or a hand that deletes the pod, loses nothing
 // by it, and no operator need be there.
+//
+// It logs in to servers at addresses of the cluster's own pods only, as its Service has them. The table of nodes is no
+// word for who they are: whoever reaches the bus of Redis, which has no password, can stand in it, and would be given
+// the operator's.
 package redishandover
 
 import (
@@ -32,6 +36,8 @@ const (
 	// pause is between two looks. A handover takes some hundred milliseconds at most: the
 	// replica asks for votes at once.
 	pause = 50 * time.Millisecond
+	// longPause is one while a name has to change.
+	longPause = 500 * time.Millisecond
 	// lingering is how long a server that has handed over still answers: clients with an old map
 	// are told the new place, and do not run into an address that nobody has any more.
 	lingering = time.Second
@@ -40,11 +46,15 @@ const (
 	// attemptTime is a little longer than servers take to give an attempt up (cluster.c,
 	// CLUSTER_MF_TIMEOUT).
 	attemptTime = 5500 * time.Millisecond
+	// strangeTime is how long a replica may be at an address of no pod. Names lag behind pods that are made anew:
+	// those of Kubernetes may be kept for 5 seconds (CoreDNS, plugin kubernetes, ttl).
+	strangeTime = 7 * time.Second
 )
 
 // Options are what the flags say.
 type Options struct {
-	Port    int // of the server, in the pod itself
+	Port    int    // of the server, in the pod itself
+	Service string // is the name that has the addresses of all pods of the cluster
 	Secrets string
 	Timeout time.Duration
 }
@@ -55,6 +65,7 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Options{Secrets: "/secrets", Timeout: 15 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
 		set.IntVar(&o.Port, "port", 0, "`port` of the server that is about to be stopped")
+		set.StringVar(&o.Service, "service", "", "`name` of the headless Service, which has the addresses of the cluster's pods")
 		set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with system/password")
 		set.DurationVar(&o.Timeout, "timeout", o.Timeout, "how long all of it may take")
 	})
@@ -63,6 +74,8 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 		return o, err
 	case o.Port < 1 || o.Port > maxPort:
 		return o, fmt.Errorf("--port is 1 to %d", maxPort)
+	case o.Service == "":
+		return o, errors.New("--service is missing")
 	case o.Timeout <= 0:
 		return o, errors.New("--timeout is above zero")
 	}
@@ -72,9 +85,12 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 // handover is from the server of its own pod.
 type handover struct {
 	password string
+	service  string
+	pods     []string // addresses
 	own      *resp.Conn
 	log      *slog.Logger
 	told     string // the last reason why a replica does not take the lead
+	strange  bool   // that was: it is at an address of no pod
 }
 
 // Run returns when the server leads no slots any more, or when there is nobody to give them to:
@@ -86,8 +102,8 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	h := handover{password: secrets.Password, log: log}
-	if h.own, err = h.dial(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))); err != nil {
+	h := handover{password: secrets.Password, service: o.Service, log: log}
+	if h.own, err = h.logIn(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))); err != nil {
 		log.Info("There is no server to hand over from", "error", err.Error())
 		return nil
 	}
@@ -99,6 +115,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 func (h *handover) run(ctx context.Context) error {
 	var asked string
 	var again time.Time
+	began := time.Now()
 	for {
 		nodes, err := h.nodes(ctx, h.own)
 		if err != nil {
@@ -112,7 +129,7 @@ func (h *handover) run(ctx context.Context) error {
 			return nil
 		}
 		heirs := heirsOf(self, nodes)
-		if len(heirs) == 0 {
+		if len(heirs) == 0 || h.strange && time.Since(began) > strangeTime {
 			h.log.Info("No replica is there to be handed over to", "slots", self.SlotCount())
 			return nil
 		}
@@ -121,10 +138,17 @@ func (h *handover) run(ctx context.Context) error {
 				asked, again = address, time.Now().Add(attemptTime)
 			}
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := sleep(ctx, h.pause()); err != nil {
 			return fmt.Errorf("no replica of %d slots has taken the lead: %w", self.SlotCount(), err)
 		}
 	}
+}
+
+func (h *handover) pause() time.Duration {
+	if h.strange {
+		return longPause
+	}
+	return pause
 }
 
 // heirsOf are the replicas that a primary is connected to.
@@ -136,8 +160,14 @@ func heirsOf(self clusternodes.Node, nodes []clusternodes.Node) []clusternodes.N
 
 // ask has the first replica that is in sync, and would be elected, take the lead, and returns its address.
 func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs []clusternodes.Node) string {
+	var err error
+	if h.pods, err = net.DefaultResolver.LookupHost(ctx, h.service); err != nil {
+		h.log.Info("The addresses of the pods cannot be looked up", "service", h.service, "error", err.Error())
+	}
+	h.strange = true
 	for _, heir := range heirs {
 		err := h.askOne(ctx, self, nodes, heir)
+		h.strange = h.strange && errors.Is(err, errStrange)
 		if err == nil {
 			h.log.Info("Handing over", "replica", heir.Address)
 			return heir.Address
@@ -217,8 +247,23 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// dial logs in as the operator does.
+// errStrange tells of an address that no pod of the cluster has.
+var errStrange = errors.New("no pod of the cluster has its address")
+
+// dial logs in to a server that the table of nodes tells of, if it is one of the cluster's pods.
 func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(h.pods, host) {
+		return nil, errStrange
+	}
+	return h.logIn(ctx, address)
+}
+
+// logIn is as the operator.
+func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error) {
 	conn, err := resp.Dial(ctx, address)
 	if err != nil {
 		return nil, err

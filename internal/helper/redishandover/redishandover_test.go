@@ -53,7 +53,7 @@ func newShard(t *testing.T) *shard {
 	s.replica.Do("CLUSTER", "REPLICATE", s.primary.Do("CLUSTER", "MYID"))
 	s.replica.Until("master_link_status:up", "INFO", "replication")
 	s.primary.Until(" slave "+s.primary.Do("CLUSTER", "MYID"), "CLUSTER", "NODES")
-	s.options = Options{Port: s.primary.Port, Secrets: s.pods[0].Secrets, Timeout: 15 * time.Second}
+	s.options = Options{Port: s.primary.Port, Service: "localhost", Secrets: s.pods[0].Secrets, Timeout: 15 * time.Second}
 	return s
 }
 
@@ -88,15 +88,27 @@ func TestAPrimaryWithoutAReplicaThatAnswersIsStoppedAtOnce(t *testing.T) {
 	}
 }
 
+// Whoever reaches the bus of a server can have it know a node: it is not to learn the operator's password.
+func TestNoPasswordIsGivenToWhoIsNoPodOfTheCluster(t *testing.T) {
+	s := newShard(t)
+	s.options.Service = "127.0.0.2" // where the pods are said to be
+	if err := s.run(t); err != nil {
+		t.Errorf("expected that it is stopped without a handover, got %v", err)
+	}
+	if log := s.log.String(); strings.Contains(log, "Handing over") || !strings.Contains(log, errStrange.Error()) {
+		t.Errorf("expected nobody to be asked, got:\n%s", log)
+	}
+}
+
 func TestAServerThatDoesNotRunHasNothingToHandOver(t *testing.T) {
 	pod := redistest.New(t)
-	if err := Run(t.Context(), Options{Port: pod.Home.Port, Secrets: pod.Secrets, Timeout: time.Minute}, slog.New(slog.DiscardHandler)); err != nil {
+	if err := Run(t.Context(), Options{Port: pod.Home.Port, Service: "localhost", Secrets: pod.Secrets, Timeout: time.Minute}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Errorf("expected that the pod can stop, got %v", err)
 	}
 }
 
 func TestAPortAndATimeAreNeeded(t *testing.T) {
-	for _, args := range [][]string{nil, {"--port=0"}, {"--port=65536"}, {"--port=6379", "--timeout=0s"}, {"--port=6379", "more"}} {
+	for _, args := range [][]string{nil, {"--port=0"}, {"--port=65536"}, {"--port=6379"}, {"--port=6379", "--service=a", "--timeout=0s"}, {"--port=6379", "--service=a", "more"}} {
 		if o, err := ParseFlags(args, io.Discard); err == nil {
 			t.Errorf("%v: expected a refusal, got %+v", args, o)
 		}

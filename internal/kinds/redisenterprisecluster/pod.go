@@ -61,7 +61,7 @@ func (r reading) server(c *redisv1alpha1.RedisEnterpriseCluster, place redisv1al
 		WithPorts(containerPort(portName(place), port), containerPort(portName(place)+"-bus", port+redisv1alpha1.BusOffset)).
 		WithStartupProbe(ping(port).WithPeriodSeconds(2).WithFailureThreshold(30)).
 		WithLivenessProbe(ping(port).WithPeriodSeconds(10).WithFailureThreshold(6)).
-		WithLifecycle(corev1ac.Lifecycle().WithPreStop(handover(port))).
+		WithLifecycle(corev1ac.Lifecycle().WithPreStop(handover(c, port))).
 		WithResources(podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](r.each)).
 		WithSecurityContext(workload.Locked()).
 		WithVolumeMounts(
@@ -102,9 +102,9 @@ func ping(port int32) *corev1ac.ProbeApplyConfiguration {
 }
 
 // handover gives the slots of a server to its replica before the kubelet stops it, whoever deletes the pod.
-func handover(port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
+func handover(c *redisv1alpha1.RedisEnterpriseCluster, port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
 	return corev1ac.LifecycleHandler().WithExec(corev1ac.ExecAction().
-		WithCommand(helper, "redis-handover", fmt.Sprintf("--port=%d", port), "--secrets="+secretsMount))
+		WithCommand(helper, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+domain(c), "--secrets="+secretsMount))
 }
 
 // agent tells whether the pod has its role in the ring, and what its servers are doing.
