@@ -131,7 +131,7 @@ func (f facts) beginning(c *etcdv1beta2.EtcdCluster, d decision) (reason, messag
 		if m.pod == nil {
 			continue
 		}
-		if why, stuck := workload.WhyNotReady(m.pod); stuck {
+		if why, stuck := f.whyUnready(m); stuck {
 			return etcdv1beta2.ReasonMemberNotReady, message + "; " + m.name + ": " + why
 		}
 	}

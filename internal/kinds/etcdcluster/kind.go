@@ -28,6 +28,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
@@ -40,6 +41,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdclusters.etcd.database.coreos.com,verbs=get
 
@@ -65,7 +67,7 @@ func KindWith(dial etcd.Dialer) kit.Kind {
 			if err := newSizes(tools.Registry, prober); err != nil {
 				return err
 			}
-			return setup(mgr, &reconciler{Tools: tools, prober: prober})
+			return setup(mgr, &reconciler{Tools: tools, prober: prober, unbound: workload.NewUnbound(tools.Live, tools.Clock)})
 		},
 	}
 }

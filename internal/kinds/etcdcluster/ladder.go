@@ -113,7 +113,7 @@ func (f facts) whyNot(m member) string {
 	if f.view.Work == defragmentationOf(m.name) {
 		return ": its data is being defragmented"
 	}
-	if why, _ := workload.WhyNotReady(m.pod); why != "" {
+	if why, _ := f.whyUnready(m); why != "" {
 		return ": " + why
 	}
 	status, asked := f.view.Status[m.id]
@@ -126,6 +126,14 @@ func (f facts) whyNot(m member) string {
 		return ": it follows no leader"
 	}
 	return ""
+}
+
+// whyUnready explains what keeps a member's pod from being ready, and whether it may need a hand.
+func (f facts) whyUnready(m member) (why string, stuck bool) {
+	if f.unbound.Words != "" && f.unbound.Pod == m.name {
+		return f.unbound.Words, true
+	}
+	return workload.WhyNotReady(m.pod)
 }
 
 // shrink takes a member out that is too many: the outdated first, then the newest; never the

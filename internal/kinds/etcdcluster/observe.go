@@ -19,6 +19,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 type reconciler struct {
@@ -30,6 +31,8 @@ type reconciler struct {
 	refused refusals
 	// upkeep is what was done to clusters' data last.
 	upkeep upkeeps
+	// unbound tells why claims have no volume.
+	unbound *workload.Unbound
 }
 
 // facts are all that is read about a cluster.
@@ -61,6 +64,8 @@ type facts struct {
 	// volumes; hosts are those nodes, as far as they are there.
 	homes map[string][]string
 	hosts map[string]node
+	// unbound is the first pod whose claim has no volume, and why.
+	unbound workload.Lack
 	// view is the last look at the members; one without a time if there was none.
 	view etcd.View
 	// quorumSince is since when a quorum of first members has been there.
@@ -118,6 +123,7 @@ func (r *reconciler) forget(key client.ObjectKey) {
 	r.born.forget(key)
 	r.refused.forget(key)
 	r.upkeep.forget(key)
+	r.unbound.Forget(key)
 }
 
 func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {

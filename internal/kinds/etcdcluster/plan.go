@@ -151,7 +151,7 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	if f.stray(d) != "" || f.strayClaim(d) || f.formerServes(c) && f.formerDecide(c) == "" { // a node wakes the loop itself
 		soonest = strayWait
 	}
-	for _, wait := range []time.Duration{f.retriesIn(), f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c), f.backupsIn(c, d), f.upkeepIn(c)} {
+	for _, wait := range []time.Duration{f.retriesIn(), f.unbound.Again, f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c), f.backupsIn(c, d), f.upkeepIn(c)} {
 		if wait > 0 && (soonest == 0 || wait < soonest) {
 			soonest = wait
 		}

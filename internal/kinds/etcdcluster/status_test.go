@@ -36,6 +36,12 @@ func conditionOf(c *etcdv1beta2.EtcdCluster, kind string) string {
 	return fmt.Sprintf("%s %s: %s", found.Status, found.Reason, found.Message)
 }
 
+// unbound has the claim of a pod have no volume.
+func unbound(w world, pod string) world {
+	w.unbound.Pod, w.unbound.Words = pod, "its claim has no volume: class missing"
+	return w
+}
+
 func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 	plain, claims := newCluster(), newCluster(withClaims)
 	n := func(serial int64) string { return memberName(plain, serial) }
@@ -66,6 +72,10 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 			"False QuorumLost: Quorum is lost: 0 of 3 voters are healthy, 2 are needed; "},
 		"one is gone while the cluster is paused": {pausedNow(observed(claims, 3).without(1)),
 			"False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and is not made anew while the cluster is paused"},
+		"a first claim has no volume": {unbound(observed(newCluster(unformed, withClaims), 3).down(0, 1, 2), n(0)),
+			"False MemberNotReady: The first 3 members are starting; " + n(0) + ": its claim has no volume: class missing"},
+		"a later claim has no volume": {unbound(observed(claims, 3).down(1), n(1)),
+			"False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": its claim has no volume: class missing"},
 		"it grows":        {observed(plain, 3).asks(sized(5)), "False ScalingUp: 3 of 5 members are ready"},
 		"it shrinks":      {observed(plain, 5).asks(sized(3)), "False ScalingDown: The cluster goes from 5 to 3 members"},
 		"it upgrades":     {observed(plain, 3).asks(versioned("3.6.16")), "False Updating: 3 of 3 members are not yet as the spec says"},

@@ -6,11 +6,13 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -71,8 +73,16 @@ func homesOf(volume *corev1.PersistentVolume) []string {
 	return out
 }
 
-// observeHomes reads where the volumes of members are whose pods cannot be placed.
-func (r *reconciler) observeHomes(ctx context.Context, _ *etcdv1beta2.EtcdCluster, f *facts) error {
+// observeHomes reads where the volumes of members are whose pods cannot be placed, and why one has none.
+func (r *reconciler) observeHomes(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+	var pods []*corev1.Pod
+	for _, name := range slices.Sorted(maps.Keys(f.pods)) {
+		pods = append(pods, f.pods[name])
+	}
+	told := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterMembersReady)
+	known := told != nil && told.Reason == etcdv1beta2.ReasonMemberNotReady
+	claimOf := func(pod *corev1.Pod) *corev1.PersistentVolumeClaim { return f.claims[pod.Name] }
+	f.unbound = r.unbound.Why(ctx, client.ObjectKeyFromObject(c), pods, claimOf, known)
 	for name, pod := range f.pods {
 		if err := r.readHomes(ctx, r.Client, f, member{name: name, pod: pod, claim: f.claims[name]}); err != nil {
 			return err

@@ -11,10 +11,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // asMade is a cluster with the volumes that its StatefulSet was made with, where the spec asks for others: a pod cannot
@@ -70,6 +73,28 @@ func classOfClaim(claim *corev1.PersistentVolumeClaim) string {
 		return ""
 	}
 	return *claim.Spec.StorageClassName
+}
+
+// observeUnbound finds out why the claim of a pod that cannot be placed has no volume.
+func (r *reconciler) observeUnbound(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f facts) (workload.Lack, error) {
+	claims := map[string]*corev1.PersistentVolumeClaim{}
+	for name, pod := range f.Pods {
+		if pod.Spec.NodeName != "" || !persistent(c) {
+			continue
+		}
+		claim := &corev1.PersistentVolumeClaim{}
+		err := r.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: dataVolume + "-" + name}, claim)
+		if client.IgnoreNotFound(err) != nil {
+			return workload.Lack{}, fmt.Errorf("read the claim of pod %s: %w", name, err)
+		}
+		if err == nil {
+			claims[name] = claim
+		}
+	}
+	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
+	known := told != nil && told.Reason == common.ReasonPodsNotReady
+	claimOf := func(pod *corev1.Pod) *corev1.PersistentVolumeClaim { return claims[pod.Name] }
+	return r.unbound.Why(ctx, client.ObjectKeyFromObject(c), f.byOrdinal(c), claimOf, known), nil
 }
 
 // mostNodes is how many pods a cluster has at most, as the CRD has it.

@@ -53,7 +53,10 @@ func KindWith(dial redis.Dialer) kit.Kind {
 			if err := mgr.Add(prober); err != nil {
 				return err
 			}
-			return setup(mgr, &reconciler{Tools: tools, prober: prober, refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock}})
+			return setup(mgr, &reconciler{
+				Tools: tools, prober: prober,
+				refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock}, unbound: workload.NewUnbound(tools.Live, tools.Clock),
+			})
 		},
 	}
 }

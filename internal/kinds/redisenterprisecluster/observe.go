@@ -24,6 +24,7 @@ type reconciler struct {
 	*kit.Tools
 	prober   *redis.Prober
 	refusals workload.Refusals
+	unbound  *workload.Unbound
 	memory   memory
 }
 
@@ -34,6 +35,8 @@ type facts struct {
 	images images
 	// inherited is how many pods the claims reach that a cluster of this name has left behind; 0 once this one is formed.
 	inherited int32
+	// unbound is why the claim of a pod has no volume.
+	unbound workload.Lack
 	// credentials are what is in the Secrets.
 	credentials credentials
 	// certificate is why the status page cannot have the one that the spec names; "" if it can.
@@ -63,6 +66,9 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 	}
 	f.Recall(r.Writes())
 	if err := r.observeRefusal(ctx, c, &f); err != nil {
+		return f, err
+	}
+	if f.unbound, err = r.observeUnbound(ctx, c, f); err != nil {
 		return f, err
 	}
 	if f.inherited, err = r.observeInherited(ctx, c); err != nil {
@@ -165,4 +171,5 @@ func (r *reconciler) forget(key client.ObjectKey) {
 	r.prober.Forget(key)
 	r.memory.forget(key)
 	r.refusals.Forget(key)
+	r.unbound.Forget(key)
 }

@@ -130,7 +130,7 @@ type unrunning struct {
 
 // again is when to look again by itself.
 func (f facts) again(c *redisv1alpha1.RedisEnterpriseCluster, d decision) time.Duration {
-	waits := []time.Duration{f.Refusal.Again, f.known.retriesIn(f.now)}
+	waits := []time.Duration{f.Refusal.Again, f.unbound.Again, f.known.retriesIn(f.now)}
 	if !asleep(c) && (!d.why.Done() || len(d.untuned) > 0 || d.restart != nil || d.waits.words != "") {
 		waits = append(waits, underWay)
 	}

@@ -87,6 +87,20 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved", "Migrating": "True ScalingDown: 546 of 5461 slots",
 		}},
+		"a pod has come, and no slots yet": {scene: running(4), do: func(s *scene) {
+			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
+		}, state: "Running", wants: map[string]string{
+			"Ready": "False ScalingUp: All pods are ready, and not all have slots yet", "Available": "True",
+		}},
+		"a pod has handed over, and is ready yet": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0") }, state: "Running", wants: map[string]string{
+			"PodsReady": "True AllPodsReady",
+		}},
+		"a claim has no volume": {scene: running(3), do: func(s *scene) {
+			s.pod(1).Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"}}
+			s.unbound.Pod, s.unbound.Words = "example-1", `its claim redis-enterprise-storage-example-1 has no volume: class "missing" not found`
+		}, state: "Running", wants: map[string]string{
+			"PodsReady": `False PodsNotReady: 2 of 3 pods are ready; example-1: its claim redis-enterprise-storage-example-1 has no volume: class "missing" not found`,
+		}},
 		"a spec that cannot be": {scene: running(3), do: func(s *scene) { with("redisConfig: {port: '1'}")(s.cluster) }, state: "Invalid", wants: map[string]string{
 			"Ready": "False InvalidSpec: redisConfig: port",
 		}},
@@ -125,6 +139,9 @@ func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 		"a cluster that begins":   func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
 		"one whose pod has gone":  func(s *scene) { s.swap("g1", "h0"); s.silence(0) },
 		"one whose data is moved": func(s *scene) { s.silence(1) },
+		"one that has grown": func(s *scene) {
+			s.procs["h0"].Slots, s.procs["h2"].Slots = append(s.procs["h0"].Slots, s.procs["h2"].Slots...), nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := running(3)

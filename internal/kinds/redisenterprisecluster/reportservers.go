@@ -170,7 +170,14 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	}
 	f.Members.Report(set, kind, "pods", names, done)
 	told := meta.FindStatusCondition(*set.Conditions, kind)
-	if told.Status == metav1.ConditionTrue || told.Reason == common.ReasonPodsMissing {
+	switch {
+	case told.Status == metav1.ConditionTrue:
+		f.reportSpread(set, c, d, before)
+		return
+	case told.Reason == common.ReasonPodsMissing:
+		return
+	case f.unbound.Words != "":
+		set.False(kind, common.ReasonPodsNotReady, fmt.Sprintf("%d of %d pods are ready; %s: %s", f.Ready(names), len(names), f.unbound.Pod, f.unbound.Words))
 		return
 	}
 	if !f.seen && before.Status == metav1.ConditionFalse && strings.HasPrefix(before.Message, told.Message) {
@@ -195,6 +202,16 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		return
 	}
 	set.False(kind, reason, told.Message+d.because()+f.refused())
+}
+
+// reportSpread tells of pods that are ready, and have yet to be given their slots. Before the servers were looked at,
+// what was last said stands.
+func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, before metav1.Condition) {
+	const words = "All pods are ready, and not all have slots yet: slots are moved"
+	idle := formed(c) && f.unserved(d).Len() == 0 && slices.ContainsFunc(d.servers, server.idle)
+	if f.seen && idle || !f.seen && before.Message == words {
+		set.False(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonScalingUp, words)
+	}
 }
 
 // refused is what servers said when the last step was not taken.
