@@ -23,6 +23,7 @@ type state struct {
 	answers, loading, linkUp, unlinked, clusterOK bool
 	id, run, role, primary, slots, open           string
 	version                                       Version
+	fill                                          Fill
 	known                                         string
 }
 
@@ -50,7 +51,7 @@ func (v View) matters() matters {
 func (s NodeStatus) state(moving bool) state {
 	out := state{
 		answers: s.Answers(), loading: s.Loading, linkUp: s.LinkUp, unlinked: s.Unlinked, clusterOK: s.ClusterOK,
-		id: s.ID, run: s.RunID, role: string(s.Role), primary: s.PrimaryID, version: s.Version,
+		id: s.ID, run: s.RunID, role: string(s.Role), primary: s.PrimaryID, version: s.Version, fill: s.Fill(),
 	}
 	if !moving {
 		out.slots, out.open = s.Slots.String(), s.open()

@@ -78,6 +78,33 @@ type NodeStatus struct {
 	UsedMemory, Dataset, MaxMemory int64
 }
 
+// Fill is how much of the memory that it may use for data a process has used.
+type Fill int
+
+// A process that has used all of it refuses writes, or evicts keys, as its maxmemory-policy has it. Between RoomLeft
+// and Full it can be either on its way up or down.
+const (
+	RoomLeft Fill = iota
+	NearlyFull
+	Full
+)
+
+const (
+	nearlyFull = 90 // percent
+	full       = 98 // what buffers of clients take makes the difference to all of it (evict.c)
+)
+
+// Fill tells it in stages, as how much it is changes all the time.
+func (s NodeStatus) Fill() Fill {
+	switch used := s.UsedMemory; {
+	case s.MaxMemory <= 0 || used < s.MaxMemory/100*nearlyFull:
+		return RoomLeft
+	case used < s.MaxMemory/100*full:
+		return NearlyFull
+	}
+	return Full
+}
+
 // Answers tells whether the process serves: its status is then complete.
 func (s NodeStatus) Answers() bool { return s.Err == nil && !s.Loading && s.ID != "" }
 

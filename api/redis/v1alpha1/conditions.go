@@ -25,6 +25,8 @@ const (
 	// ConditionDataAtRisk is True while data would be lost by one more failure, or by what the spec asks
 	// for; what is asked for is then not done.
 	ConditionDataAtRisk = "DataAtRisk"
+	// ConditionMemoryFull: a primary has used all of its memory, and refuses writes. It is there only while that is so.
+	ConditionMemoryFull = "MemoryFull"
 	// ConditionFieldsIgnored is True while the spec has fields that are accepted and not served; it names them.
 	ConditionFieldsIgnored = "FieldsIgnored"
 	// ConditionImageReplaced is True while the operator's default image runs in place of the vendor's.
@@ -92,6 +94,8 @@ const (
 	ReasonDataContested = "DataContested"
 	// ReasonNotServed: the fields stand for what is not in Redis or Valkey, or happens by itself.
 	ReasonNotServed = "NotServed"
+	// ReasonWritesRefused: no key is evicted to make room.
+	ReasonWritesRefused = "WritesRefused"
 	// ReasonVendorImage: the image in the spec is the vendor's own, and no Redis server is in it.
 	ReasonVendorImage = "VendorImage"
 	// ReasonInvalidCertificate: the Secret is not there, lacks a key, or what is in it is no pair.

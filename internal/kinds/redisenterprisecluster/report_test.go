@@ -101,6 +101,14 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}, state: "Running", wants: map[string]string{
 			"PodsReady": `False PodsNotReady: 2 of 3 pods are ready; example-1: its claim redis-enterprise-storage-example-1 has no volume: class "missing" not found`,
 		}},
+		"a primary is full": {scene: running(3), do: func(s *scene) {
+			s.procs["h1"].UsedMemory, s.procs["h1"].MaxMemory = 99<<20, 100<<20
+		}, state: "Running", wants: map[string]string{
+			"Ready": "False WritesRefused: The memory of the home of example-1 is full (100Mi), and it refuses writes; set more memory in", "Available": "True",
+		}},
+		"a primary that is full evicts keys": {scene: running(3, with("redisConfig: {maxmemory-policy: allkeys-lru}")), do: func(s *scene) {
+			s.procs["h1"].UsedMemory, s.procs["h1"].MaxMemory = 99<<20, 100<<20
+		}, state: "Running", wants: map[string]string{"Ready": "True", "MemoryFull": "none"}},
 		"a spec that cannot be": {scene: running(3), do: func(s *scene) { with("redisConfig: {port: '1'}")(s.cluster) }, state: "Invalid", wants: map[string]string{
 			"Ready": "False InvalidSpec: redisConfig: port",
 		}},
@@ -130,6 +138,20 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 				t.Errorf("expected state %s, got %s", test.state, c.Status.State)
 			}
 		})
+	}
+}
+
+func TestAFullMemoryIsToldUntilThereIsClearlyRoom(t *testing.T) {
+	s := running(3)
+	s.procs["h1"].MaxMemory = 100 << 20
+	for _, step := range []struct {
+		used int64
+		want string
+	}{{95, "none"}, {98, "True WritesRefused"}, {95, "True WritesRefused"}, {80, "none"}, {95, "none"}} {
+		s.procs["h1"].UsedMemory = step.used << 20
+		if got := told(s.report().Status.Conditions, redisv1alpha1.ConditionMemoryFull); !strings.HasPrefix(got, step.want) {
+			t.Errorf("%d of 100 MiB are used: expected %q, got %q", step.used, step.want, got)
+		}
 	}
 }
 

@@ -30,7 +30,8 @@ func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 	out = append(out,
 		condition.Unless(redisv1alpha1.ConditionAvailable),
 		condition.Unless(redisv1alpha1.ConditionPodsReady),
-		condition.Unless(redisv1alpha1.ConditionUpToDate))
+		condition.Unless(redisv1alpha1.ConditionUpToDate),
+		condition.WhenTrue(redisv1alpha1.ConditionMemoryFull))
 	if nodes(c) > 1 {
 		out = append(out, condition.Unless(redisv1alpha1.ConditionRedundant))
 	}
@@ -121,6 +122,7 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 	f.reportAvailability(set, c, d)
 	reportRedundant(set, d.servers)
 	f.reportRisk(set, c, d)
+	f.reportMemory(set, c, d)
 	f.reportMove(set, c)
 }
 
@@ -167,7 +169,7 @@ func (f facts) reportSleep(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 	const text = "The spec says so: there are no pods, and their claims are kept"
 	set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonHibernating, text)
 	set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonHibernating, text)
-	for _, kind := range []string{redisv1alpha1.ConditionMigrating, redisv1alpha1.ConditionDataAtRisk} {
+	for _, kind := range []string{redisv1alpha1.ConditionMigrating, redisv1alpha1.ConditionDataAtRisk, redisv1alpha1.ConditionMemoryFull} {
 		set.Remove(kind)
 	}
 	c.Status.Move = nil

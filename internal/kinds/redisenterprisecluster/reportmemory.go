@@ -1,0 +1,44 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/redis"
+)
+
+const (
+	evictionSetting = "maxmemory-policy"
+	noEviction      = "noeviction" // the servers' own default
+)
+
+// reportMemory tells of primaries that refuse writes, as their memory is full and they may evict no key. It is told
+// until there is clearly room again: how much is used goes up and down with every client.
+func (f facts) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
+	const kind = redisv1alpha1.ConditionMemoryFull
+	if f.view.Err != nil || f.view.Stale {
+		return
+	}
+	atLeast := redis.Full
+	if meta.IsStatusConditionTrue(*set.Conditions, kind) {
+		atLeast = redis.NearlyFull
+	}
+	for _, s := range d.servers {
+		status := f.view.Nodes[s.address]
+		if s.leads() && status.Fill() >= atLeast && cmp.Or(string(c.Spec.RedisConfig[evictionSetting]), noEviction) == noEviction {
+			set.True(kind, redisv1alpha1.ReasonWritesRefused, fmt.Sprintf(
+				"The memory of the %s is full (%s), and it refuses writes; set more memory in redisEnterpriseNodeResources, or more nodes, delete keys, or let keys be evicted by redisConfig: {%s: allkeys-lru}",
+				s, resource.NewQuantity(status.MaxMemory, resource.BinarySI), evictionSetting))
+			return
+		}
+	}
+	set.Remove(kind)
+}
