@@ -5,6 +5,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -87,6 +88,9 @@ func (s Replicate) apply(ctx context.Context, store Store) error {
 	return err
 }
 
+// ErrNotElected tells that a replica was asked to take the lead, and does not.
+var ErrNotElected = errors.New("it was not elected")
+
 // apply waits for the election: asked again while it goes on, the replica would begin anew.
 func (s Failback) apply(ctx context.Context, store Store) error {
 	if _, err := store.Do(ctx, s.Address, clusterCommand("FAILOVER")); err != nil {
@@ -115,7 +119,7 @@ func awaitLead(ctx context.Context, store Store, address string) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not lead yet: %w", address, ctx.Err())
+			return fmt.Errorf("%s does not lead yet: %w: %w", address, ErrNotElected, ctx.Err())
 		}
 	}
 }

@@ -43,9 +43,10 @@ const (
 	lingering = time.Second
 	// answerTime is how long a replica may take for its answers: one whose pod has gone has none.
 	answerTime = time.Second
-	// attemptTime is a little longer than servers take to give an attempt up (cluster.c,
-	// CLUSTER_MF_TIMEOUT).
-	attemptTime = 5500 * time.Millisecond
+	// attemptTime is for how long a replica that was not elected begins no other election: 4 node timeouts, as the
+	// operator has them (cluster.c, clusterHandleSlaveFailover, auth_retry_time). Asked before, it only has this
+	// server serve nobody for 5 seconds (CLUSTER_MF_TIMEOUT).
+	attemptTime = 20500 * time.Millisecond
 	// strangeTime is how long a replica may be at an address of no pod. Names lag behind pods that are made anew:
 	// those of Kubernetes may be kept for 5 seconds (CoreDNS, plugin kubernetes, ttl).
 	strangeTime = 7 * time.Second
@@ -62,7 +63,7 @@ type Options struct {
 // ParseFlags reads a command line. It prints to out what --help asks for; an error
 // is for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
-	o := Options{Secrets: "/secrets", Timeout: 15 * time.Second}
+	o := Options{Secrets: "/secrets", Timeout: 40 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
 		set.IntVar(&o.Port, "port", 0, "`port` of the server that is about to be stopped")
 		set.StringVar(&o.Service, "service", "", "`name` of the headless Service, which has the addresses of the cluster's pods")
@@ -195,31 +196,42 @@ func (h *handover) askOne(ctx context.Context, self clusternodes.Node, nodes []c
 	if !strings.Contains(info, "master_link_status:up") {
 		return errors.New("it is not in sync")
 	}
-	if err := h.electable(ctx, self, nodes, heir); err != nil {
+	if err := h.electable(ctx, replica, self, nodes, heir); err != nil {
 		return err
 	}
 	_, err = replica.Do(ctx, "CLUSTER", "FAILOVER")
 	return err
 }
 
-// electable fails unless most primaries have heard that the heir is a replica of this one. Until then they refuse it
-// their votes (cluster.c, clusterSendFailoverAuthIfNeeded), and clients would wait in vain until the attempt is given up.
-func (h *handover) electable(ctx context.Context, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {
+// electable fails unless most primaries, and this one, would vote for the heir. Where they do not, clients wait in
+// vain until the attempt is given up.
+func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {
+	known, err := h.nodes(ctx, replica)
+	if err != nil {
+		return err
+	}
 	all, votes := 0, 0
 	for _, node := range nodes {
 		if !node.Is("master") || node.SlotCount() == 0 {
 			continue
 		}
-		if all++; node.ID == self.ID || h.hasHeard(ctx, node.Address, self, heir) {
+		if all++; linked(known, node.ID) && (node.ID == self.ID || h.hasHeard(ctx, node.Address, self, heir)) {
 			votes++
 		}
 	}
-	if votes <= all/2 {
-		return fmt.Errorf("%d of %d primaries have heard whose replica it is", votes, all)
+	if votes <= all/2 || !linked(known, self.ID) {
+		return fmt.Errorf("%d of %d primaries have heard whose replica it is, and are connected with it", votes, all)
 	}
 	return nil
 }
 
+// linked tells whether a server is connected with another, which is no newcomer to it. What comes from one that it
+// does not know is dropped without a word (cluster.c, clusterProcessPacket).
+func linked(nodes []clusternodes.Node, id string) bool {
+	return slices.ContainsFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id && n.Linked && !n.Is("handshake") })
+}
+
+// hasHeard tells whether a voter knows the heir as a replica of this server (clusterSendFailoverAuthIfNeeded).
 func (h *handover) hasHeard(ctx context.Context, voter string, self, heir clusternodes.Node) bool {
 	conn, err := h.dial(ctx, voter)
 	if err != nil {
@@ -227,7 +239,8 @@ func (h *handover) hasHeard(ctx context.Context, voter string, self, heir cluste
 	}
 	defer conn.Close()
 	nodes, err := h.nodes(ctx, conn)
-	return err == nil && slices.ContainsFunc(nodes, func(n clusternodes.Node) bool { return n.ID == heir.ID && n.Primary == self.ID })
+	follows := func(n clusternodes.Node) bool { return n.ID == heir.ID && n.Primary == self.ID }
+	return err == nil && linked(nodes, heir.ID) && slices.ContainsFunc(nodes, follows)
 }
 
 func (h *handover) nodes(ctx context.Context, of *resp.Conn) ([]clusternodes.Node, error) {

@@ -52,7 +52,7 @@ func (f facts) decide(c *redisv1alpha1.RedisEnterpriseCluster) decision {
 	}
 	next := f.next(d.old)
 	d.ring, d.approval = f.ring(c, next), approved(c)
-	d.ring.Forsaken = d.approval.slots
+	d.ring.Forsaken, d.ring.Beaten = d.approval.slots, f.known.lost(f.now)
 	d.untuned = d.servers.untuned(d.tuning, f.known.tuned)
 	if f.seen && f.Set != nil {
 		d.step, d.why = ring.Next(f.view, d.ring)

@@ -38,6 +38,8 @@ type remembered struct {
 	complaint, complained string
 	// tunedSince is since when all servers have their settings; zero while one has not.
 	tunedSince time.Time
+	// beaten is until when replicas that were not elected are not asked again to take the lead, by address.
+	beaten map[string]time.Time
 }
 
 // of gives what is known of a cluster; the lock is held.
@@ -46,7 +48,7 @@ func (m *memory) of(key types.NamespacedName) *remembered {
 		m.clusters = map[types.NamespacedName]*remembered{}
 	}
 	if m.clusters[key] == nil {
-		m.clusters[key] = &remembered{tuned: map[string]string{}}
+		m.clusters[key] = &remembered{tuned: map[string]string{}, beaten: map[string]time.Time{}}
 	}
 	return m.clusters[key]
 }
@@ -76,7 +78,8 @@ func (m *memory) recall(key types.NamespacedName, now time.Time, tuned func(map[
 		k.tunedSince = now
 	}
 	out := *k
-	out.tuned = maps.Clone(k.tuned)
+	maps.DeleteFunc(k.beaten, func(_ string, until time.Time) bool { return !now.Before(until) })
+	out.tuned, out.beaten = maps.Clone(k.tuned), maps.Clone(k.beaten)
 	return out
 }
 
@@ -90,6 +93,13 @@ func (m *memory) note(key types.NamespacedName, now time.Time, words string) {
 	}
 	k.pause = min(max(2*k.pause, shortestPause), longestPause)
 	k.until = now.Add(k.pause)
+}
+
+// lostElection has a replica not be asked to take the lead for some time.
+func (m *memory) lostElection(key types.NamespacedName, address string, until time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(key).beaten[address] = until
 }
 
 // took is after a step that was taken.
@@ -134,3 +144,14 @@ func (m *memory) forget(key types.NamespacedName) {
 
 // retriesIn is how long the next step must wait; 0: not at all.
 func (k remembered) retriesIn(now time.Time) time.Duration { return max(0, k.until.Sub(now)) }
+
+// lost are the replicas that are not asked now to take the lead.
+func (k remembered) lost(now time.Time) map[string]bool {
+	out := map[string]bool{}
+	for address, until := range k.beaten {
+		if now.Before(until) {
+			out[address] = true
+		}
+	}
+	return out
+}

@@ -104,7 +104,8 @@ func ping(port int32) *corev1ac.ProbeApplyConfiguration {
 // handover gives the slots of a server to its replica before the kubelet stops it, whoever deletes the pod.
 func handover(c *redisv1alpha1.RedisEnterpriseCluster, port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
 	return corev1ac.LifecycleHandler().WithExec(corev1ac.ExecAction().
-		WithCommand(helper, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+domain(c), "--secrets="+secretsMount))
+		WithCommand(helper, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+domain(c), "--secrets="+secretsMount,
+			fmt.Sprintf("--timeout=%ds", max(1, gracePeriod(c)*2/3)))) // the server itself takes the rest
 }
 
 // agent tells whether the pod has its role in the ring, and what its servers are doing.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
@@ -91,4 +92,15 @@ func configFile(c *redisv1alpha1.RedisEnterpriseCluster) string {
 		fmt.Fprintf(&text, "%s %s\n", name, value)
 	}
 	return text.String()
+}
+
+// electionPause is how long a replica that was not elected begins no other election: 4 node timeouts (cluster.c,
+// clusterHandleSlaveFailover, auth_retry_time).
+func electionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
+	const ours = 5000 // milliseconds: see internal/helper/redisserver
+	timeout, err := strconv.Atoi(string(c.Spec.RedisConfig["cluster-node-timeout"]))
+	if err != nil || timeout <= 0 {
+		timeout = ours
+	}
+	return 4 * time.Duration(timeout) * time.Millisecond
 }

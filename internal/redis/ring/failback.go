@@ -64,21 +64,35 @@ func (f *facts) mayLead(replica, primary *proc) verdict {
 		return refuse(Moving, "%s has slots open", primary)
 	case !primary.knows(replica) || !replica.knows(primary):
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
+	case f.ring.Beaten[replica.Address]:
+		return refuse(Acquainted, "%s has just lost an election, and servers let none follow so soon", replica)
+	case !votesFor(primary, replica, primary): // it does not even stop for a replica that it does not know as its own
+		return refuse(Acquainted, "%s has yet to hear that %s follows it", primary, replica)
 	case voters <= all/2:
 		return refuse(Acquainted, "%d of %d primaries have heard that %s follows %s", voters, all, replica, primary)
 	}
 	return verdict{}
 }
 
-// voters counts the primaries that would vote for a replica: one that has yet to hear that it follows the primary
-// does not (cluster.c, clusterSendFailoverAuthIfNeeded), and the primary serves nobody until the attempt is given up.
+// voters counts the primaries that would vote for a replica. One that would not keeps clients waiting: the primary
+// serves nobody until the attempt is given up.
 func (f *facts) voters(replica, primary *proc) int {
 	n := 0
 	for _, p := range f.leaders() {
-		peer, known := p.status.Peer(replica.id())
-		if known && peer.Role == redis.Replica && peer.PrimaryID == primary.id() {
+		if votesFor(p, replica, primary) {
 			n++
 		}
 	}
 	return n
+}
+
+// votesFor tells whether a voter would (cluster.c, clusterSendFailoverAuthIfNeeded): it knows whom the replica follows,
+// and is not further than the replica in the count of elections; and by both of their links, as it answers by its own,
+// and what comes from a node that it does not know is dropped without a word (clusterProcessPacket).
+func votesFor(voter, replica, primary *proc) bool {
+	there, heard := voter.status.Peer(replica.id())
+	back, knows := replica.status.Peer(voter.id())
+	return heard && knows && there.Connected && back.Connected && !there.Handshake && !back.Handshake &&
+		there.Role == redis.Replica && there.PrimaryID == primary.id() &&
+		replica.status.CurrentEpoch >= voter.status.CurrentEpoch
 }

@@ -21,6 +21,10 @@ type Ring struct {
 	// Forsaken are slots whose data the user gives up, where it is lost. No others are given out
 	// in a cluster that had data.
 	Forsaken redis.Slots
+	// Beaten are the addresses of replicas that have just lost an election. Until 4 node timeouts after its beginning
+	// they begin no other (cluster.c, clusterHandleSlaveFailover, auth_retry_time), though each time that they are
+	// asked to, their primary serves nobody for 5 seconds.
+	Beaten map[string]bool
 }
 
 // Pod is what is known of one.

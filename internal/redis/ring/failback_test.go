@@ -1,0 +1,70 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
+)
+
+// Seen on a real cluster: a replica that had just joined asked for votes before those that have them had heard of it,
+// or were connected with it. It lost, and its primary served nobody each time that it was asked again, for 20 seconds.
+func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
+	// change has what one process knows of another be otherwise.
+	change := func(view redis.View, w *world, of, about string, do func(*redis.Peer)) {
+		known := view.Nodes[w.one(of).address].Known
+		for i := range known {
+			if known[i].ID == w.one(about).ID {
+				do(&known[i])
+			}
+		}
+	}
+	apart := func(p *redis.Peer) { p.Connected = false }
+	for name, test := range map[string]struct {
+		do   func(redis.View, *world)
+		want string
+	}{
+		"all know it": {func(redis.View, *world) {}, ""},
+		"one voter has not heard of it, the other has": {func(v redis.View, w *world) {
+			change(v, w, "h1", "h0", func(p *redis.Peer) { p.PrimaryID = "" })
+		}, ""},
+		"only the primary would vote for it": {func(v redis.View, w *world) {
+			change(v, w, "h1", "h0", apart)
+			change(v, w, "h2", "h0", func(p *redis.Peer) { p.Handshake = true })
+		}, "1 of 3 primaries have heard"},
+		"it has no link to the voters": {func(v redis.View, w *world) {
+			change(v, w, "h0", "h1", apart)
+			change(v, w, "h0", "h2", apart)
+		}, "1 of 3 primaries have heard"},
+		"the primary has not heard of it": {func(v redis.View, w *world) {
+			change(v, w, "g1", "h0", func(p *redis.Peer) { p.PrimaryID = "" })
+		}, "the guest of pod 1 has yet to hear that the home of pod 0 follows it"},
+		"it has not heard of the last election": {func(v redis.View, w *world) {
+			for _, name := range []string{"h1", "h2", "g1"} {
+				status := v.Nodes[w.one(name).address]
+				status.CurrentEpoch = 9
+				v.Nodes[w.one(name).address] = status
+			}
+		}, "yet to hear"},
+		"it has just lost an election": {func(_ redis.View, w *world) {
+			w.ring.Beaten = map[string]bool{w.one("h0").address: true}
+		}, "the home of pod 0 has just lost an election"},
+	} {
+		w := formed(3)
+		w.promote("g1", "h0")
+		view := w.view()
+		test.do(view, w)
+		step, why := ring.Next(view, w.ring)
+		_, asked := step.(redis.Failback)
+		if asked != (test.want == "") {
+			t.Errorf("%s: expected it to be asked to lead: %v, got %v", name, test.want == "", step)
+		}
+		if test.want != "" && (len(why.Refusals) == 0 || !strings.Contains(why.Refusals[0].Message, test.want)) {
+			t.Errorf("%s: expected %q, got %v", name, test.want, why.Refusals)
+		}
+	}
+}
