@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -101,7 +100,7 @@ func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []recon
 }
 
 // cameUp leaves out all that an EtcdCluster tells but that it has members to be saved, or has none.
-var cameUp = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+var cameUp = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return len(was.Status.Membership) == 0 && len(is.Status.Membership) > 0 || was.Spec.Hibernate != is.Spec.Hibernate
-}}
+})

@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -108,7 +107,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.PersistentVolumeClaim{}, builder.WithPredicates(claimChanged)).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.whoseMembersAreOn), builder.WithPredicates(nodeChanged)).
-		Watches(&etcdv1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&etcdv1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(kit.SpecUpdates())).
 		WatchesRawSource(ofUsers).
 		WatchesRawSource(seen).
 		WithOptions(kit.ControllerOptions(workers)).
@@ -116,15 +115,15 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 }
 
 // claimChanged leaves out what the volume's own controllers write.
-var claimChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
 	return old.Status.Phase != now.Status.Phase || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
-}}
+})
 
 // nodeChanged leaves out heartbeats.
-var nodeChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+var nodeChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	return nodeOf(e.ObjectOld.(*corev1.Node)) != nodeOf(e.ObjectNew.(*corev1.Node))
-}}
+})
 
 // whoseMembersAreOn wakes the clusters that have a member on a node.
 func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []reconcile.Request {

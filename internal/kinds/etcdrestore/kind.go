@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -67,7 +66,7 @@ func ofItsName(_ context.Context, cluster client.Object) []reconcile.Request {
 }
 
 // wentOn leaves out all that a cluster tells but of restores, whether it serves, and whether it is held.
-var wentOn = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+var wentOn = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return !equality.Semantic.DeepEqual(was.Status.Restore, is.Status.Restore) || serves(was) != serves(is) || held(was) != held(is)
-}}
+})

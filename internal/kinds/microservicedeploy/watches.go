@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kit"
 )
 
 func request(namespace, name string) reconcile.Request {
@@ -103,19 +104,19 @@ func (r *tenantReconciler) tenantsOfClass(ctx context.Context, class client.Obje
 }
 
 // quotaChanged passes changes of what a quota allows, and not of what is used.
-var quotaChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+var quotaChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.ResourceQuota), e.ObjectNew.(*corev1.ResourceQuota)
 	return !equality.Semantic.DeepEqual(old.Spec, now.Spec) || !equality.Semantic.DeepEqual(old.Status.Hard, now.Status.Hard)
-}}
+})
 
 // scalerChanged passes what an autoscaler says of itself, and not the figures that it
 // writes every quarter of a minute.
-var scalerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+var scalerChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler), e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
 	return !equality.Semantic.DeepEqual(old.ObjectMeta.Labels, now.ObjectMeta.Labels) || !equality.Semantic.DeepEqual(old.Spec, now.Spec) ||
 		!maps.Equal(old.Annotations, now.Annotations) || !equality.Semantic.DeepEqual(old.OwnerReferences, now.OwnerReferences) ||
 		!equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp) || told(old) != told(now)
-}}
+})
 
 // told is what an autoscaler says of its metrics and of the number of pods, in one word each.
 func told(scaler *autoscalingv2.HorizontalPodAutoscaler) [2]string {
@@ -124,17 +125,15 @@ func told(scaler *autoscalingv2.HorizontalPodAutoscaler) [2]string {
 }
 
 var (
-	specChanged   = predicate.GenerationChangedPredicate{}
-	labelsChanged = predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false }, // what is in it wakes it
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
-		},
-	}
-	claimsChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	specChanged   = kit.SpecUpdates()
+	labelsChanged = predicate.And(existed, kit.Updates(func(e event.UpdateEvent) bool {
+		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
+	}))
+	existed       = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }} // what is in a new one wakes it
+	claimsChanged = kit.Updates(func(e event.UpdateEvent) bool {
 		old, now := e.ObjectOld.(*customv1.MicroServiceDeploy), e.ObjectNew.(*customv1.MicroServiceDeploy)
 		return !slices.Equal(claims(old), claims(now)) || insists(old) != insists(now)
-	}}
+	})
 	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[nameLabel] == appName })
 	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return isBound(o.GetName()) || o.GetName() == tenantAuth })
 )

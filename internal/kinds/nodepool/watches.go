@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kit"
 )
 
 // gatherTime passes between an event of a node and the look at its pools, which is a look
@@ -33,7 +34,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // nodeChanged lets through the events of nodes that can matter to a pool. Heartbeats
 // do not: at 5000 nodes there are 17 of them a second.
 func nodeChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return kit.Updates(func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*corev1.Node)
 		after, ok2 := e.ObjectNew.(*corev1.Node)
 		if !ok || !ok2 {
@@ -47,7 +48,7 @@ func nodeChanged() predicate.Predicate {
 			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
 			!equality.Semantic.DeepEqual(before.Status.Allocatable, after.Status.Allocatable) ||
 			!equality.Semantic.DeepEqual(before.Status.RuntimeHandlers, after.Status.RuntimeHandlers)
-	}}
+	})
 }
 
 // concerned lists the pools that have, or had, to do with a node.
