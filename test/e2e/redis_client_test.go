@@ -81,10 +81,10 @@ func (c *redisClient) put(ctx context.Context, key string, n int) error {
 
 // redisWriter writes all the time, and knows what was acknowledged.
 type redisWriter struct {
-	client *redisClient
-	write  func(ctx context.Context, key string, n int) error
-	end    context.CancelFunc
-	ended  sync.WaitGroup
+	of    *redisTest
+	write func(ctx context.Context, key string, n int) error
+	end   context.CancelFunc
+	ended sync.WaitGroup
 
 	mu     sync.Mutex
 	acked  map[string]int
@@ -103,18 +103,18 @@ func (w *redisWriter) longest() time.Duration {
 
 // confirmed writes what a replica has too; plain, as most clients do.
 func (r *redisTest) confirmed(t *testing.T) *redisWriter {
-	c := r.client(t)
-	return begin(t, c, c.put)
+	return begin(t, r, r.client(t).put)
 }
 
-func (r *redisTest) plain(t *testing.T) *redisWriter {
-	c := r.client(t)
-	return begin(t, c, func(ctx context.Context, key string, n int) error { return c.Set(ctx, key, n, 0).Err() })
+func (r *redisTest) plain(t *testing.T) *redisWriter { return r.plainBy(t, r.client(t)) }
+
+func (r *redisTest) plainBy(t *testing.T, c *redisClient) *redisWriter {
+	return begin(t, r, func(ctx context.Context, key string, n int) error { return c.Set(ctx, key, n, 0).Err() })
 }
 
-func begin(t *testing.T, c *redisClient, write func(context.Context, string, int) error) *redisWriter {
+func begin(t *testing.T, r *redisTest, write func(context.Context, string, int) error) *redisWriter {
 	ctx, end := context.WithCancel(context.Background())
-	w := &redisWriter{client: c, write: write, end: end, acked: map[string]int{}, last: map[string]time.Time{}}
+	w := &redisWriter{of: r, write: write, end: end, acked: map[string]int{}, last: map[string]time.Time{}}
 	for i := range redisWriters {
 		w.ended.Go(func() { w.run(ctx, i) })
 	}
@@ -155,13 +155,15 @@ func (w *redisWriter) stop() {
 }
 
 // wantAll ends the writing, and expects all that was acknowledged to be there. A write that failed may have been
-// carried out: a later value is none that was lost.
+// carried out: a later value is none that was lost. It is read by a client that knows nothing of addresses that
+// nobody has any more, and of no password but the one that is in the Secret.
 func (w *redisWriter) wantAll(t *testing.T) {
 	t.Helper()
 	w.stop()
 	var lost []string
+	reader := w.of.client(t)
 	for key, n := range w.acked {
-		if got, err := w.client.Get(t.Context(), key).Int(); err != nil || got < n {
+		if got, err := reader.Get(t.Context(), key).Int(); err != nil || got < n {
 			lost = append(lost, fmt.Sprintf("%s: %d, not %d (%v)", key, got, n, err))
 		}
 	}

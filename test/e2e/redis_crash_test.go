@@ -14,6 +14,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
@@ -57,7 +59,6 @@ func (r *redisTest) during(t *testing.T, what string, happen func()) {
 	happen()
 	r.wantRing(t, r.await(t, 3), 3)
 	w.stop()
-	w.client = r.client(t) // one that knows nothing of addresses that nobody has any more
 	w.wantAll(t)
 	t.Logf("during %s no client waited longer than %s for a write", what, w.longest().Round(10*time.Millisecond))
 	o.wantOneLeader(t)
@@ -160,7 +161,9 @@ func TestAnOperatorKilledAtAnyStepOfARedisClusterLosesNothing(t *testing.T) {
 func (r *redisTest) settle(t *testing.T, stop func() int, what string, nodes int32) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if c := r.get(t); c.Status.ObservedGeneration == c.Generation && c.Status.Nodes == nodes && c.Status.ReadyNodes == nodes {
+		c := r.get(t)
+		ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady)
+		if ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == c.Generation && c.Status.Nodes == nodes {
 			break
 		}
 	}

@@ -199,11 +199,12 @@ func TestARedisClusterIsChangedPodByPodWithoutClientsNoticing(t *testing.T) {
 
 func TestThePasswordOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
 	r := newRedisTest(t, "")
-	w := r.plain(t)
+	writes := r.client(t)
+	w := r.plainBy(t, writes)
 	old := r.password(t)
 	r.kubectl(t, "patch", "-n", r.ns, "secret/"+redisName, "--type=merge", "-p", `{"stringData":{"password":"quite-another"}}`)
 	eventually.True(t, time.Minute, "the new password is valid", func() error { return r.client(t).Ping(t.Context()).Err() })
-	w.client.use("quite-another")
+	writes.use("quite-another")
 	eventually.True(t, 3*time.Minute, "the old password is refused at last", func() error {
 		c := r.client(t)
 		c.use(old)
@@ -225,7 +226,6 @@ func TestARedisClusterComesBackWhenAllItsPodsWereDeleted(t *testing.T) {
 	r.kubectl(t, "delete", "pod", "-n", r.ns, "-l", redisv1alpha1.ClusterLabel+"="+redisName)
 	r.awaitUnready(t)
 	r.wantRing(t, r.await(t, 3), 3)
-	w.client = r.client(t) // all have other addresses
 	w.wantAll(t)
 }
 
@@ -241,6 +241,5 @@ func TestARedisClusterHibernatesAndWakesWithItsData(t *testing.T) {
 	}
 	r.patch(t, `{"hibernate":false}`)
 	r.wantRing(t, r.await(t, 3), 3)
-	w.client = r.client(t)
 	w.wantAll(t)
 }

@@ -37,6 +37,8 @@ const (
 	ReasonCreating = common.ReasonCreating
 	// ReasonQuorumLost: fewer voters are healthy than a decision needs.
 	ReasonQuorumLost = "QuorumLost"
+	// ReasonStatusLost: the status knows of no cluster, and there are members of one. Nothing is changed then.
+	ReasonStatusLost = "StatusLost"
 	// ReasonUnreachable: the operator cannot ask the members, whatever they do.
 	ReasonUnreachable = "Unreachable"
 	// ReasonNoSpace: the data of a member is as large as it may be, and writes are refused.

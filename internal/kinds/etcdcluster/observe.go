@@ -183,7 +183,7 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 // lineage that is past would, on the claims that are kept of them, be the cluster of before once more, beside the
 // one that there is.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
-	begins := c.Status.ClusterID == "" && !restoring(c) && (!f.firstAreThere(c) || f.startsOver(c))
+	begins := c.Status.ClusterID == "" && !restoring(c) && (!f.firstAreThere(c) || f.startsOver(c) || f.orphan(c) != "")
 	if !begins && !f.comesBack(c) {
 		return nil
 	}

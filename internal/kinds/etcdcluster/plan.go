@@ -28,6 +28,9 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	if f.behind {
 		return kit.Plan{Again: time.Second}
 	}
+	if f.orphan(c) != "" {
+		return kit.Plan{Again: underWay}
+	}
 	if f.takesUp(c) { // the status says so first
 		return kit.Plan{}
 	}

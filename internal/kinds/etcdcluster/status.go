@@ -40,6 +40,9 @@ func (f facts) report(c *etcdv1beta2.EtcdCluster, done kit.Outcome, now time.Tim
 		return
 	}
 	switch {
+	case f.orphan(c) != "" && !f.recollect(c):
+		f.reportStatusLost(set, c)
+		return
 	case f.takesUp(c):
 		f.takeUp(set, c)
 		return

@@ -76,7 +76,19 @@ func (w world) with(serial int64, learner bool) world {
 		claim.Status.Phase = corev1.ClaimBound
 		w.claims[name] = claim
 	}
+	if w.c.Status.ClusterID == "" {
+		w.begins(name, serial)
+	}
 	return w
+}
+
+// begins has a member be one of the first, of a cluster that is not formed yet.
+func (w world) begins(name string, serial int64) {
+	w.pods[name].Annotations[startAnnotation] = startOf(etcdgate.Bootstrap, w.id(serial))
+	w.pods[name].Annotations[firstAnnotation] = strconv.Itoa(int(w.c.Spec.Size))
+	if claim := w.claims[name]; claim != nil {
+		claim.Annotations = map[string]string{firstAnnotation: strconv.Itoa(int(w.c.Spec.Size))}
+	}
 }
 
 // joining adds a member that was added and has not run yet; with or without a pod.
