@@ -90,19 +90,24 @@ func (n *node) replicate(args []string) (any, error) {
 	return "OK", nil
 }
 
-// failover has a replica lead: by agreement, which takes its primary and most of the others, or without asking.
+// failover has a replica lead: by agreement, which takes its primary and most of the others, by the votes of most
+// others alone (FORCE), or without asking (TAKEOVER).
 func (n *node) failover(args []string) (any, error) {
-	p := n.peers[n.primary]
-	switch {
-	case n.primary == "":
+	if n.primary == "" {
 		return nil, refuse("ERR You should send CLUSTER FAILOVER to a replica")
-	case len(args) > 0 && args[0] == "TAKEOVER":
-		if p != nil && n.reach(p) != nil {
-			n.world.violated(n.Cluster, "%s took over from %s, which runs", n.Address, p.address)
-		}
-	case p == nil || n.reach(p) == nil:
+	}
+	p := n.peers[n.primary]
+	if p == nil {
+		return nil, refuse("ERR I'm a replica but my master is unknown to me")
+	}
+	agreed, runs := len(args) == 0, n.reach(p) != nil
+	switch {
+	case agreed && !runs:
 		return nil, refuse("ERR Master is down or failed, please use CLUSTER FAILOVER FORCE")
-	case !n.synced || !n.elected():
+	case !agreed && runs:
+		n.world.violated(n.Cluster, "%s was told FAILOVER %s, and its primary %s runs", n.Address, args[0], p.address)
+	}
+	if takes := !agreed && args[0] == "TAKEOVER"; !takes && (agreed && !n.synced || !n.elected()) {
 		return "OK", nil // it does not come about
 	}
 	n.promote()

@@ -36,12 +36,12 @@ func (w *World) Write(cluster string, keys int, bytes int64) error {
 	}
 	for i := range keys {
 		slot := i * redis.SlotCount / keys
-		key := fmt.Sprintf("%d/%d", slot, len(w.acked[cluster]))
+		w.made++
+		key := fmt.Sprintf("%d/%d", slot, w.made)
 		server := w.serves(cluster, key)
 		if server == nil {
 			return fmt.Errorf("nobody serves slot %d", slot)
 		}
-		w.made++
 		value := written{w.made, bytes}
 		server.set(key, value)
 		w.acked[cluster][key] = value
@@ -54,6 +54,26 @@ func (w *World) Abandon(cluster string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.acked, cluster)
+}
+
+// GiveUp has clients know of nothing any more that is in no folder: nobody can have it back. These keys are returned.
+func (w *World) GiveUp(cluster string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	there := map[written]bool{}
+	for _, f := range w.folders {
+		for _, value := range f.data {
+			there[value] = true
+		}
+	}
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(w.acked[cluster])) {
+		if !there[w.acked[cluster][key]] {
+			out = append(out, key)
+			delete(w.acked[cluster], key)
+		}
+	}
+	return out
 }
 
 // kept is a key in some slots that was written and that is in a folder yet, whether or not anybody runs on it.
@@ -119,7 +139,7 @@ func (n *node) drop(key string) {
 }
 
 func (n *node) copy(from *node) {
-	n.data, n.offset, n.synced = maps.Clone(from.data), from.offset, true
+	n.data, n.offset, n.synced, n.linked = maps.Clone(from.data), from.offset, true, true
 }
 
 func (n *node) keysIn(slot int) []string {

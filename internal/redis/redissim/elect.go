@@ -5,9 +5,11 @@ package redissim
 
 import "slices"
 
-// elect has a replica lead whose primary is silent, if most primaries vote for it, and no other replica has more.
+// elect has a replica lead whose primary is silent, if most primaries vote for it, and no other replica has more. One
+// that has not seen its primary since it was started does not ask (cluster.c, clusterHandleSlaveFailover: its data is
+// too old, whatever cluster-replica-validity-factor is but 0).
 func (n *node) elect() {
-	if n.primary == "" || n.peers[n.primary] == nil || n.peers[n.primary].slots.empty() || !n.failing(n.primary) || !n.elected() {
+	if n.primary == "" || !n.linked || n.peers[n.primary] == nil || n.peers[n.primary].slots.empty() || !n.failing(n.primary) || !n.elected() {
 		return
 	}
 	if slices.ContainsFunc(n.world.of(n.Cluster), func(other *node) bool { return other.primary == n.primary && other.offset > n.offset }) {

@@ -18,8 +18,10 @@ type node struct {
 	run    string
 	users  map[string][]string
 	config map[string]string
-	// synced tells that a replica has what its primary has; looks counts those since it follows.
+	// synced tells that a replica has what its primary has; linked, that it once had since it was started, or told to
+	// follow; looks counts those since it follows.
 	synced bool
+	linked bool
 	looks  int
 	// silent are the peers that cannot be reached, and since when; meets are addresses of whoever it
 	// was told of and has not reached yet; banned, by ID, who is not to be heard of again until then.
@@ -102,7 +104,7 @@ func (n *node) ok() bool {
 // follow has it be a replica of another, and hold nothing of its own any more.
 func (n *node) follow(id string) {
 	n.slots.takeAll(n.slots)
-	n.primary, n.synced, n.looks = id, false, 0
+	n.primary, n.synced, n.linked, n.looks = id, false, false, 0
 	clear(n.migrating)
 	clear(n.importing)
 }

@@ -22,7 +22,7 @@ func (n *node) status() redis.NodeStatus {
 	}
 	out.UsedMemory = out.Dataset + idle
 	if n.primary != "" {
-		out.Role, out.PrimaryID, out.LinkUp = redis.Replica, n.primary, n.synced
+		out.Role, out.PrimaryID, out.LinkUp, out.Unlinked = redis.Replica, n.primary, n.synced, !n.linked
 	}
 	out.Known = []redis.Peer{{
 		ID: n.id, Address: n.Address, Role: out.Role, PrimaryID: n.primary, Myself: true, Connected: true, ConfigEpoch: n.epoch, Slots: out.Slots,

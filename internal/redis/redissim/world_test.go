@@ -218,6 +218,27 @@ func TestALostVolumeIsFilledAgain(t *testing.T) {
 	})
 }
 
+// A replica that was restarted does not ask for votes by itself: it is told to.
+func TestAllComeBackAndOneHasLostItsVolume(t *testing.T) {
+	rigged(t, 3, func(r *rig) {
+		r.write(300)
+		for i := range 3 {
+			r.stop(i)
+		}
+		r.world.Wipe("rec-0/home")
+		for i := range 3 {
+			r.start(i)
+		}
+		r.settled(time.Minute)
+		told := func(step string) bool {
+			return strings.HasSuffix(step, "be elected in the place of a lost primary: <nil>")
+		}
+		if !slices.ContainsFunc(r.steps, told) {
+			t.Errorf("expected a replica to be told to ask for votes, the steps were:\n%s", strings.Join(r.steps, "\n"))
+		}
+	})
+}
+
 func TestAllComeBackAtOtherAddresses(t *testing.T) {
 	rigged(t, 3, func(r *rig) {
 		r.write(300)
