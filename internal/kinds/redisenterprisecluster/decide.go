@@ -78,6 +78,17 @@ func formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return true
 }
 
+// begins tells whether the servers have yet to become a cluster. Those that have lost data were one before, be it that
+// of an earlier object of this name.
+func (f facts) begins(c *redisv1alpha1.RedisEnterpriseCluster, d decision) bool {
+	if formed(c) || f.seen && f.unserved(d).Len() == 0 {
+		return false
+	}
+	_, refused := d.refusal(ring.Lost, ring.Unowned)
+	loss := ring.Missing(f.view, d.ring)
+	return !refused || loss.Waits != "" || len(loss.Slots) == 0
+}
+
 // unserved are the slots that nobody who answers serves.
 func (f facts) unserved(d decision) redis.Slots { return ring.Unserved(f.view, d.ring) }
 

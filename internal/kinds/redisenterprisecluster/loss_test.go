@@ -77,6 +77,52 @@ func TestALossIsToldWithTheCommandThatAcceptsIt(t *testing.T) {
 	}
 }
 
+// afresh has the object be another one of that name, on the claims that the last one left.
+func (s *scene) afresh() *scene {
+	s.Status = redisv1alpha1.RedisEnterpriseClusterStatus{Nodes: s.Status.Nodes}
+	return s
+}
+
+func TestAClusterThatIsMadeAnewOnWhatWasLeftTellsWhatIsLost(t *testing.T) {
+	s := bereft().afresh().mourn(noon)
+	if got := s.risk(); !strings.HasPrefix(got, "True DataMissing") || !strings.HasSuffix(got, command+"0-5460@"+token) {
+		t.Errorf("expected to be told of the loss and of the command, got %s", got)
+	}
+	if got := told(s.Status.Conditions, "Available"); !strings.HasPrefix(got, "False SlotsUnserved: 10923 of 16384 slots") || s.Status.Shards != 2 {
+		t.Errorf("expected to be told what is served, got %d shards and %s", s.Status.Shards, got)
+	}
+	if got := s.step(); got != "" {
+		t.Errorf("expected nothing to be done by itself, got %q", got)
+	}
+	if got := s.annotate("0-5460@" + token).step(); got != "forget h0" {
+		t.Errorf("expected the loss to be accepted as the annotation says, got %q", got)
+	}
+}
+
+func TestAClusterThatIsBeingFormedHasLostNothing(t *testing.T) {
+	for name, change := range map[string]func(*scene){
+		"nobody has slots": func(s *scene) {
+			for _, p := range s.procs {
+				p.Role, p.PrimaryID, p.Slots = redis.Primary, "", nil
+			}
+		},
+		"one has yet to get its own": func(s *scene) { s.procs["h1"].Slots = nil },
+		"one that may have them does not answer": func(s *scene) {
+			s.lose("h0", "g1")
+			s.silence(2)
+		},
+	} {
+		s := running(3, with(persistentSpec))
+		change(s)
+		if got := s.afresh().mourn(noon).risk(); got != "none" {
+			t.Errorf("%s: expected nothing to be told of data that is missing, got %s", name, got)
+		}
+		if got := told(s.Status.Conditions, "Available"); !strings.HasPrefix(got, "False Creating") {
+			t.Errorf("%s: expected to be told that the cluster is being made, got %s", name, got)
+		}
+	}
+}
+
 func TestOnlyTheAnnotationThatWasAskedForCounts(t *testing.T) {
 	for value, test := range map[string]struct{ step, words string }{
 		"0-5460@" + token:           {step: "forget h0", words: "given up as the annotation says"},

@@ -109,7 +109,7 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 	switch {
 	case !f.seen && toldOf(c):
 		return
-	case !formed(c) && (!f.seen || f.unserved(d).Len() > 0):
+	case f.begins(c, d):
 		text := "The servers form a cluster" + d.because()
 		set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonCreating, text)
 		set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonCreating, text)

@@ -90,13 +90,17 @@ func (k *Kubelets) handlers(ctx context.Context) toolscache.ResourceEventHandler
 	}
 }
 
-// Wipe has a pod lose all that it has written; its servers end with that and are started again.
-func (k *Kubelets) Wipe(ctx context.Context, pod *corev1.Pod) {
-	k.stop(pod)
-	for _, place := range places {
-		k.World.Wipe(volume(pod, place))
+// Wipe has pods lose all that they have written, at once; their servers end with that and are started again.
+func (k *Kubelets) Wipe(ctx context.Context, pods ...*corev1.Pod) {
+	for _, pod := range pods {
+		k.stop(pod)
 	}
-	k.see(ctx, pod)
+	for _, pod := range pods {
+		for _, place := range places {
+			k.World.Wipe(volume(pod, place))
+		}
+		k.see(ctx, pod)
+	}
 }
 
 var places = []redisv1alpha1.Place{redisv1alpha1.Home, redisv1alpha1.Guest}

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
@@ -143,18 +142,7 @@ func TestAllPodsDeletedAtOnceWithoutClaimsBeginAnewAndThatIsTold(t *testing.T) {
 		s.delete(&pods[i])
 	}
 	s.replaced(pods...)
-	operator.Until(t, "an event tells of it", func() error {
-		events := &eventsv1.EventList{}
-		if err := env.Client.List(t.Context(), events, client.InNamespace(s.ns)); err != nil {
-			return err
-		}
-		for _, e := range events.Items {
-			if e.Reason == "BegunAnew" && e.Type == corev1.EventTypeWarning {
-				return nil
-			}
-		}
-		return errors.New("none does")
-	})
+	s.awaitWarning("BegunAnew")
 	store.Abandon(s.cluster())
 	s.awaitWhole()
 }
