@@ -31,6 +31,8 @@ import (
 var rings = &redissim.World{SyncLooks: 1}
 
 func TestRedisEnterpriseCluster(t *testing.T) {
+	var kubelets *redispods.Kubelets
+	wipe := func(pods ...*corev1.Pod) { kubelets.Wipe(t.Context(), pods...) }
 	faults.Attack(t, faults.Subject{
 		Kind:       redisenterprisecluster.KindWith(rings.Dial),
 		Namespaced: true,
@@ -42,7 +44,7 @@ func TestRedisEnterpriseCluster(t *testing.T) {
 		},
 		// A StatefulSet makes claims and pods as its timing has it.
 		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
-		Server:    func(t *testing.T, env *testenv.Env) { redispods.Follow(t, env.Config, env.Client, rings) },
+		Server:    func(t *testing.T, env *testenv.Env) { kubelets = redispods.Follow(t, env.Config, env.Client, rings) },
 		Truth:     podsAreInTheRing,
 		Invariants: []faults.Invariant{
 			{Name: "nothing is done to servers that must never be", Check: nothingForbidden},
@@ -50,7 +52,7 @@ func TestRedisEnterpriseCluster(t *testing.T) {
 			{Name: "the password that stands in the Secret stays valid", Check: redisPasswordStays},
 		},
 		Mask:      maskRedis,
-		Workloads: []faults.Workload{redisForming, redisScaling, redisChanging, redisSleeping, redisPassword},
+		Workloads: []faults.Workload{redisForming, redisScaling, redisChanging, redisSleeping, redisPassword, redisLosing(wipe)},
 		Patience:  30 * time.Second,
 	})
 }
@@ -315,6 +317,7 @@ func maskRedis(object *unstructured.Unstructured) {
 		for _, field := range []string{"slots", "conditions", "move"} {
 			remove("status", field)
 		}
+		remove("metadata", "annotations", redisv1alpha1.AcceptDataLossAnnotation) // it has a time in it
 	case "Secret":
 		remove("data")
 	case "StatefulSet":

@@ -116,6 +116,9 @@ func (u *User) Label(name string, of client.Object, key string, value *string) {
 	u.Patch(name, of, fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, key, text))
 }
 
+// Must ends the step with an error, if it is one: such as that what is to be done is not known yet.
+func (u *User) Must(err error) { must(err) }
+
 // awaitGone waits until an object has gone for good, for at most the time given.
 func (u *User) awaitGone(object client.Object, most time.Duration) bool {
 	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {

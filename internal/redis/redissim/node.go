@@ -18,8 +18,8 @@ type node struct {
 	run    string
 	users  map[string][]string
 	config map[string]string
-	// synced tells that a replica has what its primary has; linked, that it once had since it was started, or told to
-	// follow; looks counts those since it follows.
+	// synced tells that a replica has what its primary has, and linked that it had it once since it was started or told to
+	// follow; looks counts how often it was looked at since then.
 	synced bool
 	linked bool
 	looks  int

@@ -38,15 +38,19 @@ func (s *site) bereave() {
 	}
 }
 
-// awaitLoss waits until the loss is told, with words and the command, which is returned. The rest is served by then, or
-// soon.
+// awaitLoss waits until the loss is told, with words and the command, which is returned, and until all that is not lost
+// is served and has its copy.
 func (s *site) awaitLoss(words ...string) string {
 	s.Helper()
 	command := fmt.Sprintf("kubectl annotate --overwrite rec rec -n %s %s=0-5460@", s.ns, redisv1alpha1.AcceptDataLossAnnotation)
 	words = append(words, "slots 0-5460", command)
 	s.awaitCondition(redisv1alpha1.ConditionDataAtRisk, "True DataMissing", words...)
 	c := s.await("False DataMissing", words...)
+	s.awaitCondition(redisv1alpha1.ConditionRedundant, "True AllShardsReplicated", "2 of 2 shards")
 	operator.Until(s.T, "the slots that are not lost are served, with their data", func() error {
+		if ready := s.get().Status.ReadyNodes; ready != 2 {
+			return fmt.Errorf("%d pods are ready", ready)
+		}
 		if lost := store.Lost(s.cluster()); len(lost) > 0 {
 			return fmt.Errorf("%d keys are not found, such as %s", len(lost), lost[0])
 		}

@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/test/faults"
+	"github.com/opcrew/opcrew/test/testenv/redispods"
+)
+
+// redisLosing has both servers of a shard lose their volumes, and the user give its data up as he is told.
+func redisLosing(wipe func(pods ...*corev1.Pod)) faults.Workload {
+	return faults.Workload{
+		Name: "losing",
+		Steps: []faults.Step{
+			createRedis(3, "persistentSpec: {enabled: true, volumeSize: 1Gi}"),
+			writeRedis,
+			{
+				Name:     "the volumes of two pods are lost, and with them both copies of the first shard",
+				Do:       func(u *faults.User) { loseShard(u, wipe) },
+				Until:    lossIsTold,
+				Patience: time.Minute,
+			},
+			{
+				Name:     "the user gives the data up by the command that he is told",
+				Do:       giveUp,
+				Until:    redisReady,
+				Patience: 90 * time.Second,
+			},
+		},
+	}
+}
+
+func loseShard(u *faults.User, wipe func(pods ...*corev1.Pod)) {
+	list := &corev1.PodList{}
+	u.List(list)
+	if len(list.Items) < 2 {
+		u.Must(fmt.Errorf("there are %d pods", len(list.Items)))
+	}
+	first := &list.Items[0]
+	wipe(first, &list.Items[1])
+	rings.GiveUp(redispods.Cluster(first.Namespace, "rec"))
+}
+
+// giveUp annotates the cluster as its status says. A loss is told once it is seen.
+func giveUp(u *faults.User) {
+	list := &redisv1alpha1.RedisEnterpriseClusterList{}
+	u.List(list)
+	for _, c := range list.Items {
+		command, err := lossCommand(&c)
+		u.Must(err)
+		key, value, _ := strings.Cut(command, "=")
+		u.Patch(c.Name, &redisv1alpha1.RedisEnterpriseCluster{}, fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value))
+	}
+}
+
+// lossCommand is the last word of the command that gives the lost data up.
+func lossCommand(c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
+	for _, kind := range []string{redisv1alpha1.ConditionDataAtRisk, redisv1alpha1.ConditionReady} {
+		told := meta.FindStatusCondition(c.Status.Conditions, kind)
+		if told == nil || told.Reason != redisv1alpha1.ReasonDataMissing || !strings.Contains(told.Message, "slots 0-5460 ") {
+			return "", fmt.Errorf("%s does not tell the loss: %+v", kind, told)
+		}
+	}
+	words := strings.Fields(meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady).Message)
+	return words[len(words)-1], nil
+}
+
+// lossIsTold holds when the status names the loss and the command, all that is not lost is served and has its copy, and
+// nothing but the lost primary is missing.
+func lossIsTold(v faults.View) error {
+	c := &redisv1alpha1.RedisEnterpriseCluster{}
+	if err := v.Get("rec", c); err != nil {
+		return err
+	}
+	if _, err := lossCommand(c); err != nil {
+		return err
+	}
+	if c.Status.ReadyNodes != 2 || !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionRedundant) {
+		return fmt.Errorf("the others are not well yet: %+v", c.Status)
+	}
+	return soon(func() error {
+		if lost := rings.Lost(redispods.Cluster(c.Namespace, c.Name)); len(lost) > 0 {
+			return fmt.Errorf("%d keys are not found that are not lost, such as %s", len(lost), lost[0])
+		}
+		return nil
+	})
+}
