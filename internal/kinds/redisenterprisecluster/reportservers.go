@@ -184,24 +184,29 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		set.False(kind, before.Reason, before.Message) // what was last said of the servers stands
 		return
 	}
-	reason, scales := told.Reason, f.Set != nil && f.Replicas() != nodes(c)
-	memory, full := d.refusal(ring.Memory)
-	switch {
-	case full:
+	if memory, full := d.refusal(ring.Memory); full {
 		set.False(kind, redisv1alpha1.ReasonTooLittleMemory, told.Message+": "+memory.Message)
 		return
-	case scales && f.Replicas() > nodes(c):
-		reason = redisv1alpha1.ReasonScalingDown
-	case scales:
-		reason = redisv1alpha1.ReasonScalingUp
-	case reason == common.ReasonUpdating && d.failsBack():
-		reason = redisv1alpha1.ReasonFailingBack
 	}
+	reason := f.whyUnready(c, d, told.Reason)
 	if c.Status.Move != nil {
 		set.False(kind, reason, told.Message+": slots are moved") // how far that is, and by whom, is told elsewhere
 		return
 	}
 	set.False(kind, reason, told.Message+d.because()+f.refused())
+}
+
+// whyUnready is the reason why not all pods are ready where it is something that is done on purpose.
+func (f facts) whyUnready(c *redisv1alpha1.RedisEnterpriseCluster, d decision, otherwise string) string {
+	switch {
+	case f.Set != nil && f.Replicas() > nodes(c):
+		return redisv1alpha1.ReasonScalingDown
+	case f.Set != nil && f.Replicas() < nodes(c):
+		return redisv1alpha1.ReasonScalingUp
+	case otherwise == common.ReasonUpdating && d.failsBack():
+		return redisv1alpha1.ReasonFailingBack
+	}
+	return otherwise
 }
 
 // reportSpread tells of pods that are ready, and have yet to be given their slots. Before the servers were looked at,
