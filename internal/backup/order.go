@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 )
 
@@ -113,6 +114,9 @@ type Restore struct {
 	// watchers of the old cluster list anew instead of waiting for revisions that they have seen
 	// already; nil: DefaultBump, 0: neither.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
+	// Above is a revision that clients of the cluster may have seen. An older backup is raised by RevisionBump from
+	// there, where its own revision so raised is not above it.
+	Above int64 `json:"above,omitempty"`
 }
 
 // Source is a member that is asked for its data. It need not have a quorum.
@@ -133,6 +137,22 @@ func (r Restore) Bump() int64 {
 		return DefaultBump
 	}
 	return *r.RevisionBump
+}
+
+// BumpFrom is by how much the revision of a snapshot is raised. It fails where that would be more than a revision can be.
+func (r Restore) BumpFrom(revision int64) (int64, error) {
+	bump := r.Bump()
+	if bump == 0 {
+		return 0, nil
+	}
+	from := revision
+	if above := r.Above; revision <= math.MaxInt64-bump && revision+bump <= above {
+		from = above
+	}
+	if from > math.MaxInt64-bump {
+		return 0, Fail(ReasonMemberInvalid, "revisionBump is too large: the snapshot is at revision %d, and %d more is above all that etcd can count", from, bump)
+	}
+	return from - revision + bump, nil
 }
 
 // Subcommand is the one of opcrew-backup that carries the order out; empty: not exactly one does.

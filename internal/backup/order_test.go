@@ -123,3 +123,27 @@ func TestARestoreRaisesTheRevisionUnlessToldOtherwise(t *testing.T) {
 		t.Errorf("expected none, got %d", got)
 	}
 }
+
+// Seen by a user: the second restore of an old backup began at the same revision as the first, and clients saw
+// revisions twice.
+func TestARevisionIsRaisedAboveAllThatClientsMayHaveSeen(t *testing.T) {
+	zero, huge := int64(0), int64(1)<<62
+	for name, test := range map[string]struct {
+		restore  Restore
+		revision int64
+		want     int64 // that it ends at; 0: it is refused
+	}{
+		"nothing is known":                 {Restore{}, 6, 6 + DefaultBump},
+		"it has been restored before":      {Restore{Above: 6 + DefaultBump}, 6, 6 + 2*DefaultBump},
+		"a newer one has been restored":    {Restore{Above: 90 + 2*DefaultBump}, 6, 90 + 3*DefaultBump},
+		"it is above that already":         {Restore{Above: 5}, 6, 6 + DefaultBump},
+		"the user wants its own revision":  {Restore{RevisionBump: &zero, Above: 99}, 6, 6},
+		"it is more than etcd can count":   {Restore{RevisionBump: &huge}, huge, 0},
+		"above that is more than etcd can": {Restore{RevisionBump: &huge, Above: huge + 9}, 6, 0},
+	} {
+		bump, err := test.restore.BumpFrom(test.revision)
+		if got := test.revision + bump; (err != nil) != (test.want == 0) || err == nil && got != test.want {
+			t.Errorf("%s: expected revision %d, got %d, %v", name, test.want, got, err)
+		}
+	}
+}

@@ -172,6 +172,10 @@ type RestoreProgress struct {
 	// somewhere, clients are led to nobody.
 	// +optional
 	FormerVoters int32 `json:"formerVoters,omitempty"`
+	// above is the highest revision that clients may have seen before, as far as is known: what is restored starts
+	// above it, so that none is used twice.
+	// +optional
+	Above int64 `json:"above,omitempty"`
 	// object is the backup, revision what the restored cluster started at.
 	// +optional
 	Object string `json:"object,omitempty"`

@@ -160,18 +160,19 @@ func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 	dir, peer := t.TempDir(), "http://"+freeAddress(t)
 	o := b.restoring(dir)
 	o.Restore.PeerURLs, o.Restore.InitialCluster = []string{peer}, "a="+peer
-	if r := b.runs(o, backup.Succeeded, ""); r.RestoredRevision < revision+backup.DefaultBump {
-		t.Errorf("got %+v", r)
+	o.Restore.Above = revision + backup.DefaultBump + 5 // where an earlier restore has got to
+	if r := b.runs(o, backup.Succeeded, ""); r.RestoredRevision < o.Restore.Above+backup.DefaultBump {
+		t.Errorf("expected a revision that nobody has seen, got %+v", r)
 	}
 	client, _ := startEtcd(t, binary, o.Restore.DataDir, peer)
 	all, err := client.Get(t.Context(), "key", clientv3.WithPrefix(), clientv3.WithCountOnly())
 	must(t, err)
-	if all.Count != keys-2 || all.Header.Revision < revision+backup.DefaultBump {
+	if all.Count != keys-2 || all.Header.Revision < o.Restore.Above+backup.DefaultBump {
 		t.Errorf("expected %d keys, got %d at %d", keys-2, all.Count, all.Header.Revision)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if answer := <-client.Watch(ctx, "key", clientv3.WithPrefix(), clientv3.WithRev(revision+1)); answer.CompactRevision == 0 {
+	if answer := <-client.Watch(ctx, "key", clientv3.WithPrefix(), clientv3.WithRev(o.Restore.Above)); answer.CompactRevision == 0 {
 		t.Errorf("expected a watcher of the old cluster to be told to list anew, got %+v", answer)
 	}
 	if r := b.runs(o, backup.Succeeded, ""); !r.Again {

@@ -33,7 +33,10 @@ func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 			err = backup.Fail(reasonIn(said.line), "etcd cannot read the snapshot: %v %s", cause, said.last())
 		}
 	}()
-	bump := r.Bump()
+	bump, err := bumpOf(from, r)
+	if err != nil {
+		return 0, err
+	}
 	err = snapshot.NewV3(logger(said)).Restore(snapshot.RestoreConfig{
 		SnapshotPath: from, OutputDataDir: dir,
 		Name: r.Name, PeerURLs: r.PeerURLs, InitialCluster: r.InitialCluster, InitialClusterToken: r.Token,
@@ -43,6 +46,19 @@ func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 		return 0, backup.Fail(reasonIn(said.line+err.Error()), "etcd cannot restore the snapshot: %w", err)
 	}
 	return lastRevision(dir + "/member/snap/db")
+}
+
+// bumpOf is by how much the revision of a snapshot is raised. Where nothing depends on it the snapshot is only read by
+// etcd's code.
+func bumpOf(from string, r backup.Restore) (int64, error) {
+	if r.Above == 0 && r.Bump() <= backup.DefaultBump {
+		return r.Bump(), nil
+	}
+	at, err := lastRevision(from)
+	if err != nil {
+		return 0, err
+	}
+	return r.BumpFrom(at)
 }
 
 // fits is what etcd itself checks before it restores, so that it can be told from a snapshot
@@ -66,13 +82,13 @@ func fits(r backup.Restore) error {
 func lastRevision(path string) (revision int64, err error) {
 	db, err := bolt.Open(path, 0o400, &bolt.Options{ReadOnly: true})
 	if err != nil {
-		return 0, backup.Fail(reasonIn(err.Error()), "the restored database cannot be opened: %w", err)
+		return 0, backup.Fail(reasonIn(err.Error()), "the database cannot be opened: %w", err)
 	}
 	defer func() { _ = db.Close() }() // it was only read
 	err = db.View(func(tx *bolt.Tx) error {
 		keys := tx.Bucket(schema.Key.Name())
 		if keys == nil {
-			return backup.Fail(backup.ReasonNotRestorable, "the restored database has no keys")
+			return backup.Fail(backup.ReasonNotRestorable, "the database has no keys")
 		}
 		if last, _ := keys.Cursor().Last(); last != nil {
 			revision = mvcc.BytesToRev(last).Main

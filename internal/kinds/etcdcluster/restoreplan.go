@@ -104,7 +104,7 @@ func restoreOrder(c *etcdv1beta2.EtcdCluster, from origin, m member) backup.Orde
 		ID: c.Status.Restore.UID + "/" + m.name, Target: from.place.Target,
 		Restore: &backup.Restore{
 			From: from.from, Object: from.object, DataDir: dataMount + "/data", Name: m.name, InitialCluster: m.name + "=" + c.PeerURL(m.name),
-			Token: token(c), PeerURLs: []string{c.PeerURL(m.name)}, RevisionBump: from.bump,
+			Token: token(c), PeerURLs: []string{c.PeerURL(m.name)}, RevisionBump: from.bump, Above: c.Status.Restore.Above,
 		},
 	}
 }

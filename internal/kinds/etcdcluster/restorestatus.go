@@ -32,7 +32,7 @@ func (f facts) goesOver(c *etcdv1beta2.EtcdCluster) string {
 func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	s := &c.Status
 	serial := f.nextSerial(c, f.members(c)) + ahead // one that no member which is about to be made can have
-	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Since: s.Restore.Began()}
+	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Since: s.Restore.Began(), Above: f.seenRevision(s.Restore)}
 	if f.takesRestore(c) {
 		at.UID = string(f.restore.UID)
 	} else {
@@ -42,6 +42,19 @@ func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	}
 	s.Restore, s.Serial = at, max(s.Serial, serial)
 	f.tellRestoring(set, c, "a member is about to begin with it")
+}
+
+// seenRevision is the highest revision that is known to have been reached, by what members say and an earlier restore has
+// noted. What was written since that, and nobody can tell of, is far less than a restore adds.
+func (f facts) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
+	var seen int64
+	if last != nil {
+		seen = max(last.Above, last.Revision)
+	}
+	for _, status := range f.view.Status {
+		seen = max(seen, status.Revision)
+	}
+	return seen
 }
 
 // reportRestore tells how far a restore is, and, when its seed serves, makes that the cluster.
