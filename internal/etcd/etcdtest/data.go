@@ -58,6 +58,7 @@ func (w *World) Write(token string, times, live, history int64) error {
 	c.data.history += history
 	for _, p := range w.up(c) {
 		on := w.disks[p.Volume]
+		on.uncounted = 0
 		if on.size = max(on.size, c.data.inUse()); on.size >= w.quota() {
 			c.raise(etcd.Alarm{Member: p.id, Kind: etcd.AlarmNoSpace})
 		}

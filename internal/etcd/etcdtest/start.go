@@ -41,6 +41,7 @@ func (w *World) start(p Process) (*cluster, uint64, string) {
 		case m.PeerURLs[0] != p.PeerURL:
 			w.violated("%s runs on the volume of member %x, %s", p.Name, m.ID, m.PeerURLs[0])
 		}
+		data.uncounted = 0 // etcd counts anew when it opens its data
 		return data.cluster, data.id, ""
 	}
 	c, reason := w.peers(p)

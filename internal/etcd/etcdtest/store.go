@@ -57,7 +57,7 @@ func (s *store) Status(ctx context.Context, endpoint string) (status etcd.Member
 		status = etcd.MemberStatus{
 			ID: p.id, ClusterID: c.id, Version: p.Version, Leader: c.leader,
 			RaftIndex: c.index, RaftTerm: c.term, Applied: c.index, Learner: c.member(p.id).Learner,
-			Revision: c.data.revision, DBSize: s.world.disks[p.Volume].size, DBInUse: c.data.inUse(), Quota: s.world.quota(),
+			Revision: c.data.revision, DBSize: s.world.disks[p.Volume].size, DBInUse: s.world.counted(p), Quota: s.world.quota(),
 		}
 		for _, alarm := range c.alarms {
 			status.Errors = append(status.Errors, fmt.Sprintf("memberID:%d alarm:%s", alarm.Member, alarm.Kind))

@@ -22,10 +22,27 @@ func (s *store) Compact(ctx context.Context, revision int64) error {
 		case revision > c.data.revision:
 			return errFuture
 		}
-		c.data.compact(revision)
+		s.world.compact(c, revision)
 		c.changed("Compact %d", revision)
 		return nil
 	})
+}
+
+// compact throws it away on all members. While writes are refused, those that follow go on telling what was in
+// use before: etcd counts that when it commits, and what one commit frees only with the next.
+func (w *World) compact(c *cluster, revision int64) {
+	before := c.data.inUse()
+	c.data.compact(revision)
+	for _, p := range w.up(c) {
+		if p.id != c.leader && c.alarmed(etcd.AlarmNoSpace) {
+			w.disks[p.Volume].uncounted += before - c.data.inUse()
+		}
+	}
+}
+
+// counted is what a member says is in use.
+func (w *World) counted(p *process) int64 {
+	return p.cluster.data.inUse() + w.disks[p.Volume].uncounted
 }
 
 // Defragment has a member give back what is free. It answers nobody meanwhile.
@@ -39,7 +56,7 @@ func (s *store) Defragment(ctx context.Context, endpoint string) error {
 		if p.cluster == nil { // it was taken out meanwhile
 			return true, errRefused
 		}
-		w.disks[p.Volume].size = p.cluster.data.inUse()
+		w.disks[p.Volume].size, w.disks[p.Volume].uncounted = p.cluster.data.inUse(), 0
 		return true, nil
 	})
 }

@@ -41,6 +41,33 @@ func TestAFullMemberRefusesWritesUntilThereIsRoomAndTheAlarmIsTakenBack(t *testi
 	}
 }
 
+func TestAFollowerThatRefusesWritesTellsWhatWasInUseBeforeACompaction(t *testing.T) {
+	for name, count := range map[string]func(*World, etcd.Store) error{
+		"until it is defragmented":   func(_ *World, s etcd.Store) error { return s.Defragment(t.Context(), clientURL("b")) },
+		"until something is deleted": func(w *World, _ etcd.Store) error { return w.Write("t", 1, -1, 0) },
+		"until it starts again":      func(w *World, _ etcd.Store) error { w.Stop("b"); w.Run(pod("b", false, "a", "b", "c")); return nil },
+	} {
+		w := formed("a", "b", "c")
+		leader(w, "a")
+		w.Quota = 100 * mebi
+		store := dial(t, w, "a", "b", "c")
+		inUse := func(name string) int64 {
+			status, err := store.Status(t.Context(), clientURL(name))
+			expect(t, err, nil)
+			return status.DBInUse / mebi
+		}
+		expect(t, w.Write("t", 1000, mebi, 100*mebi), nil)
+		expect(t, store.Compact(t.Context(), 1000), nil)
+		if inUse("a") != 1 || inUse("b") != 101 {
+			t.Errorf("%s: expected 1 MiB in use of the leader, 101 still of b, got %d and %d", name, inUse("a"), inUse("b"))
+		}
+		expect(t, count(w, store), nil)
+		if inUse("b") > 1 {
+			t.Errorf("%s: expected b to count anew, it says %d MiB", name, inUse("b"))
+		}
+	}
+}
+
 func TestWhatMustNotBeDoneToDataIsAViolation(t *testing.T) {
 	for want, do := range map[string]func(*World, etcd.Store) error{
 		"alarm NOSPACE is taken back, and a is as it was": func(w *World, s etcd.Store) error {

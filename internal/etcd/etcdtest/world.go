@@ -77,6 +77,8 @@ type disk struct {
 	// size is what the data takes, and corrupt tells that it is not what the log says.
 	size    int64
 	corrupt bool
+	// uncounted is what a compaction has freed and the member still says is in use.
+	uncounted int64
 }
 
 // Run says that a process runs, instead of one of that peer URL that did.

@@ -40,7 +40,7 @@ func (f facts) defragment(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		return false
 	}
 	waste := wasteOf(c)
-	return f.defragmentNext(d, func(status etcd.MemberStatus) bool { return status.Exceeds(waste) })
+	return f.defragmentNext(d, func(status etcd.MemberStatus) bool { return status.Exceeds(waste) && f.gains(status) })
 }
 
 // defragmentNext defragments the next member of those that are due, if there is one: the leader is the last,
@@ -51,7 +51,7 @@ func (f facts) defragmentNext(d *decision, due func(etcd.MemberStatus) bool) boo
 	for i, m := range d.members {
 		status := f.view.Status[m.id]
 		switch {
-		case !m.voter() || !due(status) || !f.gains(status):
+		case !m.voter() || !due(status):
 		case m.id == leader:
 			last = &d.members[i]
 		default:
@@ -95,14 +95,15 @@ func defragment(m member, costs bool) *step {
 			if failed == nil {
 				failed = err
 			}
-			done := attempt{at: r.Clock.Now(), size: after.DBSize, inUse: after.DBInUse, failed: words(failed)}
+			now := r.Clock.Now()
+			done := attempt{at: now, took: now.Sub(begun), size: after.DBSize, inUse: after.DBInUse, failed: words(failed)}
 			r.upkeep.note(keyOf(c), c.Status.ClusterID, func(t *tended) { t.defragmented[m.id] = done })
 			if failed != nil {
 				r.tell(c, m.pod, corev1.EventTypeWarning, "DefragmentationFailed", fmt.Sprintf("Member %s was not defragmented: %v", m.name, failed))
 				return
 			}
 			r.tell(c, m.pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("The data of member %s took %s and takes %s; it answered nobody for %s",
-				m.name, readable(before.DBSize), readable(after.DBSize), done.at.Sub(begun).Round(time.Millisecond)))
+				m.name, readable(before.DBSize), readable(after.DBSize), done.took.Round(time.Millisecond)))
 		}}
 	}}
 }

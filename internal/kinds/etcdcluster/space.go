@@ -28,6 +28,9 @@ const (
 	compactionPause = 30 * time.Second
 	// settleTime is how long members may take to free what was compacted, before it is judged.
 	settleTime = 10 * time.Second
+	// restFactor is for how many times as long as its last defragmentation took a member serves before one
+	// that it promises nothing of.
+	restFactor = 20
 )
 
 // makeRoom takes the alarm NOSPACE back when there is room again, and sees to it that there is, as etcd's
@@ -48,8 +51,10 @@ func (f facts) makeRoom(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if slices.ContainsFunc(d.members, func(m member) bool { return !m.well() }) {
 		return false // a later rung waits for it
 	}
-	full := func(status etcd.MemberStatus) bool { return f.takes(c, status.DBSize, crowded) }
-	if f.defragmentNext(d, full) {
+	if f.settles() {
+		return false // whoever is defragmented now may be too early
+	}
+	if f.defragmentNext(d, func(status etcd.MemberStatus) bool { return f.promises(c, status) || f.isDue(c, status) }) {
 		return true
 	}
 	if f.isShort(c) {
@@ -149,7 +154,9 @@ func (f facts) outOfSpace(c *etcdv1beta2.EtcdCluster) string {
 		return says + ", and the value of " + quotaFlag + " is not in the spec, so it is not known how much room there is; " + byHand
 	case f.tended.compaction.failed != "":
 		return says + "; a compaction has failed: " + f.tended.compaction.failed
-	case f.isShort(c) && !f.settles() && f.compactTo(c) == 0 && !f.anyGains(c):
+	case f.failedDefragmentation(c) != "":
+		return says + "; " + f.failedDefragmentation(c)
+	case f.isShort(c) && !f.settles() && f.compactTo(c) == 0 && !f.mayGain(c):
 		return says + "; " + f.shortage(c)
 	}
 	return fmt.Sprintf("%s; the members are defragmented, and history but for the last %d revisions is thrown away if that is not enough", says, keepRevisions(c))
@@ -162,24 +169,10 @@ func (f facts) nameOf(id uint64) string {
 	return fmt.Sprintf("member %016x", id)
 }
 
-// anyGains tells whether a defragmentation of some member would give enough back.
-func (f facts) anyGains(c *etcdv1beta2.EtcdCluster) bool {
+// mayGain tells whether a defragmentation of some member may give something back.
+func (f facts) mayGain(c *etcdv1beta2.EtcdCluster) bool {
 	return slices.ContainsFunc(f.view.Voters(), func(m etcd.Member) bool {
 		status := f.view.Status[m.ID]
-		return status.Err != nil || f.takes(c, status.DBSize, crowded) && f.gains(status)
+		return status.Err != nil || f.promises(c, status) || f.isOwed(c, status)
 	})
-}
-
-// shortage says how much there is and how much would be needed, after all that could be done.
-func (f facts) shortage(c *etcdv1beta2.EtcdCluster) string {
-	var most etcd.MemberStatus
-	for _, m := range f.view.Voters() {
-		if status := f.view.Status[m.ID]; status.DBInUse > most.DBInUse {
-			most = status
-		}
-	}
-	const mebi = 1 << 20
-	needed := (most.DBInUse*100/crowded/mebi + 1) * mebi
-	return fmt.Sprintf("all that can be given back was, and %s of %s are in use: set %s in spec.pod.etcdEnv to %d or more, delete keys, or keep fewer than %d revisions (spec.upkeep.keepRevisions)",
-		readable(most.DBInUse), readable(f.quota(c, most)), quotaFlag, needed, keepRevisions(c))
 }

@@ -34,8 +34,9 @@ type attempt struct {
 	at time.Time
 	// failed says why it did not succeed.
 	failed string
-	// size and inUse are what it left of a member's data.
+	// size and inUse are what it left of a member's data, and took is for how long that answered nobody.
 	size, inUse int64
+	took        time.Duration
 }
 
 // upkeeps are those of all clusters.

@@ -81,6 +81,29 @@ func (w world) defragmented(serial int64, last attempt) world {
 	return w
 }
 
+// inVain has members have been defragmented a while ago, and hold as much as before.
+func (w world) inVain(ago time.Duration, serials ...int64) world {
+	for _, serial := range serials {
+		status := w.view.Status[w.id(serial)]
+		w = w.defragmented(serial, attempt{at: noon.Add(-ago), size: status.DBSize, inUse: status.DBInUse})
+	}
+	return w
+}
+
+// blocked has one have been as long ago, for so long.
+func (w world) blocked(serial int64, ago, took time.Duration) world {
+	w = w.inVain(ago, serial)
+	last := w.tended.defragmented[w.id(serial)]
+	last.took = took
+	return w.defragmented(serial, last)
+}
+
+// uncompacted has the last compaction have failed.
+func uncompacted(w world) world {
+	w.tended.compaction.failed = "permission denied"
+	return w
+}
+
 func working(w world, on string) world {
 	w.view.Work = on
 	return w
@@ -103,8 +126,16 @@ func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
 		"it has handed over":                    {leads(allHolding(begin(), 20, 20).holding(0, 100, 20), 1).full(1), "defragment member " + n(0)},
 		"one is busy":                           {working(allHolding(begin(), 100, 20).full(1), "defragmentation of x"), "wait for the defragmentation of x"},
 		"all were":                              {allHolding(begin(), 20, 20).full(1), "disarm NOSPACE"},
-		"keys fill them":                        {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).full(1), "nothing"},
-		"keys fill them, and a larger quota":    {allHolding(observed(newCluster(withClaims), 3), 99, 98).compactedTo(4000, time.Minute).full(1).asks(withEnv(quotaFlag, "1")), "make " + n(1) + " anew"},
+		"they say that it is in use still":      {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
+		"and one was defragmented":              {allHolding(begin(), 99, 98).holding(1, 9, 9).compactedTo(4000, time.Minute).full(1), "defragment member " + n(2)},
+		"so was the next, before that":          {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1).inVain(time.Hour, 2).full(1), "defragment member " + n(2)},
+		"the leader, too":                       {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1), "move the lead to " + n(1)},
+		"they may still be freeing":             {allHolding(begin(), 99, 20).compactedTo(4000, time.Second).full(1), "nothing"},
+		"one has been blocked for long enough":  {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).blocked(1, 2*time.Minute, 10*time.Second).inVain(time.Second, 0, 2).full(1), "nothing"},
+		"and has served for long since":         {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).blocked(1, 4*time.Minute, 10*time.Second).inVain(time.Second, 0, 2).full(1), "defragment member " + n(1)},
+		"it could not be thrown away":           {uncompacted(allHolding(begin(), 99, 98).compactedTo(4000, time.Minute)).full(1), "nothing"},
+		"keys fill them":                        {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1), "nothing"},
+		"keys fill them, and a larger quota":    {allHolding(observed(newCluster(withClaims), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1).asks(withEnv(quotaFlag, "1")), "make " + n(1) + " anew"},
 		"clients have deleted keys since":       {allHolding(begin(), 99, 98).compactedTo(3900, time.Minute).full(1), "compact at revision 4000"},
 		"they go on to":                         {allHolding(begin(), 99, 98).compactedTo(3900, time.Second).full(1), "nothing"},
 		"one does not answer":                   {allHolding(begin(), 100, 20).full(1).down(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
@@ -115,7 +146,7 @@ func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
 		"the quota is said in the spec":         {allHolding(begin(withEnv(quotaFlag, "104857600")), 100, 99).untold().full(1), "compact at revision 4000"},
 		"a defragmentation failed just now":     {allHolding(begin(), 20, 20).holding(1, 100, 20).defragmented(1, attempt{at: noon, failed: "x"}).full(1), "nothing"},
 		"and a while ago":                       {allHolding(begin(), 20, 20).holding(1, 100, 20).defragmented(1, attempt{at: noon.Add(-time.Hour), failed: "x"}).full(1), "defragment member " + n(1)},
-		"one gave nothing back":                 {allHolding(begin(), 20, 20).holding(1, 100, 90).defragmented(1, attempt{at: noon, size: 100 * mebi, inUse: 90 * mebi}).compactedTo(4000, time.Minute).full(1), "nothing"},
+		"one gave nothing back":                 {allHolding(begin(), 20, 20).holding(1, 100, 90).inVain(0, 1).compactedTo(4000, time.Minute).full(1), "nothing"},
 		"and would now":                         {allHolding(begin(), 20, 20).holding(1, 100, 50).defragmented(1, attempt{at: noon, size: 100 * mebi, inUse: 90 * mebi}).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
 		"a member that is lost goes first":      {allHolding(begin(), 100, 99).full(1).without(1), "remove member " + n(1)},
 		"no alarm, and no room":                 {allHolding(begin(), 99, 99), "nothing"},
@@ -157,8 +188,15 @@ func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 			out + "; the members are defragmented, and history but for the last 1000 revisions is thrown away if that is not enough"},
 		"members may still be freeing": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Second).full(1),
 			out + "; the members are defragmented, "},
-		"keys fill it": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Minute).full(1),
-			out + "; all that can be given back was, and 98 MiB of 100 MiB are in use: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, delete keys, or keep fewer than 1000 revisions (spec.upkeep.keepRevisions)"},
+		"keys fill it": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
+			out + "; all that can be given back was, and 98 MiB of 100 MiB are in use by keys and the last 1000 revisions: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, " +
+				"or delete keys and set spec.upkeep.keepRevisions lower than 1000: as long as their revisions are kept, keys that were deleted take room"},
+		"keys alone do": {allHolding(observed(newCluster(tends(keepNone)), 3), 99, 98).compactedTo(5000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
+			out + "; all that can be given back was, and 98 MiB of 100 MiB are in use by keys: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, or delete keys"},
+		"one has yet to be defragmented": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1),
+			out + "; the members are defragmented, "},
+		"one cannot be": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 2).defragmented(1, attempt{at: noon, failed: "no space left on device"}).full(1),
+			out + "; the defragmentation of " + n + " has failed: no space left on device"},
 		"nothing is to be done": {allHolding(observed(newCluster(tends(reports)), 3), 100, 99).full(1),
 			out + "; compact, defragment and disarm, or set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv"},
 		"the quota is said elsewhere": {allHolding(observed(newCluster(elsewhere), 3), 100, 99).untold().full(1),
