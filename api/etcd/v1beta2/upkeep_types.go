@@ -91,5 +91,6 @@ type Defragment struct {
 	AboveFreePercent int32 `json:"aboveFreePercent,omitempty"`
 	// minimumSize is how much a member's data has to take; default 64Mi.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).startsWith('-')",message="minimumSize is how much data takes, 0 or more, such as 64Mi"
 	MinimumSize *resource.Quantity `json:"minimumSize,omitempty"`
 }
