@@ -101,7 +101,16 @@ func planOf(c *etcdv1beta2.EtcdCluster) string {
 	if c.Status.QuorumLoss == nil {
 		return ""
 	}
-	return ". " + c.Status.QuorumLoss.Plan
+	return ". " + c.Status.QuorumLoss.Plan + misnamed(c)
+}
+
+// misnamed tells of an annotation that asks for a plan that there is not, or not any more.
+func misnamed(c *etcdv1beta2.EtcdCluster) string {
+	asked := c.Annotations[etcdv1beta2.RecoverAnnotation]
+	if asked == "" || isDeclined(c) || asked == c.Status.QuorumLoss.Digest {
+		return ""
+	}
+	return fmt.Sprintf("; annotation %s=%.64s is of no plan that stands now", etcdv1beta2.RecoverAnnotation, asked)
 }
 
 // mayBeLost bounds what is gone. Whatever was acknowledged before the last look that showed a quorum stands in

@@ -47,6 +47,29 @@ func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {
 	}
 }
 
+func TestAnAnnotationThatIsOfNoPlanIsNotIgnoredWithoutAWord(t *testing.T) {
+	const says = "annotation etcd.opcrew.io/recover=0123456789ab is of no plan that stands now"
+	digest := lostTwo().plannedRecovery().c.Status.QuorumLoss.Digest
+	for name, c := range map[string]struct {
+		world world
+		want  bool
+	}{
+		"of another plan":          {lostTwo(annotated("0123456789ab")), true},
+		"of a plan that waits":     {lostTwo(annotated("0123456789ab")).down(0), true},
+		"of this one":              {lostTwo(annotated(digest)), false},
+		"none is to be":            {lostTwo(annotated("no")), false},
+		"there is no annotation":   {lostTwo(), false},
+		"the members are all well": {observed(newCluster(withClaims, annotated("0123456789ab")), 3), false},
+	} {
+		for _, kind := range []string{etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.EtcdClusterReady} {
+			got := conditionOf(report(c.world), kind)
+			if strings.Contains(got, says) != c.want || strings.Contains(got, "is of no plan") != c.want {
+				t.Errorf("%s: expected it to be said %t in %s, got %s", name, c.want, kind, got)
+			}
+		}
+	}
+}
+
 func TestARecoveryThatIsDoneSaysWhatMayBeLost(t *testing.T) {
 	w := recovering().seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42, RestoredRevision: 1_000_000_042}).serving()
 	s := report(w).Status
