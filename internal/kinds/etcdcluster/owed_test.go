@@ -1,0 +1,144 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
+	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// crammed is a cluster of simulated members that refuse writes.
+type crammed struct {
+	*testing.T
+	world
+	sim   *etcdtest.World
+	store etcd.Store
+	clock *clocktesting.FakeClock
+	r     *reconciler
+	done  []string
+}
+
+// cram has three be, of whose data so much is keys and so much history, in MiB, after 5000 revisions.
+func cram(t *testing.T, live, history int64) *crammed {
+	t.Helper()
+	w := observed(newCluster(), 3)
+	clock := clocktesting.NewFakeClock(noon)
+	s := &crammed{T: t, world: w, sim: &etcdtest.World{Quota: quota}, clock: clock}
+	s.restarted()
+	var initial, clients []string
+	for _, m := range w.view.Members {
+		initial, clients = append(initial, m.Name+"="+m.PeerURLs[0]), append(clients, m.ClientURLs[0])
+	}
+	for _, m := range w.view.Members {
+		s.sim.Run(etcdtest.Process{
+			Name: m.Name, PeerURL: m.PeerURLs[0], ClientURL: m.ClientURLs[0], Volume: m.Name,
+			Token: "t", InitialCluster: strings.Join(initial, ","), Version: w.c.Status.CurrentVersion,
+		})
+	}
+	s.store, _ = s.sim.Dial(etcd.Target{Endpoints: clients})
+	s.write(5000, live*mebi, history*mebi)
+	return s
+}
+
+func (s *crammed) write(times, live, history int64) {
+	s.Helper()
+	if err := s.sim.Write("t", times, live, history); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// restarted has the process begin anew, which remembers nothing.
+func (s *crammed) restarted() {
+	s.r = &reconciler{Tools: &kit.Tools{Clock: s.clock, Events: &events.FakeRecorder{}}}
+}
+
+// look is what the operator sees of the members now.
+func (s *crammed) look() {
+	_, members, err := s.store.Members(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.view.Members = members
+	clear(s.view.Status)
+	for _, m := range members {
+		s.view.Status[m.ID], _ = s.store.Status(s.Context(), m.ClientURLs[0])
+		s.pods[m.Name].Annotations[startAnnotation] = startOf(etcdgate.Established, m.ID)
+	}
+	s.now, s.tended = s.clock.Now(), s.r.upkeep.of(keyOf(s.c), s.c.Status.ClusterID)
+}
+
+// run makes so many rounds, 5 seconds apart.
+func (s *crammed) run(rounds int) {
+	s.Helper()
+	for range rounds {
+		s.look()
+		d := decision{members: s.members(s.c)}
+		s.makeRoom(s.c, &d)
+		if d.step != nil {
+			s.do(*d.step)
+		}
+		s.clock.Step(underWay)
+	}
+}
+
+func (s *crammed) do(next step) {
+	s.Helper()
+	s.done = append(s.done, strings.Fields(next.name)[0])
+	if next.begin != nil {
+		next.begin(s.r, s.c).Do(s.Context(), s.store)
+	} else if err := next.do(s.Context(), s.store); err != nil {
+		s.Fatalf("%s: %v", next.name, err)
+	}
+}
+
+// count is how often something was done.
+func (s *crammed) count(what string) int {
+	return len(slices.DeleteFunc(slices.Clone(s.done), func(name string) bool { return name != what }))
+}
+
+func TestMembersThatDoNotCountWhatACompactionFreedAreHealed(t *testing.T) {
+	for name, dies := range map[string]int{"at once": -1, "by a process that comes after the compaction": 1, "by one that comes after a defragmentation": 4} {
+		s := cram(t, 1, 100)
+		if dies > 0 {
+			s.run(dies)
+			s.restarted()
+		}
+		s.run(20)
+		if alarms := s.sim.Alarms("t"); len(alarms) > 0 || s.count("defragment") != 3 {
+			t.Errorf("%s: expected each member to be defragmented once and the alarm to be taken back, got %q and alarms %v", name, s.done, alarms)
+		}
+		if bad := s.sim.Violations(); len(bad) > 0 {
+			t.Errorf("%s: %q", name, bad)
+		}
+	}
+}
+
+func TestMembersThatAreFullOfKeysAreDefragmentedOnceAndAgainWhenSomeWereDeleted(t *testing.T) {
+	s := cram(t, 100, 0)
+	s.run(100)
+	if got := fmt.Sprint(s.count("compact"), s.count("defragment")); got != "1 3" {
+		t.Errorf("expected one compaction and three defragmentations in vain, got %q", s.done)
+	}
+	if says := s.outOfSpace(s.c); !strings.Contains(says, "all that can be given back was") {
+		t.Errorf("expected to be told that nothing is left to be done, got %s", says)
+	}
+	s.write(2000, -90*mebi, 90*mebi) // what is deleted is history at first
+	s.run(20)
+	if alarms := s.sim.Alarms("t"); len(alarms) > 0 {
+		t.Errorf("expected the alarm to be taken back in %s, got %q", 20*underWay, s.done)
+	}
+	if bad := s.sim.Violations(); len(bad) > 0 {
+		t.Error(bad)
+	}
+}
