@@ -88,8 +88,8 @@ type Prune struct {
 
 // Verify proves that a backup can be restored.
 type Verify struct {
-	// Object is one of the path's objects; empty: the one at the path itself, or else the
-	// newest periodic one.
+	// Object is one of the path's objects; empty: the complete one that was saved last by its record, or else the one
+	// at the path itself.
 	Object string `json:"object,omitempty"`
 	// ScratchDir takes the snapshot and the data directory made of it: twice its size.
 	ScratchDir string `json:"scratchDir"`

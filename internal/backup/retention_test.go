@@ -18,7 +18,7 @@ func of(names ...string) []Stored {
 			n = n[1:]
 		}
 		if name, ok := ParseName("p", n); ok {
-			out = append(out, Stored{n, name, complete, "c"})
+			out = append(out, Stored{Object: n, Name: name, Complete: complete, Cluster: "c"})
 		}
 	}
 	return out
@@ -53,7 +53,7 @@ func TestTheNewestOfEachClusterStay(t *testing.T) {
 			stored = append(stored, s)
 		}
 		var got []string
-		for _, s := range Surplus(stored, test.keep) {
+		for _, s := range Surplus(stored, test.keep, noon.AddDate(1, 0, 0)) {
 			got = append(got, s.Object)
 		}
 		if !slices.Equal(got, test.want) {
@@ -87,12 +87,43 @@ func TestTheNewestStay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			slices.Reverse(test.stored) // the order of a list must not matter
 			var got []string
-			for _, s := range Surplus(test.stored, test.keep, test.spared) {
+			for _, s := range Surplus(test.stored, test.keep, noon.AddDate(1, 0, 0), test.spared) {
 				got = append(got, s.Object)
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("expected %q to go, got %q", test.want, got)
 			}
 		})
+	}
+}
+
+// A wrong clock, or a wrong hand, gives a run a time that has not come: that is in the name of its backup, and may be in
+// its record.
+func TestWhatIsDatedInTheFutureIsNotTheNewest(t *testing.T) {
+	saved := func(name string, after time.Duration) Stored {
+		s := of(name)[0]
+		s.SavedAt = noon.Add(after)
+		return s
+	}
+	const years = 10 * 365 * 24 * time.Hour
+	hour := func(n int) string { return at(int64(n), time.Duration(n)*time.Hour) }
+	for name, test := range map[string]struct {
+		stored []Stored
+		want   string // that stays if only one does
+	}{
+		"its name lies":                         {[]Stored{saved(at(1, years), time.Hour), saved(hour(2), 2*time.Hour)}, hour(2)},
+		"its name lies, and it is the newest":   {[]Stored{saved(hour(1), time.Hour), saved(at(2, years), 2*time.Hour)}, at(2, years)},
+		"its record lies, too":                  {[]Stored{saved(at(1, years), years), saved(hour(2), 2*time.Hour)}, hour(2)},
+		"only its record lies":                  {[]Stored{saved(hour(1), years), saved(hour(2), 2*time.Hour)}, hour(2)},
+		"all records lie":                       {[]Stored{saved(hour(1), years), saved(hour(2), years+time.Hour)}, hour(2)},
+		"a clock is a minute ahead":             {[]Stored{saved(hour(1), 4*time.Hour+time.Minute), saved(hour(2), 4*time.Hour)}, hour(1)},
+		"it was saved late":                     {[]Stored{saved(hour(1), 3*time.Hour), saved(hour(2), 2*time.Hour)}, hour(1)},
+		"its name lies, and it has no record":   {append(of("!"+at(1, years)), saved(hour(2), 2*time.Hour)), hour(2)},
+		"it was saved when its schedule had it": {[]Stored{saved(hour(1), time.Hour), saved(hour(2), 2*time.Hour)}, hour(2)},
+	} {
+		gone := Surplus(test.stored, 1, noon.Add(4*time.Hour))
+		if len(gone) != 1 || gone[0].Object == test.want {
+			t.Errorf("%s: expected only %s to stay, got %v to go", name, test.want, gone)
+		}
 	}
 }

@@ -35,7 +35,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var noon = time.Date(2026, 7, 8, 12, 0, 0, 0, time.UTC)
+var (
+	noon = time.Date(2026, 7, 8, 12, 0, 0, 0, time.UTC)
+	// today is behind all days that backups are of.
+	today = day(100)
+)
 
 // bench is an agent with a folder, whose data directories are made up.
 type bench struct {
@@ -49,7 +53,7 @@ type bench struct {
 
 func newBench(t *testing.T, members ...*member) *bench {
 	b := &bench{T: t, dir: t.TempDir(), members: members}
-	b.Agent = &Agent{Clock: testclock.NewFakePassiveClock(noon.Add(time.Second)), Log: slog.New(slog.DiscardHandler), Open: store.Open}
+	b.Agent = &Agent{Clock: testclock.NewFakePassiveClock(today), Log: slog.New(slog.DiscardHandler), Open: store.Open}
 	b.DataDir = func(_ context.Context, j datadir.Job) (datadir.Done, error) {
 		b.jobs = append(b.jobs, j)
 		if b.fault != nil {
@@ -154,6 +158,9 @@ func (b *bench) objectOf(cluster, key string, revision int64) {
 	content := stream(database(int(revision), 10))
 	m := recordOf(content)
 	m.Revision, m.ClusterID = revision, cluster
+	if name, ok := backup.ParseName("dir/shop", key); ok {
+		m.SavedAt = name.Time
+	}
 	b.put(key, content, &m)
 }
 

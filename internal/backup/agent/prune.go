@@ -30,7 +30,7 @@ func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, own []string, 
 		return result, nil, err
 	}
 	others = strangers(stored, own)
-	for _, gone := range backup.Surplus(stored, keep, spared...) {
+	for _, gone := range backup.Surplus(stored, keep, a.Clock.Now(), spared...) {
 		if err := s.remove(ctx, gone.Object); err != nil {
 			return result, others, fmt.Errorf("remove %q: %w", s.bucket+gone.Object, err)
 		}
@@ -45,14 +45,11 @@ func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, own []string, 
 func (s *shelf) judge(ctx context.Context, items []item, own []string) ([]backup.Stored, error) {
 	var out []backup.Stored
 	for _, i := range items {
-		judged := backup.Stored{Object: i.key, Name: i.name}
 		m, err := s.meta(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		if m != nil {
-			judged.Complete, judged.Cluster = m.Trusted(i.size), m.ClusterID
-		}
+		judged := i.stored(m)
 		if slices.Contains(own, judged.Cluster) {
 			judged.Cluster = own[0]
 		}

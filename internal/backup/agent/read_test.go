@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/backup"
 )
@@ -191,4 +192,51 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	o.Target.Dir = filepath.Join(b.dir, "none")
 	o.Save.Endpoints = []string{"http://127.0.0.1:1"}
 	b.runs(o, backup.Failed, backup.ReasonBucketMissing, "is its volume mounted?")
+}
+
+// savedAt has a backup have been saved at another time than its name has.
+func (b *bench) savedAt(key string, at time.Time) {
+	b.Helper()
+	b.object(key, 7)
+	m := b.record(key)
+	m.SavedAt = at
+	b.put(key, b.content(key), &m)
+}
+
+func TestOfAllThatAPathHasTheOneThatWasSavedLastIsRead(t *testing.T) {
+	const itself = "dir/shop"
+	future := today.AddDate(10, 0, 0)
+	lying := backup.ObjectName("dir/shop", 9, future)
+	for name, test := range map[string]struct {
+		saved map[string]time.Time // zero: without a record
+		named string
+		want  string
+	}{
+		"the one at the path itself is older":       {map[string]time.Time{itself: day(1), named(1, 2): day(2)}, "", named(1, 2)},
+		"the one at the path itself is newer":       {map[string]time.Time{itself: day(3), named(1, 2): day(2)}, "", itself},
+		"the one at the path itself has no record":  {map[string]time.Time{itself: {}, named(1, 2): day(2)}, "", named(1, 2)},
+		"the one at the path itself is named":       {map[string]time.Time{itself: day(1), named(1, 2): day(2)}, itself, itself},
+		"a name has a time that has not come":       {map[string]time.Time{lying: day(1), named(1, 2): day(2)}, "", named(1, 2)},
+		"its record has it, too":                    {map[string]time.Time{lying: future, named(1, 2): day(2)}, "", named(1, 2)},
+		"the newest has a name that has not come":   {map[string]time.Time{lying: day(3), named(1, 2): day(2)}, "", lying},
+		"there is nothing but one of a wrong clock": {map[string]time.Time{lying: future}, "", lying},
+		"it is named": {map[string]time.Time{lying: future, named(1, 2): day(2)}, lying, lying},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			for key, at := range test.saved {
+				if at.IsZero() {
+					b.put(key, stream(database(7, 10)), nil)
+					continue
+				}
+				b.savedAt(key, at)
+			}
+			o := b.restoring(t.TempDir())
+			o.Restore.Object = test.named
+			r := b.runs(o, backup.Succeeded, "")
+			if at := test.saved[test.want]; r.Object != test.want || !r.SavedAt.Equal(at) {
+				t.Errorf("expected %s to be restored, and to be told that it was saved at %s, got %+v", test.want, at, r)
+			}
+		})
+	}
 }

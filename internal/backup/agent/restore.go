@@ -16,7 +16,7 @@ func (a *Agent) restore(ctx context.Context, s *shelf, o backup.Order) (backup.R
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
 	}
-	i, m, err := s.pick(ctx, o.Restore.Object)
+	i, m, err := s.pick(ctx, o.Restore.Object, a.Clock.Now())
 	if err != nil {
 		return backup.Result{}, err
 	}

@@ -35,7 +35,7 @@ func TestTheMemberThatHasGotFurthestIsSaved(t *testing.T) {
 	}
 	keys := int64(5)
 	want := recordOf(stream(ahead.database))
-	want.Format, want.Order, want.Time, want.SavedAt, want.Revision = 1, "order-1", day(1), noon.Add(time.Second), 10
+	want.Format, want.Order, want.Time, want.SavedAt, want.Revision = 1, "order-1", day(1), today, 10
 	want.ClusterID, want.Member, want.Keys, want.Hash = "000000000000000c", ahead.endpoint, &keys, &backup.Hash{Value: 77, CompactRevision: 3}
 	if got := b.record(key); !reflect.DeepEqual(got, want) {
 		t.Errorf("expected %+v, got %+v", want, got)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/backup/store"
@@ -37,6 +38,15 @@ type item struct {
 	name backup.Name // of a periodic one
 	// recorded is one that has a record beside it, which may be of something else.
 	recorded bool
+}
+
+// stored is what its record says of an object; nil: it has none.
+func (i item) stored(m *backup.Meta) backup.Stored {
+	out := backup.Stored{Object: i.key, Name: i.name}
+	if m != nil {
+		out.SavedAt, out.Complete, out.Cluster = m.SavedAt, m.Trusted(i.size), m.ClusterID
+	}
+	return out
 }
 
 // items lists the periodic backups of the path, the newest first, and the object at the path
@@ -119,9 +129,10 @@ func (s *shelf) forget(ctx context.Context, key string) error {
 	return s.Delete(ctx, backup.MetaName(key))
 }
 
-// pick finds the object to read, and its record, if it has one. What is at the path itself is
-// taken with or without a record; of the periodic ones, the newest complete one.
-func (s *shelf) pick(ctx context.Context, object string) (item, *backup.Meta, error) {
+// pick finds the object to read, and its record, if it has one: that which is named, or else the newest complete one,
+// be it periodic or at the path itself. Where none is complete, what is at the path itself is taken, too: it may be of
+// another program, which writes no records.
+func (s *shelf) pick(ctx context.Context, object string, now time.Time) (item, *backup.Meta, error) {
 	prefix := s.key
 	if object != "" {
 		prefix = strings.TrimPrefix(object, s.bucket)
@@ -133,20 +144,37 @@ func (s *shelf) pick(ctx context.Context, object string) (item, *backup.Meta, er
 	if object != "" {
 		exact, periodic = ofKey(prefix, exact, periodic), nil
 	}
+	if i, m, err := s.newest(ctx, exact, periodic, now); err != nil || m != nil {
+		return i, m, err
+	}
 	if exact != nil {
 		m, err := s.meta(ctx, *exact)
 		return *exact, m, err
-	}
-	for _, i := range periodic {
-		if m, err := s.trusted(ctx, i); err != nil || m != nil {
-			return i, m, err
-		}
 	}
 	if len(periodic) > 0 {
 		return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "none of the %d backups of %q is complete; the newest is %q, which can be named to be taken nevertheless",
 			len(periodic), s.bucket+s.key, s.bucket+periodic[0].key)
 	}
 	return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "there is no backup %q", s.bucket+prefix)
+}
+
+// newest is the complete one that was saved last, and its record; nil: none is complete.
+func (s *shelf) newest(ctx context.Context, exact *item, periodic []item, now time.Time) (item, *backup.Meta, error) {
+	if exact != nil {
+		periodic = append(periodic, *exact)
+	}
+	var newest item
+	var record *backup.Meta
+	for _, i := range periodic {
+		m, err := s.trusted(ctx, i)
+		if err != nil {
+			return item{}, nil, err
+		}
+		if m != nil && (record == nil || i.stored(m).Newer(newest.stored(record), now) < 0) {
+			newest, record = i, m
+		}
+	}
+	return newest, record, nil
 }
 
 // ofKey is the one of a key, nil if there is none.

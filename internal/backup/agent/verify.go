@@ -16,7 +16,7 @@ import (
 
 // verify fetches a backup, has etcd start with it, and writes into its record what came of that.
 func (a *Agent) verify(ctx context.Context, s *shelf, v backup.Verify) (backup.Result, error) {
-	i, m, err := s.pick(ctx, v.Object)
+	i, m, err := s.pick(ctx, v.Object, a.Clock.Now())
 	if err != nil {
 		return backup.Result{}, err
 	}
