@@ -8,6 +8,7 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/schedule"
 )
 
@@ -36,18 +37,23 @@ func agendaOf(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
 	case b.Status.Run == nil && !b.Status.Succeeded: // an earlier operator's backup is not written over
 		return agenda{due: now}
 	case b.Status.Run != nil && b.Status.Run.Phase == etcdv1beta2.RunFailed && b.Status.Run.Generation != b.Generation:
-		return agenda{due: after(b.Status.Run.Due.UTC(), now)} // the spec says something else
+		return agenda{due: after(b, now)} // the spec says something else
 	}
 	return agenda{}
 }
 
 // after is now, or a moment after the last run, by whose time its pods are known.
-func after(last, now time.Time) time.Time {
+func after(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
+	last := since(b, now).UTC()
 	if now.After(last) {
 		return now
 	}
 	return last.Add(time.Second)
 }
+
+// ahead tells whether a time has not come yet, by more than clocks differ: it is of a wrong clock, or of somebody's
+// hand, and no time of the schedule is to wait for it.
+func ahead(at, now time.Time) bool { return at.After(now.Add(backup.Skew)) }
 
 func byCron(b *etcdv1beta2.EtcdBackup, policy etcdv1beta2.BackupPolicy, now time.Time) agenda {
 	s, err := schedule.Parse(policy.Schedule, policy.TimeZone)
@@ -62,7 +68,7 @@ func byCron(b *etcdv1beta2.EtcdBackup, policy etcdv1beta2.BackupPolicy, now time
 	if period < 0 { // none is known to follow
 		period = next.Sub(now)
 	}
-	return agenda{due: s.Latest(since(b), now).UTC(), next: next.UTC(), period: period}
+	return agenda{due: s.Latest(since(b, now), now).UTC(), next: next.UTC(), period: period}
 }
 
 // byInterval counts from the creation of the object. The CoreOS operator let an interval pass before
@@ -74,15 +80,15 @@ func byInterval(b *etcdv1beta2.EtcdBackup, every time.Duration, now time.Time) a
 		return agenda{next: first, period: every}
 	}
 	out := agenda{next: latest.Add(every), period: every}
-	if b.Status.Run == nil || latest.After(b.Status.Run.Due.Time) {
+	if b.Status.Run == nil || ahead(b.Status.Run.Due.Time, now) || latest.After(b.Status.Run.Due.Time) {
 		out.due = latest
 	}
 	return out
 }
 
 // since is after when a time of the schedule counts.
-func since(b *etcdv1beta2.EtcdBackup) time.Time {
-	if b.Status.Run != nil {
+func since(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
+	if b.Status.Run != nil && !ahead(b.Status.Run.Due.Time, now) {
 		return b.Status.Run.Due.Time
 	}
 	return b.CreationTimestamp.Time

@@ -31,6 +31,13 @@ func TestWhenABackupIsDue(t *testing.T) {
 		"each hour, the next":                     {newBackup(every(3600), inRun(done, 0)), time.Hour, "13:00:00", "14:00:00", ""},
 		"each hour, of many missed only the last": {newBackup(every(3600), inRun(failed, 0)), 10*time.Hour + time.Minute, "22:00:00", "23:00:00", ""},
 		"each hour, by a clock that was set back": {newBackup(every(3600)), -time.Minute, "", "12:00:00", ""},
+		"each hour, the last was of next year":    {newBackup(every(3600), inRun(done, nextYear)), time.Hour, "13:00:00", "14:00:00", ""},
+		"each hour, it failed, and was edited":    {newBackup(every(3600), inRun(failed, nextYear), edited), time.Hour, "13:00:00", "14:00:00", ""},
+		"each hour, by a clock a minute behind":   {newBackup(every(3600), inRun(done, time.Hour)), 59 * time.Minute, "", "13:00:00", ""},
+		"by cron, the last was of next year":      {newBackup(cron("30 * * * *", ""), inRun(done, nextYear)), time.Hour, "12:30:00", "13:30:00", ""},
+		"by cron, of next year, and edited":       {newBackup(cron("30 * * * *", ""), inRun(failed, nextYear), edited), time.Minute, "12:01:00", "12:30:00", ""},
+		"one of next year that failed, edited":    {newBackup(inRun(failed, nextYear), edited), time.Hour, "13:00:00", "", ""},
+		"one of next year, never again":           {newBackup(inRun(done, nextYear)), time.Hour, "", "", ""},
 		"by cron, not at once":                    {newBackup(cron("30 * * * *", "")), time.Minute, "", "12:30:00", ""},
 		"by cron, the first":                      {newBackup(cron("30 * * * *", "")), 31 * time.Minute, "12:30:00", "13:30:00", ""},
 		"by cron in a zone":                       {newBackup(cron("0 16 * * *", "Europe/Berlin")), 3 * time.Hour, "14:00:00", "14:00:00", ""},
@@ -49,6 +56,9 @@ func TestWhenABackupIsDue(t *testing.T) {
 		}
 	}
 }
+
+// nextYear is behind noon what no clock is by chance.
+const nextYear = 366 * 24 * time.Hour
 
 func clock(at time.Time) string {
 	if at.IsZero() {

@@ -18,6 +18,7 @@ import (
 // What is known of a run, or of a pod that ended without a word of its own.
 const (
 	reasonMoved     = "SpecChanged"
+	reasonAhead     = "NotYetDue"
 	reasonPodFailed = "PodFailed"
 	reasonPodSilent = "PodSilent"
 	// reasonPodUnbegun is of one that its kubelet has never spoken of, or that is not there at all.

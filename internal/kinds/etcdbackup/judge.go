@@ -30,8 +30,8 @@ type verdict struct {
 	// waits tells what the run is waiting for, and stuck whether that may need a hand.
 	waits string
 	stuck bool
-	// moved ends the run: the spec has it saved elsewhere by now.
-	moved bool
+	// over, if any, is why the run ends whatever its pods do.
+	over *backup.Result
 	// saved and proven are how the tasks of the run ended, nil while they have not.
 	saved, proven *backup.Result
 	// late tells that another run is due while this one is at work, and next when the next is; zero: none is.
@@ -47,8 +47,8 @@ func judge(b *etcdv1beta2.EtcdBackup, f facts) verdict {
 	a := agendaOf(b, f.now)
 	v := verdict{wrong: a.wrong, next: a.next, late: !a.due.IsZero() && !b.Spec.Suspend}
 	switch t, ok := atWork(b); {
-	case ok && moved(b, b.Status.Run.Place):
-		v.moved = true
+	case ok && isOver(b, f.now) != nil:
+		v.over = isOver(b, f.now)
 	case ok && t == save:
 		v.saved = f.try(b, &v, save)
 	case ok:

@@ -87,3 +87,36 @@ func TestARunEndsWhenTheSpecHasItSavedElsewhere(t *testing.T) {
 		}
 	}
 }
+
+func TestARunOfATimeThatHasNotComeEndsAndTheScheduleGoesOn(t *testing.T) {
+	for phase, c := range map[string]struct {
+		task task
+		want string
+	}{
+		etcdv1beta2.RunRunning: {save, "False NotYetDue: this backup was begun as one of 2027-08-02T12:00:00Z, which has not come yet: a clock is wrong or was, or somebody wrote status.run" +
+			"; the last that succeeded is " + sevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
+		etcdv1beta2.RunVerifying: {verify, "True Saved: Saved " + sevenMade},
+	} {
+		b := newBackup(every(3600), verified(1), hasSaved, inRun(phase, nextYear), settled)
+		pod := podOf(b, c.task, 1)
+		f := facts{now: noon, pods: pods(pod)}
+		out := reported(t, b, f)
+		if got := conditionOf(out, "Ready"); got != c.want {
+			t.Errorf("%s: expected\n%s, got\n%s", phase, c.want, got)
+		}
+		if plan := (&reconciler{}).Plan(b, facts{now: noon}, noon); len(plan.Children) > 0 {
+			t.Errorf("%s: expected no pod to be made", phase)
+		}
+		next := reported(t, out, facts{})
+		if run := next.Status.Run; run.Phase != etcdv1beta2.RunRunning || !run.Due.Time.Equal(noon) {
+			t.Errorf("%s: expected the one of noon to follow, got %+v", phase, run)
+		}
+		if (&reconciler{}).Plan(next, facts{now: noon}, noon).Stays(&pod) {
+			t.Errorf("%s: expected its pod to go when another run is begun", phase)
+		}
+	}
+	once := newBackup(inRun(etcdv1beta2.RunRunning, nextYear))
+	if v := judge(once, facts{now: noon}); v.over != nil || v.make == nil {
+		t.Errorf("expected a backup that is made once, and not named by a time, to be made, got %+v", v)
+	}
+}

@@ -74,7 +74,8 @@ func (f facts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 		if !begun(pod) && slices.ContainsFunc(givenUp, isOf) {
 			return false
 		}
-		return !dueOf(pod).Before(b.Status.Run.Due.Time) || // or later: this view is old
+		due := dueOf(pod)
+		return !due.Before(b.Status.Run.Due.Time) && !ahead(due, f.now) || // or later: this view is old
 			slices.ContainsFunc(works, isOf)
 	}
 }

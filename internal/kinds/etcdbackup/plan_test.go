@@ -117,7 +117,7 @@ func TestAnObstacleKeepsAPodFromBeingMade(t *testing.T) {
 
 func TestPodsOfTheLastRunStayAndThoseOfEarlierOnesGo(t *testing.T) {
 	b := newBackup(every(3600), inRun(etcdv1beta2.RunSucceeded, time.Hour))
-	stays := (&reconciler{}).Plan(b, facts{now: noon}, noon).Stays
+	stays := (&reconciler{}).Plan(b, facts{now: noon.Add(2 * time.Hour)}, noon).Stays
 	for name, c := range map[string]struct {
 		pod  corev1.Pod
 		want bool

@@ -28,7 +28,7 @@ func (a agenda) retried(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
 		return a
 	}
 	if run.Generation != b.Generation {
-		a.due = after(run.Due.UTC(), now)
+		a.due = after(b, now)
 		return a
 	}
 	if run.Ended == nil || slices.Contains(byConfiguration, backup.Reason(run.Reason)) {

@@ -34,8 +34,8 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 	set := condition.Set{Conditions: &b.Status.Conditions, Generation: b.Generation, Now: now}
 	v := judge(b, f)
 	switch _, busy := atWork(b); {
-	case v.moved:
-		reportMoved(set, b, now)
+	case v.over != nil:
+		reportOver(set, b, *v.over, now)
 	case v.saved != nil:
 		reportSaved(set, b, *v.saved, now)
 	case v.proven != nil:
