@@ -51,8 +51,8 @@ type EtcdRestoreSpec struct {
 	// +required
 	EtcdCluster ClusterReference `json:"etcdCluster"`
 
-	// object is a backup of the path, named as in the bucket or on the volume. By default it is the one at the
-	// path itself, or else the newest of a schedule.
+	// object is a backup of the path, named as in the bucket or on the volume. By default it is the
+	// one that was saved last as its record says, be it of a schedule or the one at the path itself.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Object string `json:"object,omitempty"`

@@ -181,6 +181,9 @@ type RestoreProgress struct {
 	Object string `json:"object,omitempty"`
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
+	// savedAt is when the backup was saved, as its record says.
+	// +optional
+	SavedAt *metav1.Time `json:"savedAt,omitempty"`
 	// reason and message tell what keeps it from going on.
 	// +optional
 	Reason string `json:"reason,omitempty"`

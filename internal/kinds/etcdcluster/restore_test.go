@@ -67,7 +67,7 @@ func (w world) serving() world {
 	return w
 }
 
-var whole = backup.Result{Outcome: backup.Succeeded, Object: "backups/example", Revision: 42, RestoredRevision: 1_000_000_042}
+var whole = backup.Result{Outcome: backup.Succeeded, Object: "backups/example", Revision: 42, RestoredRevision: 1_000_000_042, SavedAt: noon.Add(-time.Hour)}
 
 func TestTheSeedBeginsBesideTheClusterWithTheBackup(t *testing.T) {
 	w := observed(newCluster(withClaims), 3).wantsRestore().takenUp()
@@ -91,7 +91,7 @@ func TestTheClusterGoesOverToTheSeedWithOneWriteAndOnlyWhenThatServes(t *testing
 	}
 	got := report(begun.restored(whole).serving()).Status
 	if got.ClusterID != "00000000000000c2" || got.Lineage != "uid-of-restore" || got.Restore.Phase != etcdv1beta2.PhaseRestored ||
-		len(got.Membership) != 1 || got.Restore.Revision != 1_000_000_042 || got.FormedWith != "3.5.35" {
+		len(got.Membership) != 1 || got.Restore.Revision != 1_000_000_042 || !got.Restore.SavedAt.Equal(&metav1.Time{Time: noon.Add(-time.Hour)}) || got.FormedWith != "3.5.35" {
 		t.Errorf("expected the seed to be the cluster, got %+v", got)
 	}
 	if available := conditionOf(&etcdv1beta2.EtcdCluster{Status: got}, etcdv1beta2.EtcdClusterAvailable); !strings.HasPrefix(available, "False Restoring: ") {

@@ -6,6 +6,7 @@ package etcdcluster
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,6 +118,7 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 	at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseRestored, "", ""
 	if result := restoreResult(seed.pod); result != nil {
 		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message // which is a warning
+		at.SavedAt = savedAt(*result)
 	}
 	at.FormerVoters = votersOf(s.Membership)
 	noteRecovered(s)
@@ -127,6 +129,14 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 	s.Size, s.CurrentVersion, s.TargetVersion = 1, f.view.Status[seed.id].Version, ""
 	// What etcdutl writes can be read by all; what the members have written since began with this version.
 	s.FormedWith, s.SnapshotFrom = s.CurrentVersion, 0
+}
+
+// savedAt is when the backup was saved that was restored, nil if nobody knows.
+func savedAt(result backup.Result) *metav1.Time {
+	if result.SavedAt.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: result.SavedAt.Truncate(time.Second)}
 }
 
 // whyNotRestored tells what keeps the seed from serving; without a reason it only takes its time.

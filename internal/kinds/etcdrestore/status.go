@@ -48,12 +48,20 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 	case at == nil:
 		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet%s", name, behind(f.cluster))
 	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
-		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, from revision %d on", name, at.Object, at.Revision) + but(at)
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, %s, from revision %d on", name, at.Object, saved(at), at.Revision) + but(at)
 	case at.Phase == etcdv1beta2.PhaseRestored:
 		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has gone over to the restored member, and does not serve clients yet", name)
 	default:
 		return cmp.Or(at.Reason, etcdv1beta2.ReasonRestoring), at.Message + "; until it serves the cluster stays what it is"
 	}
+}
+
+// saved tells when the backup was saved: that is from when on what was written is gone.
+func saved(at *etcdv1beta2.RestoreProgress) string {
+	if at.SavedAt == nil {
+		return "of which no record tells when it was saved"
+	}
+	return "saved at " + at.SavedAt.UTC().Format(time.RFC3339)
 }
 
 // behind tells what a restore that was not taken up waits for.

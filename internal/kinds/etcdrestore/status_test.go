@@ -34,11 +34,15 @@ type option func(*etcdv1beta2.EtcdCluster)
 func of(uid, phase string, options ...option) facts {
 	c := &etcdv1beta2.EtcdCluster{}
 	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: uid, Phase: phase, Object: "backups/example", Revision: 1_000_000_042, Message: "member example-0 reads the backup"}
+	c.Status.Restore.SavedAt = &metav1.Time{Time: noon.Add(-17 * time.Minute)}
 	for _, o := range options {
 		o(c)
 	}
 	return facts{cluster: c}
 }
+
+// unrecorded has nobody know when the backup was saved.
+func unrecorded(c *etcdv1beta2.EtcdCluster) { c.Status.Restore.SavedAt = nil }
 
 func annotated(c *etcdv1beta2.EtcdCluster) {
 	c.Annotations = map[string]string{common.PausedAnnotation: "true"}
@@ -77,7 +81,7 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		"the cluster is paused by annotation": {of("", "", annotated), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
 		"it is paused in the middle":          {of(mine, etcdv1beta2.PhaseRestoring, annotated), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
 		"it sleeps in the middle":             {of(mine, etcdv1beta2.PhaseRestoring, asleep), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
-		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), annotated), "True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on", true},
+		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), annotated), "True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
 		"it is not taken up yet":              {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not taken it up yet", false},
 		"another is under way":                {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not taken it up yet: an earlier restore, which was deleted, is called off first", false},
 		"another was called off":              {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
@@ -91,10 +95,11 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		"a quorum was lost since": {of("uid-of-recovery", etcdv1beta2.PhaseRestored, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{Former: mine}
 		}), "True Restored: EtcdCluster example was restored, and has lost its quorum since; it went on from what was left", true},
-		"what was restored is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on", true},
+		"what was restored is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
+		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves backups/example, of which no record tells when it was saved, from revision 1000000042 on", true},
 		"it was named although a proof had found it corrupt": {
 			of(mine, etcdv1beta2.PhaseRestored, serving, saying("a proof has found it corrupt")),
-			"True Restored: EtcdCluster example serves backups/example, from revision 1000000042 on; a proof has found it corrupt", true,
+			"True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on; a proof has found it corrupt", true,
 		},
 	} {
 		r := newRestore()
