@@ -6,11 +6,13 @@ package etcdbackup
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -73,6 +75,14 @@ func deadline(pod *corev1.Pod) time.Time {
 // begun tells whether a kubelet has said something of a pod.
 func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
+}
+
+// outdated tells whether a pod does not work yet and was made for an earlier spec: what it waits for may be what the
+// spec was mended of, such as a node that nobody has. It is made anew, under its name: so it is gone before.
+func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
+	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
+	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
+	return err == nil && generation < b.Generation && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
 }
 
 // overdue is the end of a proof whose container does not run when the next backup is due: that is not to wait for it.

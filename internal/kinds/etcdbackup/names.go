@@ -24,6 +24,8 @@ const (
 	attemptLabel = "etcd.opcrew.io/attempt"
 	// orderAnnotation of a pod is what it is to do.
 	orderAnnotation = "etcd.opcrew.io/order"
+	// generationAnnotation of a pod is that of the spec that it was made for.
+	generationAnnotation = "etcd.opcrew.io/generation"
 
 	// longestName of an object of which a pod's name is made: that has 253 characters at most.
 	longestName = 200

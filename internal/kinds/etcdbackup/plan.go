@@ -59,7 +59,7 @@ func (f facts) child(b *etcdv1beta2.EtcdBackup, w work) []ensure.Child {
 }
 
 // stay tells which pods stay: those of the last run, whose logs may be wanted, but not one that was given up before
-// it had begun. It would work beside its successor, should its node come up.
+// it had begun, which would work beside its successor, should its node come up; nor one that is to be made anew.
 func (f facts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }
@@ -71,7 +71,7 @@ func (f facts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 			return true
 		}
 		isOf := func(w work) bool { return w.podName(b) == pod.Name }
-		if !begun(pod) && slices.ContainsFunc(givenUp, isOf) {
+		if outdated(b, pod) || !begun(pod) && slices.ContainsFunc(givenUp, isOf) {
 			return false
 		}
 		due := dueOf(pod)

@@ -4,6 +4,8 @@
 package etcdbackup
 
 import (
+	"strconv"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -45,7 +47,7 @@ func pod(b *etcdv1beta2.EtcdBackup, f facts, w work, order string) *corev1ac.Pod
 	}
 	return corev1ac.Pod(w.podName(b), b.Namespace).
 		WithLabels(w.labels()).
-		WithAnnotations(map[string]string{orderAnnotation: order}).
+		WithAnnotations(map[string]string{orderAnnotation: order, generationAnnotation: strconv.FormatInt(b.Generation, 10)}).
 		WithSpec(spec)
 }
 

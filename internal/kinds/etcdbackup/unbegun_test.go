@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
@@ -120,5 +121,41 @@ func TestAProofThatCannotBeMadeDoesNotHoldUpTheNextBackup(t *testing.T) {
 	out := reported(t, b, facts{obstacle: &obstacle{etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"}})
 	if ready := conditionOf(out, "Ready"); out.Status.Run.Phase != etcdv1beta2.RunSucceeded || !strings.HasPrefix(ready, "False SecretMissing: ") {
 		t.Errorf("expected the run to have ended, got %s, %s", out.Status.Run.Phase, ready)
+	}
+}
+
+// madeFor has a pod have been made for a generation of the spec.
+func madeFor(generation string) podOption {
+	return func(pod *corev1.Pod) { pod.Annotations = map[string]string{generationAnnotation: generation} }
+}
+
+// The spec may have been mended of what it waits for: a selector that no node has, or a Secret for its image.
+func TestAPodThatDoesNotWorkYetIsMadeAnewForAnotherSpec(t *testing.T) {
+	b := newBackup(hourly, inRun(etcdv1beta2.RunRunning, 0), edited)
+	proof := newBackup(hourly, hasSaved, verified(1), inRun(etcdv1beta2.RunVerifying, 0), edited)
+	for name, c := range map[string]struct {
+		backup *etcdv1beta2.EtcdBackup
+		pod    corev1.Pod
+		stays  bool
+	}{
+		"no node takes it":                       {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("1")), false},
+		"its node says nothing":                  {b, podOf(b, save, 1, bound(time.Minute), madeFor("1")), false},
+		"its image is not there":                 {b, podOf(b, save, 1, unpulled, madeFor("1")), false},
+		"it is a proof":                          {proof, podOf(proof, verify, 1, unplaced(time.Minute), madeFor("1")), false},
+		"it was made for this spec":              {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("2")), true},
+		"this view of the spec is old":           {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("3")), true},
+		"nobody knows for which spec":            {b, podOf(b, save, 1, unplaced(time.Minute)), true},
+		"it is at work":                          {b, podOf(b, save, 1, madeFor("1")), true},
+		"it has ended":                           {b, podOf(b, save, 1, told(0, away), madeFor("1")), true},
+		"its kubelet did not take it":            {b, podOf(b, save, 1, wordless("OutOfcpu"), unbegun, madeFor("1")), true},
+		"it has ended, beside another container": {b, podOf(b, save, 1, told(0, good), withSidecar, madeFor("1")), true},
+	} {
+		if got := (&reconciler{}).Plan(c.backup, facts{now: noon, pods: pods(c.pod)}, noon).Stays(&c.pod); got != c.stays {
+			t.Errorf("%s: expected that it stays: %t, got %t", name, c.stays, got)
+		}
+	}
+	plan := (&reconciler{}).Plan(b, facts{now: noon}, noon)
+	if made := plan.Children[0].Object.(*corev1ac.PodApplyConfiguration); made.Annotations[generationAnnotation] != "2" || made.Labels[attemptLabel] != "1" {
+		t.Errorf("expected the same attempt to be made for the spec as it is, got %v, %v", made.Annotations, made.Labels)
 	}
 }
