@@ -105,9 +105,16 @@ func (a *Applier) findStripped(ctx context.Context, in *intent) (found, error) {
 	if err := a.live.Get(ctx, in.ObjectKey, object); err != nil {
 		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
 	}
-	why := fmt.Sprintf("%s has lost the label %s: %s, by which the operator sees what becomes of it; put it back, or delete the object",
-		in.Ref, common.ManagedByLabel, common.Name)
-	return found{object: object, stripped: why}, nil
+	return found{object: object, stripped: in.whyStripped()}, nil
+}
+
+// whyStripped tells what to do with a child that the cache does not see. Nobody is to delete what cannot be had again.
+func (in *intent) whyStripped() string {
+	out := fmt.Sprintf("%s has lost the label %s: %s, by which the operator sees what becomes of it; put it back", in.Ref, common.ManagedByLabel, common.Name)
+	if in.child.Data != nil {
+		return out
+	}
+	return out + ", or delete the " + in.Kind
 }
 
 // ours tells whether an object is the child: made for owner, or data that an earlier owner
