@@ -262,6 +262,9 @@ type BackupRun struct {
 	// generation of the spec that it was made for.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
+	// retry is what the annotation etcd.opcrew.io/retry was when it was begun.
+	// +optional
+	Retry string `json:"retry,omitempty"`
 	// place is where the spec has it saved to, and of what. It ends when that changes.
 	// +optional
 	Place string `json:"place,omitempty"`
@@ -274,6 +277,9 @@ type BackupRun struct {
 	// +optional
 	Failures int32 `json:"failures,omitempty"`
 }
+
+// RetryAnnotation of an EtcdBackup asks, with each new value, that a run that failed is made again.
+const RetryAnnotation = "etcd.opcrew.io/retry"
 
 // Phases of a run.
 const (

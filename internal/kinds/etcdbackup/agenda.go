@@ -36,8 +36,8 @@ func agendaOf(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
 		return byInterval(b, time.Duration(policy.BackupIntervalInSecond)*time.Second, now).retried(b, now)
 	case b.Status.Run == nil && !b.Status.Succeeded: // an earlier operator's backup is not written over
 		return agenda{due: now}
-	case b.Status.Run != nil && b.Status.Run.Phase == etcdv1beta2.RunFailed && b.Status.Run.Generation != b.Generation:
-		return agenda{due: after(b, now)} // the spec says something else
+	case b.Status.Run != nil && b.Status.Run.Phase == etcdv1beta2.RunFailed && asksAgain(b):
+		return agenda{due: after(b, now)}
 	}
 	return agenda{}
 }

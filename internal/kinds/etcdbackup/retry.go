@@ -20,14 +20,20 @@ var byConfiguration = []backup.Reason{
 	backup.ReasonBadOrder, backup.ReasonSecretInvalid, backup.ReasonAccessDenied, backup.ReasonBucketMissing, backup.ReasonDiskFull,
 }
 
-// retried has a run that failed be followed by another before the next time of the schedule: at once for another
-// spec, and else after a while if what it failed by may have passed. That is a run as any, of a time of its own.
+// asksAgain tells whether the last run was made for another spec, or somebody has asked for one more try since.
+func asksAgain(b *etcdv1beta2.EtcdBackup) bool {
+	asked := b.Annotations[etcdv1beta2.RetryAnnotation]
+	return b.Status.Run.Generation != b.Generation || asked != "" && asked != b.Status.Run.Retry
+}
+
+// retried has a run that failed be followed by another before the next time of the schedule: at once if
+// somebody asks for it, and else after a while if what it failed by may have passed. That is a run as any, of a time of its own.
 func (a agenda) retried(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
 	run := b.Status.Run
 	if a.wrong != "" || !a.due.IsZero() || run == nil || run.Phase != etcdv1beta2.RunFailed {
 		return a
 	}
-	if run.Generation != b.Generation {
+	if asksAgain(b) {
 		a.due = after(b, now)
 		return a
 	}

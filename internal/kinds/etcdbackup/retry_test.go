@@ -4,6 +4,7 @@
 package etcdbackup
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,11 @@ func TestWhenARunThatFailedIsMadeAgain(t *testing.T) {
 		"not if nobody knows when it failed":   {hourly(), 50 * time.Minute, "", "13:00:00", 0},
 		"by cron":                              {newBackup(cron("0 */6 * * *", ""), inRun("", 0), gaveUp(2*time.Minute, away, 8)), 3 * time.Minute, "", "14:10:00", 0},
 		"by cron, after half of it at most":    {newBackup(cron("0 */6 * * *", ""), inRun("", 0), gaveUp(2*time.Minute, away, 99)), 3 * time.Minute, "", "15:02:00", 0},
+		"if it was denied, when somebody asks": {hourly(gaveUp(2*time.Minute, denied, 1), asked("2")), 4 * time.Minute, "12:04:00", "13:00:00", 0},
+		"of one that is made once, when asked": {newBackup(inRun("", 0), gaveUp(2*time.Minute, away, 1), asked("2")), time.Hour, "13:00:00", "", 0},
+		"not when that was asked before":       {newBackup(inRun("", 0), gaveUp(2*time.Minute, away, 1), asked("1")), time.Hour, "", "", 0},
+		"not when nobody asks any more":        {newBackup(inRun("", 0), gaveUp(2*time.Minute, away, 1), asked("")), time.Hour, "", "", 0},
+		"nor if it succeeded":                  {newBackup(inRun(etcdv1beta2.RunSucceeded, 0), hasSaved, asked("2")), time.Hour, "", "", 0},
 		"of one that is made only once":        {newBackup(inRun("", 0), gaveUp(2*time.Minute, away, 1)), time.Hour, "", "", 0},
 	} {
 		got := agendaOf(c.backup, noon.Add(c.after))
@@ -43,6 +49,32 @@ func TestWhenARunThatFailedIsMadeAgain(t *testing.T) {
 			t.Errorf("%s: expected it to be due at %q after %d, and the next at %q; got %q after %d, and %q",
 				name, c.due, c.tried, c.next, clock(got.due), got.tried, clock(got.next))
 		}
+	}
+}
+
+// asked has somebody ask for another try, of a run that was begun when they had asked for try 1.
+func asked(value string) option {
+	return func(b *etcdv1beta2.EtcdBackup) {
+		b.Annotations, b.Status.Run.Retry = map[string]string{etcdv1beta2.RetryAnnotation: value}, "1"
+	}
+}
+
+func TestABackupThatFailedForGoodSaysWhatToDo(t *testing.T) {
+	const words = "S3: connection refused; no backup has succeeded yet; it is not made again by itself: " +
+		"edit the object, give its annotation etcd.opcrew.io/retry a new value, or make another"
+	b := newBackup(inRun(etcdv1beta2.RunRunning, 0))
+	failed := reported(t, b, facts{pods: pods(podOf(b, save, 3, told(0, away)))})
+	if got := conditionOf(failed, "Ready"); got != "False ServerUnreachable: "+words {
+		t.Errorf("expected Ready to say how to go on, got %s", got)
+	}
+	failed.Annotations = map[string]string{etcdv1beta2.RetryAnnotation: "please"}
+	again := reported(t, failed, facts{})
+	if run := again.Status.Run; run.Phase != etcdv1beta2.RunRunning || run.Retry != "please" || strings.Contains(conditionOf(again, "Ready"), "by itself") {
+		t.Errorf("expected another run to be begun for it, got %+v, %s", run, conditionOf(again, "Ready"))
+	}
+	hourly := newBackup(every(3600), inRun(etcdv1beta2.RunRunning, 0))
+	if got := conditionOf(reported(t, hourly, facts{pods: pods(podOf(hourly, save, 3, told(0, away)))}), "Ready"); strings.Contains(got, "by itself") {
+		t.Errorf("expected nobody to be told to do what the schedule does, got %s", got)
 	}
 }
 

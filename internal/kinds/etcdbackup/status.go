@@ -45,7 +45,10 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 	case busy:
 		reportUnderWay(set, b, f, v, done)
 	case !v.open.IsZero():
-		b.Status.Run = &etcdv1beta2.BackupRun{Due: metav1.NewTime(v.open), Phase: etcdv1beta2.RunRunning, Generation: b.Generation, Place: whereTo(b), Failures: v.tried}
+		b.Status.Run = &etcdv1beta2.BackupRun{
+			Due: metav1.NewTime(v.open), Phase: etcdv1beta2.RunRunning, Generation: b.Generation, Retry: b.Annotations[etcdv1beta2.RetryAnnotation],
+			Place: whereTo(b), Failures: v.tried,
+		}
 		reportAtWork(set, b, v)
 	case b.Status.Run != nil || b.Status.Succeeded:
 		reportAsRecorded(set, b)
@@ -81,7 +84,7 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 	if result.Outcome != backup.Succeeded {
 		s.Succeeded, s.Reason = false, result.Message
 		noteFailed(s.Run, result, now)
-		set.False(etcdv1beta2.EtcdBackupSaved, reasonOf(result), result.Message+lastGood(b))
+		set.False(etcdv1beta2.EtcdBackupSaved, reasonOf(result), result.Message+lastGood(b)+howOn(b))
 		return
 	}
 	s.Run.Phase, s.Run.Failures = etcdv1beta2.RunSucceeded, 0
@@ -130,7 +133,7 @@ func reportAsRecorded(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	case b.Status.Succeeded && (c == nil || c.Status != metav1.ConditionTrue):
 		set.True(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSaved, "Saved "+said(recorded(b)))
 	case !b.Status.Succeeded && (c == nil || c.Status != metav1.ConditionFalse || c.Reason == etcdv1beta2.ReasonInvalidSpec):
-		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonBackupFailed, b.Status.Reason+lastGood(b))
+		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonBackupFailed, b.Status.Reason+lastGood(b)+howOn(b))
 	default:
 		c.ObservedGeneration = set.Generation
 	}

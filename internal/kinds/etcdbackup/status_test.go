@@ -19,6 +19,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 	const running, verifying, done, failed = etcdv1beta2.RunRunning, etcdv1beta2.RunVerifying, etcdv1beta2.RunSucceeded, etcdv1beta2.RunFailed
 	run, again, proof := newBackup(inRun(running, 0)), newBackup(every(3600), inRun(running, 0), hasSaved), newBackup(verified(1), inRun(verifying, 0), hasSaved)
 	earlier := "; the last that succeeded is " + sevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"
+	handwork := "; it is not made again by itself: edit the object, give its annotation etcd.opcrew.io/retry a new value, or make another"
 	first, second := podOf(run, save, 1).Name, podOf(run, save, 2).Name
 	corrupt := backup.Result{Outcome: backup.Failed, Reason: "Corrupt", Message: "its hash is another"}
 	for name, c := range map[string]struct {
@@ -37,7 +38,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		"an attempt failed":                   {run, pods(podOf(run, save, 1, told(0, away))), "False Retrying: attempt 1 of 3 failed: S3: connection refused; the next is pod " + second + "; no backup has succeeded yet"},
 		"and the next is made":                {run, pods(podOf(run, save, 1, told(0, away)), podOf(run, save, 2)), "False Retrying: attempt 1 of 3 failed: S3: connection refused; the next is pod " + second + "; no backup has succeeded yet"},
 		"one given up was done after all":     {run, pods(podOf(run, save, 1, told(0, good)), podOf(run, save, 2)), "False Running: The first backup is being made by pod " + second},
-		"all attempts failed":                 {run, pods(podOf(run, save, 3, told(0, away))), "False ServerUnreachable: S3: connection refused; no backup has succeeded yet"},
+		"all attempts failed":                 {run, pods(podOf(run, save, 3, told(0, away))), "False ServerUnreachable: S3: connection refused; no backup has succeeded yet" + handwork},
 		"a later one is made":                 {again, pods(podOf(again, save, 1)), "True Saved: Saved " + sevenMade},
 		"a later one fails":                   {again, pods(podOf(again, save, 3, told(0, away))), "False ServerUnreachable: S3: connection refused" + earlier},
 		"a later one ended without a word":    {again, pods(podOf(again, save, 3, wordless("Evicted"))), "False PodFailed: pod " + podOf(again, save, 3).Name + " ended: Evicted" + earlier},
@@ -48,7 +49,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		"its order makes no sense":            {newBackup(inRun(running, 0), withPath("backups/../x")), nil, "False InvalidSpec: the path \"backups/../x\" has an empty part, or one of dots"},
 		"it rests":                            {newBackup(every(3600), inRun(done, 0), hasSaved), nil, "True Saved: Saved " + sevenMade},
 		"it rests, and its conditions went":   {newBackup(every(3600), inRun(done, 0), hasSaved, unsaid), nil, "True Saved: Saved " + sevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
-		"it failed, and its conditions went":  {newBackup(inRun(failed, 0), hasFailed, unsaid), nil, "False BackupFailed: S3: connection refused; no backup has succeeded yet"},
+		"it failed, and its conditions went":  {newBackup(inRun(failed, 0), hasFailed, unsaid), nil, "False BackupFailed: S3: connection refused; no backup has succeeded yet" + handwork},
 		"its run was made up by hand":         {newBackup(inRun(verifying, 0), verified(1)), nil, "False BackupFailed: ; no backup has succeeded yet"},
 		"another operator has made it":        {newBackup(fromCoreOS), nil, "True Saved: Saved by another operator: revision 7"},
 		"the first is due later":              {newBackup(cron("30 * * * *", "")), nil, "False Waiting: The first backup is due at 2026-08-01T12:30:00Z"},

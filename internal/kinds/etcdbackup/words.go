@@ -47,6 +47,14 @@ func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	return "; the last that succeeded is " + said(b.Status.Last)
 }
 
+// howOn tells what to do about a backup that failed and that nothing makes again by itself.
+func howOn(b *etcdv1beta2.EtcdBackup) string {
+	if run := b.Status.Run; periodic(b) || run == nil || run.Phase != etcdv1beta2.RunFailed || asksAgain(b) {
+		return ""
+	}
+	return "; it is not made again by itself: edit the object, give its annotation " + etcdv1beta2.RetryAnnotation + " a new value, or make another"
+}
+
 // reasonOf is the reason of a result as a condition's.
 func reasonOf(result backup.Result) string {
 	if result.Reason == "" {

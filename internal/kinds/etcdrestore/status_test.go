@@ -95,7 +95,7 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		"a quorum was lost since": {of("uid-of-recovery", etcdv1beta2.PhaseRestored, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{Former: mine}
 		}), "True Restored: EtcdCluster example was restored, and has lost its quorum since; it went on from what was left", true},
-		"what was restored is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
+		"what was restored is served":  {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
 		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves backups/example, of which no record tells when it was saved, from revision 1000000042 on", true},
 		"it was named although a proof had found it corrupt": {
 			of(mine, etcdv1beta2.PhaseRestored, serving, saying("a proof has found it corrupt")),
