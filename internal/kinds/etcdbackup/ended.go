@@ -5,6 +5,9 @@ package etcdbackup
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -77,12 +80,12 @@ func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
 }
 
-// outdated tells whether a pod does not work yet and was made for an earlier spec: what it waits for may be what the
+// outdated tells whether a pod does not work yet and was made for an earlier spec, with other wishes: what it waits for may be what the
 // spec was mended of, such as a node that nobody has. It is made anew, under its name: so it is gone before.
 func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
 	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
 	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
-	return err == nil && generation < b.Generation && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
+	return err == nil && generation < b.Generation && pod.Annotations[wishesAnnotation] != wishes(b) && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
 }
 
 // overdue is the end of a proof whose container does not run when the next backup is due: that is not to wait for it.
@@ -130,4 +133,14 @@ func lastWords(pod *corev1.Pod) string {
 		return fmt.Sprintf("%s, exit code %d", cmp.Or(t.Reason, "Error"), t.ExitCode)
 	}
 	return "its phase is " + string(pod.Status.Phase)
+}
+
+// wishes is a hash of what a spec says of pods.
+func wishes(b *etcdv1beta2.EtcdBackup) string {
+	text, err := json.Marshal(b.Spec.Pod)
+	if err != nil { // plain data
+		panic(fmt.Errorf("encode the wishes of a backup: %w", err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }

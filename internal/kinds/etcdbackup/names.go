@@ -24,8 +24,9 @@ const (
 	attemptLabel = "etcd.opcrew.io/attempt"
 	// orderAnnotation of a pod is what it is to do.
 	orderAnnotation = "etcd.opcrew.io/order"
-	// generationAnnotation of a pod is that of the spec that it was made for.
-	generationAnnotation = "etcd.opcrew.io/generation"
+	// generationAnnotation of a pod is that of the spec that it was made for, wishesAnnotation a hash of what that says
+	// of pods.
+	generationAnnotation, wishesAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/wishes"
 
 	// longestName of an object of which a pod's name is made: that has 253 characters at most.
 	longestName = 200

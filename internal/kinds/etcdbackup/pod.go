@@ -47,7 +47,7 @@ func pod(b *etcdv1beta2.EtcdBackup, f facts, w work, order string) *corev1ac.Pod
 	}
 	return corev1ac.Pod(w.podName(b), b.Namespace).
 		WithLabels(w.labels()).
-		WithAnnotations(map[string]string{orderAnnotation: order, generationAnnotation: strconv.FormatInt(b.Generation, 10)}).
+		WithAnnotations(map[string]string{orderAnnotation: order, generationAnnotation: strconv.FormatInt(b.Generation, 10), wishesAnnotation: wishes(b)}).
 		WithSpec(spec)
 }
 

@@ -129,6 +129,11 @@ func madeFor(generation string) podOption {
 	return func(pod *corev1.Pod) { pod.Annotations = map[string]string{generationAnnotation: generation} }
 }
 
+// wishing has a pod have been made as a spec says.
+func wishing(b *etcdv1beta2.EtcdBackup) podOption {
+	return func(pod *corev1.Pod) { pod.Annotations[wishesAnnotation] = wishes(b) }
+}
+
 // The spec may have been mended of what it waits for: a selector that no node has, or a Secret for its image.
 func TestAPodThatDoesNotWorkYetIsMadeAnewForAnotherSpec(t *testing.T) {
 	b := newBackup(hourly, inRun(etcdv1beta2.RunRunning, 0), edited)
@@ -143,6 +148,7 @@ func TestAPodThatDoesNotWorkYetIsMadeAnewForAnotherSpec(t *testing.T) {
 		"its image is not there":                 {b, podOf(b, save, 1, unpulled, madeFor("1")), false},
 		"it is a proof":                          {proof, podOf(proof, verify, 1, unplaced(time.Minute), madeFor("1")), false},
 		"it was made for this spec":              {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("2")), true},
+		"another field was edited":               {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("1"), wishing(b)), true},
 		"this view of the spec is old":           {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("3")), true},
 		"nobody knows for which spec":            {b, podOf(b, save, 1, unplaced(time.Minute)), true},
 		"it is at work":                          {b, podOf(b, save, 1, madeFor("1")), true},
