@@ -80,8 +80,9 @@ func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
 }
 
-// outdated tells whether a pod does not work yet and was made for an earlier spec, with other wishes: what it waits for may be what the
-// spec was mended of, such as a node that nobody has. It is made anew, under its name: so it is gone before.
+// outdated tells whether a pod does not work yet and was made for an earlier spec, with other wishes: what it waits for
+// may be what the spec was mended of, such as a node that nobody has. It is made anew, under its name: so it is gone
+// before.
 func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
 	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
 	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""

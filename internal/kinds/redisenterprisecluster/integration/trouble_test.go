@@ -54,11 +54,10 @@ func TestWhatCannotBeIsToldAndWhatRunsGoesOn(t *testing.T) {
 	}
 }
 
-func TestAClassOfVolumesThatDoesNotExistIsToldInTheSchedulersWords(t *testing.T) {
+func TestAClassOfVolumesThatDoesNotExistIsNamed(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.PersistentSpec.StorageClassName = "missing" })
-	s.await("False Creating", "waiting for the home of pod 0")
-	s.awaitCondition(redisv1alpha1.ConditionPodsReady, "False Updating", "rec-0: it cannot be scheduled", "unbound immediate PersistentVolumeClaims")
+	s.await("False PodsNotReady", "rec-0: its claim redis-enterprise-storage-rec-0 has no volume", `"missing" not found`)
 }
 
 func TestAnImageThatCannotBePulledIsTold(t *testing.T) {
