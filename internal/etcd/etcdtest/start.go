@@ -13,6 +13,14 @@ import (
 
 // settle has all come about that follows from what runs now.
 func (w *World) settle() {
+	w.begin()
+	for _, c := range w.clusters {
+		w.settleOf(c)
+	}
+}
+
+// begin has processes look for their clusters that have not found them.
+func (w *World) begin() {
 	for _, p := range w.processes {
 		if p.cluster == nil && !p.hung {
 			p.cluster, p.id, p.reason = w.start(p.Process)
@@ -20,15 +28,18 @@ func (w *World) settle() {
 			w.mayRead(p)
 		}
 	}
-	for _, c := range w.clusters {
-		w.form(c)
-		c.elect(w.voting(c))
-		if c.leader != 0 {
-			w.publish(c)
-			w.agree(c)
-			w.snapshot(c)
-		}
+}
+
+// settleOf does what one cluster does by itself. A call to it changes nothing of others.
+func (w *World) settleOf(c *cluster) {
+	w.form(c)
+	c.elect(w.voting(c))
+	if c.leader == 0 {
+		return
 	}
+	w.publish(c)
+	w.agree(c)
+	w.snapshot(c)
 }
 
 // start finds the cluster of a process and its id there, or tells why it does not start.

@@ -206,8 +206,10 @@ func (s *store) call(ctx context.Context, name string, endpoints []string, effec
 	if fault != nil && !fault.After {
 		return w.fail(ctx, fault)
 	}
+	c := p.cluster // which a member that is removed leaves
 	answered, err := effect(p)
-	w.settle()
+	w.begin()
+	w.settleOf(c)
 	switch {
 	case fault != nil:
 		return w.fail(ctx, fault)

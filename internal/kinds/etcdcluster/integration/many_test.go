@@ -19,7 +19,7 @@ var clusters = flag.Int("clusters", 20, "how many clusters of three members run 
 
 // So many clusters cost what each of them costs, and nothing more once they are there.
 func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
-	s := newSite(t)
+	s := newSiteOf(t, 4+*clusters/16)
 	env.Settled(t, env.Audit.Mark(t))
 	mark, begin := env.Audit.Mark(t), time.Now()
 	for i := range *clusters {

@@ -53,8 +53,14 @@ var sites int
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	return newSiteOf(t, 4)
+}
+
+// newSiteOf is one of so many nodes; 110 pods fit on each.
+func newSiteOf(t *testing.T, nodes int) *site {
+	t.Helper()
 	sites++ // kwok does not play pods on a node that comes back under its old name
-	s := &site{T: t, nodes: env.Nodes(t, 4, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})}
+	s := &site{T: t, nodes: env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})}
 	s.ns = env.Namespace(t)
 	s.kubelets = etcdpods.Follow(t, env.Config, env.Client, store)
 	s.operator = env.Operator(t)
