@@ -115,6 +115,7 @@ func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTime
 	})
 	out.upgrade = e.timed(t, 3, etcd.V37, nil, func() { e.edit(t, fmt.Sprintf(`{"version":%q}`, etcd.V37)) })
 	e.remove(t)
+	t.Logf("round %d: %+v", round, out)
 	return out
 }
 

@@ -23,6 +23,8 @@ const (
 	readyTime = 2 * time.Second
 	// liveTime is how long it may take to say anything at all.
 	liveTime = 5 * time.Second
+	// startGrain is how soon after it a member is seen to be ready for the first time.
+	startGrain = 100 * time.Millisecond
 
 	maxAnswer = 16 << 10
 )
@@ -35,6 +37,7 @@ type health struct {
 	dialer  net.Dialer
 	opened  atomic.Bool // etcd's listener was seen
 	settled atomic.Bool // the latch was closed
+	started atomic.Bool // the member was ready once
 }
 
 func newHealth(o Options, start Start) *health {
@@ -59,21 +62,43 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready is the member when etcd is well. By then it is part of its cluster, and from then on it may
-// not begin with nothing; a member that joins may not either once it has a log, as it gets a vote
-// before it is well.
+// ready is the member when etcd is well. One that starts is waited for: a kubelet asks once in a second,
+// and a first answer of no would have clients and the operator wait for the next question.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
-	said, err := h.well(ctx)
-	if err == nil || h.joins() {
-		err = errors.Join(err, h.settle())
+	said, err := h.part(ctx)
+	for err != nil && !h.started.Load() && sleep(ctx, startGrain) == nil {
+		if again, now := h.part(ctx); ctx.Err() == nil { // else it tells of nothing but the time
+			said, err = again, now
+		}
 	}
 	if err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
+	h.started.Store(true)
 	fmt.Fprintln(w, said)
+}
+
+// part gives what etcd says when it is well. By then it is part of its cluster, and from then on it may
+// not begin with nothing; a member that joins may not either once it has a log, as it gets a vote
+// before it is well.
+func (h *health) part(ctx context.Context) (string, error) {
+	said, err := h.well(ctx)
+	if err == nil || h.joins() {
+		err = errors.Join(err, h.settle())
+	}
+	return said, err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // joins tells whether a member that joins has begun to.

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -60,6 +61,24 @@ func TestAMemberIsReadyWhenEtcdSaysSo(t *testing.T) {
 	code, body = http.StatusOK, `{"health":"true"}`
 	expect(200, body)
 	h.expectLatch(t, true)
+}
+
+// A kubelet asks once in a second: who is told no has clients wait for the next time.
+func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
+	var asked atomic.Int32
+	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) < 4 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	if code, text := probe("/readyz"); code != 200 || asked.Load() != 4 {
+		t.Errorf("expected the first probe to say that it has become ready, got %d %q after %d questions", code, text, asked.Load())
+	}
+	h.expectLatch(t, true)
+	asked.Store(-100)
+	if code, _ := probe("/readyz"); code != 503 || asked.Load() != -99 {
+		t.Errorf("expected a member that was ready to be told from the first question, got %d after %d", code, asked.Load()+100)
+	}
 }
 
 // Nobody would know at its next start that it may not begin with nothing.
