@@ -22,7 +22,7 @@ import (
 const rounds = 3
 
 // etcdConnected is how long a member must have been connected until etcd counts on it: before,
-// none may be taken out.
+// none may be added or taken out.
 const etcdConnected = 6 * time.Second
 
 // etcdTimes are what one round took.
@@ -103,6 +103,7 @@ func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTime
 	writes := audit.Since(t, mark).By(dataUser).Writes().Counted()
 	t.Logf("writes of the operator:\n%s", writes)
 	out.writes = len(writes)
+	time.Sleep(etcdConnected)
 	out.grow = e.timed(t, 5, etcd.V36, nil, func() { e.scale(t, 5) })
 	time.Sleep(etcdConnected)
 	out.shrink = e.timed(t, 3, etcd.V36, nil, func() { e.scale(t, 3) })
