@@ -55,6 +55,31 @@ func TestNoRequestFailsWhileFieldsOfAnEtcdClusterChange(t *testing.T) {
 	})
 }
 
+// What can be given to a container that runs costs no restart, and in an emptyDir no successor.
+func TestMembersOfAnEtcdClusterAreGivenOtherResourcesWhileTheyRun(t *testing.T) {
+	e := newEtcdTest(t, etcd.V36)
+	how := map[string]any{"pod": map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "256Mi"}}}}
+	e.create(t, asked(3, etcd.V36, how))
+	before := e.pods(t)
+	e.during(t, "a change of resources", false, func() {
+		e.edit(t, `{"pod":{"resources":{"limits":{"memory":"384Mi"},"requests":{"memory":"128Mi","cpu":"50m"}}}}`)
+		e.await(t, 3, etcd.V36)
+	})
+	after := e.pods(t)
+	for i, p := range after {
+		if len(after) != len(before) || p.UID != before[i].UID {
+			t.Fatalf("the pods should stay, they were %q and are %q", names(before), names(after))
+		}
+		status := p.Status.ContainerStatuses[0]
+		if status.RestartCount > 0 {
+			t.Errorf("%s was restarted", p.Name)
+		}
+		if has := status.Resources.Limits.Memory(); has.String() != "384Mi" {
+			t.Errorf("%s is said to be up to date, and its container has %s of memory", p.Name, has)
+		}
+	}
+}
+
 func hasVariable(p corev1.Pod, name string) bool {
 	for _, c := range p.Spec.Containers {
 		for _, v := range c.Env {

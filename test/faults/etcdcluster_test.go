@@ -104,13 +104,15 @@ var etcdScaling = faults.Workload{
 	},
 }
 
-// etcdChanging has another version, and then other pods, whose emptyDir goes with them.
+// etcdChanging has another version, then other pods, whose emptyDir goes with them, and then other
+// resources, which pods are given while they run.
 var etcdChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
 		createEtcd(3),
 		editEtcd("raise the version", `{"version":"3.5.36"}`),
 		editEtcd("give it a variable", `{"pod":{"etcdEnv":[{"name":"ETCD_QUOTA_BACKEND_BYTES","value":"1000000"}]}}`),
+		editEtcd("give it memory", `{"pod":{"resources":{"limits":{"memory":"1Gi"}}}}`),
 	},
 }
 

@@ -22,6 +22,8 @@ type decision struct {
 	// change is the member whose pod gets another version in place, and to which.
 	change  *member
 	version string
+	// resize is the member whose pod is given other resources while it runs.
+	resize *member
 	// step is the one change of the membership or of the lead that comes next.
 	step *step
 	// target is the version that members change to; empty when none does.
@@ -65,7 +67,7 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	f.establish(c, &d)
 	for _, rung := range []func(*etcdv1beta2.EtcdCluster, *decision) bool{
 		f.awaitWork, f.learner, f.replaceLost, f.mendCorrupt, f.makeRoom,
-		f.awaitHealthy, f.grow, f.awaitReady, f.shrink, f.update, f.defragment,
+		f.awaitHealthy, f.grow, f.awaitReady, f.shrink, f.update, f.defragment, f.resize,
 	} {
 		if rung(c, &d) {
 			break

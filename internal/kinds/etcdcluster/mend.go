@@ -36,8 +36,11 @@ func (f facts) mendBroken(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		case d.target != "" && versionOf(m.pod) != d.target && f.mayTry(c, d, m):
 			d.change, d.version = &d.members[i], d.target
 			return true
-		case (persistent(c) || !m.started) && outdated(c, m) && !f.tried(d, m, func(o member) bool { return !outdated(c, o) }):
+		case (persistent(c) || !m.started) && differs(c, m) && !f.tried(d, m, func(o member) bool { return !differs(c, o) }):
 			d.drop[m.name] = true
+			return true
+		case m.resizes && underResize(m.pod) == "" && !f.tried(d, m, func(o member) bool { return !differs(c, o) }):
+			d.resize = &d.members[i]
 			return true
 		}
 	}

@@ -6,7 +6,6 @@ package etcdcluster
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"strconv"
@@ -115,6 +114,9 @@ func (f facts) podAnnotations(c *etcdv1beta2.EtcdCluster, m member, version stri
 	maps.Copy(out, f.marks(c, m))
 	out[etcdv1beta2.VersionAnnotation] = version
 	out[wishesAnnotation] = wishes(c)
+	if c.Spec.Pod != nil && len(c.Spec.Pod.Resources.Limits)+len(c.Spec.Pod.Resources.Requests) > 0 {
+		out[resourcesAnnotation] = encoded(c.Spec.Pod.Resources)
+	}
 	out[startAnnotation] = f.startOf(c, m)
 	return out
 }
@@ -138,21 +140,19 @@ func startOf(mode etcdgate.Mode, id uint64) string {
 
 // wishes is a hash of what the user asked of pods, their version apart, which is changed in
 // place. What the operator adds of its own is not in it: an upgrade of it restarts nobody.
-func wishes(c *etcdv1beta2.EtcdCluster) string {
-	asked := struct {
+func wishes(c *etcdv1beta2.EtcdCluster) string { return wishesOf(c, c.Spec.Pod.DeepCopy()) }
+
+// wishesOf is what it would be with another policy for pods.
+func wishesOf(c *etcdv1beta2.EtcdCluster, pod *etcdv1beta2.PodPolicy) string {
+	if pod != nil {
+		pod.PersistentVolumeClaimSpec, pod.BusyboxImage, pod.DNSTimeoutInSecond = nil, "", 0
+	}
+	sum := sha256.Sum256([]byte(encoded(struct {
 		Repository string
 		Pod        *etcdv1beta2.PodPolicy
 		TLS        *etcdv1beta2.TLSPolicy
 		Upkeep     *podUpkeep `json:",omitempty"`
-	}{c.Spec.Repository, c.Spec.Pod.DeepCopy(), c.Spec.TLS, podUpkeepOf(c)}
-	if asked.Pod != nil {
-		asked.Pod.PersistentVolumeClaimSpec, asked.Pod.BusyboxImage, asked.Pod.DNSTimeoutInSecond = nil, "", 0
-	}
-	text, err := json.Marshal(asked)
-	if err != nil { // plain data
-		panic(fmt.Errorf("encode the wishes of a cluster: %w", err))
-	}
-	sum := sha256.Sum256(text)
+	}{c.Spec.Repository, pod, c.Spec.TLS, podUpkeepOf(c)})))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -49,6 +49,9 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	if d.change != nil {
 		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
 	}
+	if d.resize != nil {
+		plan.Step = &kit.Step{Name: "resize member " + d.resize.name, Do: func(ctx context.Context) error { return r.takeResize(ctx, c, *d.resize) }}
+	}
 	if d.step != nil && len(d.establish) == 0 && f.retriesIn() == 0 {
 		plan.Step = &kit.Step{Name: d.step.name, Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.view) }}
 		if d.step.reason != "" {
@@ -148,7 +151,7 @@ const (
 // again is when to look again by itself.
 func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	var soonest time.Duration
-	if f.unfit != nil || d.step != nil || d.change != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
+	if f.unfit != nil || d.step != nil || d.change != nil || d.resize != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
 	if f.stray(d) != "" || f.strayClaim(d) || f.formerServes(c) && f.formerDecide(c) == "" { // a node wakes the loop itself

@@ -81,8 +81,11 @@ func (f facts) updateOne(c *etcdv1beta2.EtcdCluster, d *decision, i int) {
 	d.change, d.version = m, d.target
 }
 
-// outdated tells whether a pod was made for other wishes than the spec's, its version apart.
-func outdated(c *etcdv1beta2.EtcdCluster, m member) bool {
+// outdated tells whether a pod must be made anew for what the spec says.
+func outdated(c *etcdv1beta2.EtcdCluster, m member) bool { return differs(c, m) && !m.resizes }
+
+// differs tells whether a pod was made for other wishes than the spec's, its version apart.
+func differs(c *etcdv1beta2.EtcdCluster, m member) bool {
 	return m.pod != nil && m.pod.Annotations[wishesAnnotation] != wishes(c)
 }
 

@@ -65,6 +65,9 @@ func (w world) with(serial int64, learner bool) world {
 		startAnnotation: startOf(etcdgate.Established, w.id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
 		etcdv1beta2.VersionAnnotation: w.c.Status.CurrentVersion, wishesAnnotation: wishes(w.c),
 	}
+	if w.c.Spec.Pod != nil {
+		pod.Annotations[resourcesAnnotation] = encoded(w.c.Spec.Pod.Resources)
+	}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container, Ready: true, State: corev1.ContainerState{
 		Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon.Add(-time.Hour))},
@@ -271,6 +274,8 @@ func (d decision) says() string {
 	switch {
 	case d.step != nil:
 		return d.step.name
+	case d.resize != nil:
+		return "resize " + d.resize.name
 	case d.change != nil:
 		return "change " + d.change.name + " to " + d.version
 	case len(d.drop) > 0:

@@ -1,0 +1,85 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+func limited(memory string) option {
+	return func(c *etcdv1beta2.EtcdCluster) {
+		if c.Spec.Pod == nil {
+			c.Spec.Pod = &etcdv1beta2.PodPolicy{}
+		}
+		c.Spec.Pod.Resources = corev1.ResourceRequirements{}
+		if memory != "" {
+			c.Spec.Pod.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}
+		}
+	}
+}
+
+// awaitLimit waits until the spec is carried out, and expects all pods to have a limit, or none.
+func (s *site) awaitLimit(memory string) []types.UID {
+	s.Helper()
+	s.awaitWhole()
+	s.awaitCondition(etcdv1beta2.EtcdClusterUpToDate, "True AllUpToDate")
+	s.awaitWhole()
+	var out []types.UID
+	for _, pod := range s.pods() {
+		has := pod.Spec.Containers[0].Resources
+		limit, request := has.Limits[corev1.ResourceMemory], has.Requests[corev1.ResourceMemory]
+		if want := resource.MustParse(memory); !limit.Equal(want) || !request.Equal(want) {
+			s.Errorf("expected pod %s to have %s of memory, it has a limit of %s and asks for %s", pod.Name, memory, &limit, &request)
+		}
+		out = append(out, pod.UID)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// It takes two writes a member: one to the pod's resources, and one that notes that it has them.
+func TestOtherResourcesAreGivenToMembersThatRun(t *testing.T) {
+	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.create(append(options, limited("1Gi"))...)
+			before := s.awaitLimit("1Gi")
+			env.Settled(t, env.Audit.Mark(t))
+			mark := env.Audit.Mark(t)
+			s.edit(limited("2Gi"))
+			if after := s.awaitLimit("2Gi"); !slices.Equal(before, after) {
+				t.Errorf("expected the pods to stay, were %q, are %q", before, after)
+			}
+			writes := env.Settled(t, mark).Writes()
+			if tally := writes.Tally(); tally["patch pods/resize"] != 3 || tally["patch pods"] != 3 {
+				t.Errorf("expected two writes a member, got %v:\n%s", tally, writes)
+			}
+			env.Rests(t)
+			s.operator.Stop()
+			mark = env.Audit.Mark(t)
+			s.operator.Start()
+			if writes := env.Settled(t, mark).Writes(); len(writes) > 0 {
+				t.Errorf("expected no write after a restart, got:\n%s", writes)
+			}
+		})
+	}
+}
+
+// Kubernetes lets no limit be taken away from a pod that runs.
+func TestPodsAreMadeAnewForResourcesThatCannotBeChangedWhileTheyRun(t *testing.T) {
+	s := newSite(t)
+	s.create(withClaims, limited("1Gi"))
+	before := s.awaitLimit("1Gi")
+	s.edit(limited(""))
+	if after := s.awaitLimit("0"); slices.ContainsFunc(after, func(uid types.UID) bool { return slices.Contains(before, uid) }) {
+		t.Errorf("expected all pods to be made anew, were %q, are %q", before, after)
+	}
+}
