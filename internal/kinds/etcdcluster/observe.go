@@ -67,8 +67,8 @@ type facts struct {
 	// volumes; hosts are those nodes, as far as they are there.
 	homes map[string][]string
 	hosts map[string]node
-	// unresizable are pods that the API server has refused to resize.
-	unresizable map[types.UID]bool
+	// unresizable are pods that the API server has refused to resize, and for which wishes.
+	unresizable map[types.UID]string
 	// unbound is the first pod whose claim has no volume, and why.
 	unbound workload.Lack
 	// view is the last look at the members; one without a time if there was none.

@@ -39,7 +39,7 @@ func (f facts) resize(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
 // resizable tells whether a pod differs from the spec in resources alone, and they can be changed while
 // it runs.
 func (f facts) resizable(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
-	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil || f.unresizable[pod.UID] || infeasible(pod) {
+	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil || f.unresizable[pod.UID] == wishes(c) || infeasible(pod) {
 		return false
 	}
 	was, said := askedOf(pod), pod.Annotations[wishesAnnotation]

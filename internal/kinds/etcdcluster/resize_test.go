@@ -44,7 +44,7 @@ func (w world) underWay(serial int64, kind corev1.PodConditionType, reason, mess
 }
 
 func (w world) cannotResize(pod types.UID) world {
-	w.unresizable = map[types.UID]bool{pod: true}
+	w.unresizable = map[types.UID]string{pod: wishes(w.c)}
 	return w
 }
 

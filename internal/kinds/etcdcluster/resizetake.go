@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +44,7 @@ func (r *reconciler) takeResize(ctx context.Context, c *etcdv1beta2.EtcdCluster,
 }
 
 // askResize asks for it. What the API server refuses, or does not know how to do, is remembered: the
-// pod is made anew for it instead.
+// pod is made anew for it instead. That would not help against a quota, and cost the member.
 func (r *reconciler) askResize(ctx context.Context, c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) error {
 	want := desired(c)
 	patch := map[string]any{
@@ -53,8 +54,9 @@ func (r *reconciler) askResize(ctx context.Context, c *etcdv1beta2.EtcdCluster, 
 		}}},
 	}
 	err := r.Client.SubResource("resize").Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, []byte(encoded(patch))), client.FieldOwner(common.Name))
-	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
-		r.unresizable.note(client.ObjectKeyFromObject(c), pod.UID)
+	forbidden := apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "exceeded quota")
+	if forbidden || apierrors.IsInvalid(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
+		r.unresizable.note(client.ObjectKeyFromObject(c), pod.UID, wishes(c))
 		return kit.ErrNotNow
 	}
 	return r.wrote(pod, err)
@@ -72,25 +74,25 @@ func (r *reconciler) wrote(pod *corev1.Pod, err error) error {
 	return fmt.Errorf("resize pod %s: %w", client.ObjectKeyFromObject(pod), err)
 }
 
-// unresizable remembers, of each cluster, the pods whose resources cannot be changed while they run.
+// unresizable remembers, of each cluster, the pods that could not be resized, and for which wishes.
 type unresizable struct {
 	mu   sync.Mutex
-	pods map[client.ObjectKey]map[types.UID]bool
+	pods map[client.ObjectKey]map[types.UID]string
 }
 
-func (u *unresizable) note(key client.ObjectKey, pod types.UID) {
+func (u *unresizable) note(key client.ObjectKey, pod types.UID, wishes string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.pods == nil {
-		u.pods = map[client.ObjectKey]map[types.UID]bool{}
+		u.pods = map[client.ObjectKey]map[types.UID]string{}
 	}
 	if u.pods[key] == nil {
-		u.pods[key] = map[types.UID]bool{}
+		u.pods[key] = map[types.UID]string{}
 	}
-	u.pods[key][pod] = true
+	u.pods[key][pod] = wishes
 }
 
-func (u *unresizable) of(key client.ObjectKey) map[types.UID]bool {
+func (u *unresizable) of(key client.ObjectKey) map[types.UID]string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return maps.Clone(u.pods[key])

@@ -4,14 +4,17 @@
 package integration
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
 func limited(memory string) option {
@@ -32,13 +35,19 @@ func (s *site) awaitLimit(memory string) []types.UID {
 	s.awaitWhole()
 	s.awaitCondition(etcdv1beta2.EtcdClusterUpToDate, "True AllUpToDate")
 	s.awaitWhole()
-	var out []types.UID
 	for _, pod := range s.pods() {
 		has := pod.Spec.Containers[0].Resources
 		limit, request := has.Limits[corev1.ResourceMemory], has.Requests[corev1.ResourceMemory]
 		if want := resource.MustParse(memory); !limit.Equal(want) || !request.Equal(want) {
 			s.Errorf("expected pod %s to have %s of memory, it has a limit of %s and asks for %s", pod.Name, memory, &limit, &request)
 		}
+	}
+	return uids(s.pods())
+}
+
+func uids(pods []corev1.Pod) []types.UID {
+	var out []types.UID
+	for _, pod := range pods {
 		out = append(out, pod.UID)
 	}
 	slices.Sort(out)
@@ -81,5 +90,33 @@ func TestPodsAreMadeAnewForResourcesThatCannotBeChangedWhileTheyRun(t *testing.T
 	s.edit(limited(""))
 	if after := s.awaitLimit("0"); slices.ContainsFunc(after, func(uid types.UID) bool { return slices.Contains(before, uid) }) {
 		t.Errorf("expected all pods to be made anew, were %q, are %q", before, after)
+	}
+}
+
+// A pod that is made anew would not get past the quota either, and the member would be missing.
+func TestAQuotaThatForbidsOtherResourcesCostsNoMember(t *testing.T) {
+	s := newSite(t)
+	s.create(withClaims, limited("1Gi"))
+	before := s.awaitLimit("1Gi")
+	quota := &corev1.ResourceQuota{}
+	quota.Namespace, quota.Name = s.ns, "small"
+	quota.Spec.Hard = corev1.ResourceList{corev1.ResourceLimitsMemory: resource.MustParse("4Gi")}
+	if err := env.Client.Create(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	operator.Until(t, "the quota is counted", func() error {
+		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(quota), quota); err != nil || len(quota.Status.Used) == 0 {
+			return fmt.Errorf("used is %v (%v)", quota.Status.Used, err)
+		}
+		return nil
+	})
+	s.edit(limited("8Gi"))
+	s.await("False Refused", "exceeded quota: small")
+	if after := uids(s.pods()); !slices.Equal(before, after) {
+		t.Errorf("expected the pods to stay, were %q, are %q", before, after)
+	}
+	s.edit(limited("1200Mi"))
+	if after := s.awaitLimit("1200Mi"); !slices.Equal(before, after) {
+		t.Errorf("expected the pods to be given what the quota allows, were %q, are %q", before, after)
 	}
 }
