@@ -5,9 +5,6 @@ package etcdbackup
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -17,6 +14,7 @@ import (
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -137,11 +135,4 @@ func lastWords(pod *corev1.Pod) string {
 }
 
 // wishes is a hash of what a spec says of pods.
-func wishes(b *etcdv1beta2.EtcdBackup) string {
-	text, err := json.Marshal(b.Spec.Pod)
-	if err != nil { // plain data
-		panic(fmt.Errorf("encode the wishes of a backup: %w", err))
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
-}
+func wishes(b *etcdv1beta2.EtcdBackup) string { return ensure.Hash(b.Spec.Pod) }

@@ -4,8 +4,6 @@
 package etcdcluster
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"strconv"
@@ -19,6 +17,7 @@ import (
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
@@ -147,13 +146,12 @@ func wishesOf(c *etcdv1beta2.EtcdCluster, pod *etcdv1beta2.PodPolicy) string {
 	if pod != nil {
 		pod.PersistentVolumeClaimSpec, pod.BusyboxImage, pod.DNSTimeoutInSecond = nil, "", 0
 	}
-	sum := sha256.Sum256([]byte(encoded(struct {
+	return ensure.Hash(struct {
 		Repository string
 		Pod        *etcdv1beta2.PodPolicy
 		TLS        *etcdv1beta2.TLSPolicy
 		Upkeep     *podUpkeep `json:",omitempty"`
-	}{c.Spec.Repository, pod, c.Spec.TLS, podUpkeepOf(c)})))
-	return hex.EncodeToString(sum[:8])
+	}{c.Spec.Repository, pod, c.Spec.TLS, podUpkeepOf(c)})
 }
 
 // versionOf is the version that a pod is of, or changes to.

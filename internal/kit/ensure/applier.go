@@ -136,9 +136,7 @@ func (a *Applier) fill(in *intent) error {
 	if live == nil {
 		return in.restore()
 	}
-	if err := in.keep(live); err != nil { // signs, and values of others are not signed
-		return err
-	}
+	in.keep(live) // signs, and values of others are not signed
 	if err := in.restore(); err != nil {
 		return err
 	}
@@ -151,9 +149,7 @@ func (a *Applier) fill(in *intent) error {
 
 // update brings a child that is there to what is declared, if it is not so already.
 func (a *Applier) update(ctx context.Context, in *intent, live client.Object, hold bool) (Result, error) {
-	if err := in.keep(live); err != nil {
-		return Result{Ref: in.Ref}, err
-	}
+	in.keep(live)
 	drift, err := a.compare.drift(in, live)
 	if err != nil {
 		return Result{Ref: in.Ref}, err

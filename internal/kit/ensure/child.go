@@ -120,7 +120,8 @@ func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent,
 	if err := in.pin(); err != nil {
 		return nil, err
 	}
-	return in, in.sign()
+	in.sign()
+	return in, nil
 }
 
 // own makes owner the controller of object, unless they live in different
@@ -142,16 +143,11 @@ func keptFor(owner client.Object, gvk schema.GroupVersionKind) string {
 }
 
 // sign writes the hash of all that is declared into the declaration.
-func (in *intent) sign() error {
+func (in *intent) sign() {
 	unsigned := in.object.GetAnnotations()
 	delete(unsigned, common.AppliedAnnotation)
 	in.object.SetAnnotations(unsigned)
-	hash, err := hashOf(in.unpinned())
-	if err != nil {
-		return fmt.Errorf("hash of %s: %w", in.Ref, err)
-	}
-	setAnnotation(in.object, common.AppliedAnnotation, hash)
-	return nil
+	setAnnotation(in.object, common.AppliedAnnotation, Hash(in.unpinned()))
 }
 
 // contest names the child in the record of contests while it has no UID of its own. The

@@ -4,9 +4,6 @@
 package ensure
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,38 +40,29 @@ func (in *intent) pin() error {
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", pin.Path, in.Ref, err)
 	}
-	key, err := hashOf(pin.Key)
-	if err != nil {
-		return fmt.Errorf("key of %s: %w", in.Ref, err)
-	}
-	hash, err := hashOf(part)
-	if err != nil {
-		return fmt.Errorf("hash of %s of %s: %w", pin.Path, in.Ref, err)
-	}
-	setAnnotation(in.object, common.PinnedAnnotation, key+pinSeparator+hash)
+	setAnnotation(in.object, common.PinnedAnnotation, Hash(pin.Key)+pinSeparator+Hash(part))
 	return nil
 }
 
 // keep leaves the part as the live child has it, if the wishes are those that it was
 // made for.
-func (in *intent) keep(live client.Object) error {
+func (in *intent) keep(live client.Object) {
 	if in.child.Pin == nil {
-		return nil
+		return
 	}
 	there, wanted := live.GetAnnotations()[common.PinnedAnnotation], in.object.GetAnnotations()[common.PinnedAnnotation]
 	if there == wanted || keyOf(there) != keyOf(wanted) {
-		return nil
+		return
 	}
 	setAnnotation(in.object, common.PinnedAnnotation, there)
 	unstructured.RemoveNestedField(in.object.Object, split(in.child.Pin.Path)...)
 	in.carried = append(slices.Clone(in.carried), in.child.Pin.Path)
-	return in.sign()
+	in.sign()
 }
 
 // Pinned tells whether a child's pinned part was made for these wishes.
 func Pinned(live client.Object, wishes any) bool {
-	key, err := hashOf(wishes)
-	return err == nil && keyOf(live.GetAnnotations()[common.PinnedAnnotation]) == key
+	return keyOf(live.GetAnnotations()[common.PinnedAnnotation]) == Hash(wishes)
 }
 
 func keyOf(pinned string) string {
@@ -100,14 +88,4 @@ func setAnnotation(object *unstructured.Unstructured, key, value string) {
 	}
 	annotations[key] = value
 	object.SetAnnotations(annotations)
-}
-
-// hashOf is a short hash of a value's JSON, in which the keys of maps are sorted.
-func hashOf(value any) (string, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return "", fmt.Errorf("encode: %w", err)
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:8]), nil
 }
