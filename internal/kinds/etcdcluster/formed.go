@@ -108,7 +108,7 @@ func (f facts) formed(c *etcdv1beta2.EtcdCluster) bool {
 	if c.Status.ClusterID != "" || !f.view.HasQuorum() || int32(len(f.view.Members)) != f.first(c) || !f.ofFirst(c) {
 		return false
 	}
-	if !f.firstStay(c) || f.view.At.Before(f.lastPod) {
+	if !f.firstStay(c) || f.seenBeforeTheLast(c) {
 		return false
 	}
 	all := f.view.HealthyVoters() == len(f.view.Members)
@@ -138,11 +138,23 @@ func (f facts) ofFirst(c *etcdv1beta2.EtcdCluster) bool {
 	return true
 }
 
-// formsIn is how long it takes until the cluster is formed without those that are missing; 0:
-// it does not depend on time.
+// seenBeforeTheLast tells whether a quorum of the first members was seen, but before the last of their
+// pods was known of. The next look may show just the same, and wakes nobody by itself.
+func (f facts) seenBeforeTheLast(c *etcdv1beta2.EtcdCluster) bool {
+	return c.Status.ClusterID == "" && f.view.HasQuorum() && f.view.At.Before(f.lastPod)
+}
+
+// nextLook passes at most until there is another look at members that are asked for one.
+const nextLook = 500 * time.Millisecond
+
+// formsIn is how long it takes until the cluster is formed without those that are missing, or by what
+// the next look shows; 0: it does not depend on time.
 func (f facts) formsIn(c *etcdv1beta2.EtcdCluster) time.Duration {
-	if c.Status.ClusterID != "" || f.quorumSince.IsZero() {
+	switch {
+	case c.Status.ClusterID != "" || f.quorumSince.IsZero():
 		return 0
+	case f.seenBeforeTheLast(c):
+		return nextLook
 	}
 	return max(0, straggle-f.now.Sub(f.quorumSince))
 }

@@ -120,6 +120,10 @@ func TestAClusterIsNotFormedByWhatWasSeenBeforeItsPods(t *testing.T) {
 	if w.lastPod = born.lastPod(key, w.facts); w.formed(w.c) {
 		t.Error("expected a pod that came since to be looked at first")
 	}
+	// Found by the fault harness: the next look showed just the same and woke nobody, for ten seconds and more.
+	if w.quorumSince = noon; w.again(w.c, w.decide(w.c)) > time.Second {
+		t.Errorf("expected the next look to be seen soon, got %s", w.again(w.c, w.decide(w.c)))
+	}
 	w.view.At = noon.Add(2 * time.Second)
 	if w.now = w.view.At; !w.formed(w.c) {
 		t.Error("expected the cluster to be formed once its pods were looked at")

@@ -36,13 +36,13 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	f.view, _ = r.prober.View(key)
 	f.view = ownView(c, f.view)
 	f.tended = r.tended(c, f.view)
-	if f.outrun() {
-		r.prober.Poke(key)
-	}
 	f.quorumSince = r.born.since(key, c, *f)
 	if c.Status.ClusterID == "" {
 		f.begunWith = r.born.begunWith(key, f.first(c))
 		f.lastPod = r.born.lastPod(key, *f)
+	}
+	if f.outrun() || f.seenBeforeTheLast(c) {
+		r.prober.Poke(key)
 	}
 	return nil
 }
