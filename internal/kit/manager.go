@@ -203,15 +203,19 @@ func Ours() cache.ByObject {
 	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{common.ManagedByLabel: common.Name})}
 }
 
-// TrimPod is a cache transform that keeps of a Pod what tells where it runs, for how long it may,
-// and why it is not ready.
+// TrimPod is a cache transform that keeps of a Pod what tells where it runs, for how long it may, what its
+// containers were declared to have, and why it is not ready.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return object, nil
 	}
 	pod.ManagedFields = nil
-	pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName, ActiveDeadlineSeconds: pod.Spec.ActiveDeadlineSeconds}
+	full := pod.Spec
+	pod.Spec = corev1.PodSpec{NodeName: full.NodeName, ActiveDeadlineSeconds: full.ActiveDeadlineSeconds}
+	for _, c := range full.Containers {
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: c.Name, Resources: c.Resources})
+	}
 	return pod, nil
 }
 
