@@ -34,7 +34,7 @@ type PodPolicy struct {
 	// +optional
 	AntiAffinity bool `json:"antiAffinity,omitempty"`
 
-	// resources of every container. They are changed while members run, where Kubernetes lets them be.
+	// resources of etcd's container. They are changed while members run, where Kubernetes lets them be.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 

@@ -23,25 +23,27 @@ const (
 	readyTime = 2 * time.Second
 	// liveTime is how long it may take to say anything at all.
 	liveTime = 5 * time.Second
-	// startGrain is how soon after it a member is seen to be ready for the first time.
-	startGrain = 100 * time.Millisecond
+	// startGrain is how soon after it a member that starts is seen to be ready; one that takes longer
+	// than startTime is asked when the kubelet asks.
+	startGrain, startTime = 100 * time.Millisecond, 30 * time.Second
 
 	maxAnswer = 16 << 10
 )
 
 // health answers the kubelet. etcd is asked anew each time.
 type health struct {
-	options Options
-	start   Start
-	client  http.Client
-	dialer  net.Dialer
-	opened  atomic.Bool // etcd's listener was seen
-	settled atomic.Bool // the latch was closed
-	started atomic.Bool // the member was ready once
+	options  Options
+	start    Start
+	client   http.Client
+	dialer   net.Dialer
+	opened   atomic.Bool // etcd's listener was seen
+	settled  atomic.Bool // the latch was closed
+	wasReady atomic.Bool
+	begun    time.Time
 }
 
 func newHealth(o Options, start Start) *health {
-	h := &health{options: o, start: start}
+	h := &health{options: o, start: start, begun: time.Now()}
 	h.settled.Store(start.Mode == Established)
 	// Neither a proxy nor a connection from before: the question is whether this process answers now.
 	h.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: h.dialer.DialContext}
@@ -68,7 +70,7 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	said, err := h.part(ctx)
-	for err != nil && !h.started.Load() && sleep(ctx, startGrain) == nil {
+	for err != nil && h.starts() && sleep(ctx, startGrain) == nil {
 		if again, now := h.part(ctx); ctx.Err() == nil { // else it tells of nothing but the time
 			said, err = again, now
 		}
@@ -77,9 +79,12 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	h.started.Store(true)
+	h.wasReady.Store(true)
 	fmt.Fprintln(w, said)
 }
+
+// starts tells whether the member may become ready any moment.
+func (h *health) starts() bool { return !h.wasReady.Load() && time.Since(h.begun) < startTime }
 
 // part gives what etcd says when it is well. By then it is part of its cluster, and from then on it may
 // not begin with nothing; a member that joins may not either once it has a log, as it gets a vote

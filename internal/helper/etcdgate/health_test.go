@@ -79,6 +79,12 @@ func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
 	if code, _ := probe("/readyz"); code != 503 || asked.Load() != -99 {
 		t.Errorf("expected a member that was ready to be told from the first question, got %d after %d", code, asked.Load()+100)
 	}
+	h.wasReady.Store(false)
+	h.begun = time.Now().Add(-time.Minute)
+	asked.Store(-100)
+	if code, _ := probe("/readyz"); code != 503 || asked.Load() != -99 {
+		t.Errorf("expected a member that does not become ready not to be asked all the while, got %d after %d", code, asked.Load()+100)
+	}
 }
 
 // Nobody would know at its next start that it may not begin with nothing.

@@ -53,6 +53,7 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 		return d
 	}
 	f.reviveEnded(c, &d)
+	f.resizeBroken(c, &d)
 	if f.mendBroken(c, &d) {
 		return d
 	}

@@ -49,9 +49,10 @@ type member struct {
 	pod     *corev1.Pod
 	// patched: what is known of the pod is from before our own last patch of it.
 	patched bool
-	// resizes: the pod differs from the spec in resources alone, and they can be changed while it runs.
-	resizes bool
-	claim   *corev1.PersistentVolumeClaim
+	// renotes: the pod differs from the spec in resources alone, and they can be changed while it runs.
+	// resizes: that was noted, and is not carried out.
+	renotes, resizes bool
+	claim            *corev1.PersistentVolumeClaim
 	// answers: it has, whatever it says. healthy: it follows a leader too. version is what it runs.
 	answers bool
 	healthy bool
@@ -91,7 +92,7 @@ func (f facts) members(c *etcdv1beta2.EtcdCluster) []member {
 		m.patched, m.answers = f.patched[m.name], asked && status.Err == nil
 		m.healthy, m.version = f.view.Healthy(m.id), status.Version
 		m.client = c.ClientURL(m.name)
-		m.resizes = f.resizable(c, m.pod)
+		m.renotes, m.resizes = renotes(c, m.pod), resizes(c, m.pod)
 		m.lost = f.lost(c, m)
 		out = append(out, m)
 	}

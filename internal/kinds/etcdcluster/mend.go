@@ -39,9 +39,6 @@ func (f facts) mendBroken(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		case (persistent(c) || !m.started) && differs(c, m) && !f.tried(d, m, func(o member) bool { return !differs(c, o) }):
 			d.drop[m.name] = true
 			return true
-		case m.resizes && underResize(m.pod) == "" && !f.tried(d, m, func(o member) bool { return !differs(c, o) }):
-			d.resize = &d.members[i]
-			return true
 		}
 	}
 	return false

@@ -139,19 +139,25 @@ func startOf(mode etcdgate.Mode, id uint64) string {
 
 // wishes is a hash of what the user asked of pods, their version apart, which is changed in
 // place. What the operator adds of its own is not in it: an upgrade of it restarts nobody.
-func wishes(c *etcdv1beta2.EtcdCluster) string { return wishesOf(c, c.Spec.Pod.DeepCopy()) }
+func wishes(c *etcdv1beta2.EtcdCluster) string { return wishesOf(c, c.Spec.Pod) }
 
-// wishesOf is what it would be with another policy for pods.
-func wishesOf(c *etcdv1beta2.EtcdCluster, pod *etcdv1beta2.PodPolicy) string {
-	if pod != nil {
-		pod.PersistentVolumeClaimSpec, pod.BusyboxImage, pod.DNSTimeoutInSecond = nil, "", 0
-	}
+// wishesOf is what it would be with another policy for pods, or none.
+func wishesOf(c *etcdv1beta2.EtcdCluster, policy *etcdv1beta2.PodPolicy) string {
 	return ensure.Hash(struct {
 		Repository string
 		Pod        *etcdv1beta2.PodPolicy
 		TLS        *etcdv1beta2.TLSPolicy
 		Upkeep     *podUpkeep `json:",omitempty"`
-	}{c.Spec.Repository, pod, c.Spec.TLS, podUpkeepOf(c)})
+	}{c.Spec.Repository, ofPods(policy), c.Spec.TLS, podUpkeepOf(c)})
+}
+
+// ofPods is a policy without what pods are not made anew for.
+func ofPods(policy *etcdv1beta2.PodPolicy) *etcdv1beta2.PodPolicy {
+	out := policy.DeepCopy()
+	if out != nil {
+		out.PersistentVolumeClaimSpec, out.BusyboxImage, out.DNSTimeoutInSecond = nil, "", 0
+	}
+	return out
 }
 
 // versionOf is the version that a pod is of, or changes to.

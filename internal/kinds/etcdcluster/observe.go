@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -34,8 +33,6 @@ type reconciler struct {
 	upkeep upkeeps
 	// unbound tells why claims have no volume.
 	unbound *workload.Unbound
-	// unresizable are pods that cannot be resized.
-	unresizable unresizable
 }
 
 // facts are all that is read about a cluster.
@@ -67,8 +64,6 @@ type facts struct {
 	// volumes; hosts are those nodes, as far as they are there.
 	homes map[string][]string
 	hosts map[string]node
-	// unresizable are pods that the API server has refused to resize, and for which wishes.
-	unresizable map[types.UID]string
 	// unbound is the first pod whose claim has no volume, and why.
 	unbound workload.Lack
 	// view is the last look at the members; one without a time if there was none.
@@ -96,7 +91,7 @@ type facts struct {
 // has seen of the cluster itself, which it asks of nobody here.
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
-	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage, backupImage: r.BackupImage, refused: r.refused.of(key), unresizable: r.unresizable.of(key)}
+	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage, backupImage: r.BackupImage, refused: r.refused.of(key)}
 	f.paused = c.Spec.Paused || common.IsSet(c.Annotations, common.PausedAnnotation)
 	r.renew(key, c)
 	if c.DeletionTimestamp != nil {
@@ -129,7 +124,6 @@ func (r *reconciler) forget(key client.ObjectKey) {
 	r.refused.forget(key)
 	r.upkeep.forget(key)
 	r.unbound.Forget(key)
-	r.unresizable.forget(key)
 }
 
 func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {

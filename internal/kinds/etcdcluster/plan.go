@@ -49,7 +49,10 @@ func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.
 	if d.change != nil {
 		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
 	}
-	if d.resize != nil {
+	switch {
+	case d.resize != nil && d.resize.renotes:
+		plan.Patches = append(plan.Patches, notePatch(c, *d.resize))
+	case d.resize != nil:
 		plan.Step = &kit.Step{Name: "resize member " + d.resize.name, Do: func(ctx context.Context) error { return r.takeResize(ctx, c, *d.resize) }}
 	}
 	if d.step != nil && len(d.establish) == 0 && f.retriesIn() == 0 {

@@ -87,7 +87,8 @@ func (f facts) reportUpToDate(set condition.Set, c *etcdv1beta2.EtcdCluster, d d
 	const kind = etcdv1beta2.EtcdClusterUpToDate
 	behind := 0
 	for _, m := range d.members {
-		if m.pod != nil && (differs(c, m) || versionOf(m.pod) != wanted(c) || m.version != "" && m.version != versionOf(m.pod)) {
+		words, _ := underResize(m.pod)
+		if m.pod != nil && (differs(c, m) || m.resizes || words != "" || versionOf(m.pod) != wanted(c) || m.version != "" && m.version != versionOf(m.pod)) {
 			behind++
 		}
 	}

@@ -4,42 +4,70 @@
 package etcdcluster
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// resourcesAnnotation is what the user asked etcd's container to have, in JSON, when the pod was made
-// or resized last.
-const resourcesAnnotation = "etcd.opcrew.io/resources"
+// Annotations of a member's pod about its resources.
+const (
+	// resourcesAnnotation is what the user asked etcd's container to have, in JSON, when that was noted last.
+	resourcesAnnotation = "etcd.opcrew.io/resources"
+	// resizedAnnotation is the hash of the wishes for which it is given other resources than it was made with.
+	resizedAnnotation = "etcd.opcrew.io/resized"
+)
 
 // resize has the next member given the resources that the spec says, while it runs (KEP-1287): it
-// costs no restart, and a member in an emptyDir needs no successor. It holds up nothing else.
+// costs no restart, and a member in an emptyDir needs no successor. First it is noted what the pod is to
+// have, then it is asked for, so that whoever comes next knows what was. A kubelet that is at it is waited
+// for, and one that has no room is not: its member runs on as it is.
 func (f facts) resize(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
-	for i, m := range d.members {
-		switch {
-		case !m.resizes:
-			continue
-		case m.patched: // the cache is about to show what came of it
-		case underResize(m.pod) != "":
-			d.waits = "the node of " + m.name + " to give it its resources: " + underResize(m.pod)
-		default:
-			d.resize = &d.members[i]
-		}
-		return true
+	if d.invalid != nil {
+		return false
 	}
-	return false
+	for i, m := range d.members {
+		if m.renotes || m.resizes {
+			if !m.patched { // else the cache is about to show what came of it
+				d.resize = &d.members[i]
+			}
+			return true
+		}
+		words, works := underResize(m.pod)
+		if words != "" && (works || d.waits == "") {
+			d.waits = "the node of " + m.name + " to give it its resources: " + words
+		}
+		if works {
+			return true
+		}
+	}
+	return d.waits != ""
 }
 
-// resizable tells whether a pod differs from the spec in resources alone, and they can be changed while
+// resizeBroken does so for a member whose etcd does not run, maybe for lack of memory. It is not made
+// anew for that without a claim, and holds up nothing.
+func (f facts) resizeBroken(c *etcdv1beta2.EtcdCluster, d *decision) {
+	for i, m := range d.members {
+		due := m.resizes || m.renotes && !persistent(c)
+		if due && d.invalid == nil && !m.healthy && !m.patched && m.lost == "" && broken(m.pod) {
+			d.resize = &d.members[i]
+			return
+		}
+	}
+}
+
+// renotes tells whether a pod differs from the spec in resources alone, and they can be changed while
 // it runs.
-func (f facts) resizable(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
-	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil || f.unresizable[pod.UID] == wishes(c) || infeasible(pod) {
+func renotes(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil {
 		return false
 	}
 	was, said := askedOf(pod), pod.Annotations[wishesAnnotation]
@@ -48,10 +76,29 @@ func (f facts) resizable(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	}
 	before := c.Spec.Pod.DeepCopy()
 	before.Resources = was
-	if said == wishesOf(c, before) {
-		return true
-	}
-	return reflect.ValueOf(*before).IsZero() && said == wishesOf(c, nil)
+	return said == wishesOf(c, before) || said == wishesOf(c, nil) && nothingAsked(before)
+}
+
+// nothingAsked tells whether a policy asks for nothing that pods would be made anew for: it may have
+// come with the resources.
+func nothingAsked(policy *etcdv1beta2.PodPolicy) bool {
+	return reflect.ValueOf(*ofPods(policy)).IsZero()
+}
+
+// resizes tells whether it was noted what a pod is to have, and the pod is not declared to have it.
+// What somebody else has it have from the start is left alone.
+func resizes(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	return pod != nil && pod.DeletionTimestamp == nil && c.Spec.Pod != nil &&
+		pod.Annotations[resizedAnnotation] == wishes(c) && !gives(pod, desired(c))
+}
+
+// notePatch notes what a pod is to have from now on.
+func notePatch(c *etcdv1beta2.EtcdCluster, m member) kit.Patch {
+	change := podChange{pod: m.pod, intent: wishes(c)}
+	change.annotate(wishesAnnotation, wishes(c))
+	change.annotate(resizedAnnotation, wishes(c))
+	change.annotate(resourcesAnnotation, encoded(c.Spec.Pod.Resources))
+	return change.patch()
 }
 
 // askedOf is what the user asked etcd's container in a pod to have.
@@ -101,26 +148,45 @@ func changeable(from, to corev1.ResourceList) bool {
 	return true
 }
 
-// underResize explains what a kubelet has not carried out yet; it is empty while it owes nothing.
-func underResize(pod *corev1.Pod) string {
-	for _, condition := range pod.Status.Conditions {
-		resizes := condition.Type == corev1.PodResizePending || condition.Type == corev1.PodResizeInProgress
-		if resizes && condition.Status == corev1.ConditionTrue {
-			if condition.Message == "" {
-				return "it is at it"
+// gives tells whether etcd's container is declared to have that much.
+func gives(pod *corev1.Pod, want corev1.ResourceRequirements) bool {
+	same := func(has, want corev1.ResourceList) bool {
+		for name, quantity := range want {
+			if is, there := has[name]; !there || !is.Equal(quantity) {
+				return false
 			}
-			return condition.Message
 		}
+		return true
 	}
-	return ""
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return c.Name == container && same(c.Resources.Limits, want.Limits) && same(c.Resources.Requests, want.Requests)
+	})
 }
 
-// infeasible tells of a pod that its node can never give what is asked for.
-func infeasible(pod *corev1.Pod) bool {
+// underResize explains what a kubelet has not carried out yet, and whether it is at it; it is empty
+// while it owes nothing.
+func underResize(pod *corev1.Pod) (words string, works bool) {
+	if pod == nil {
+		return "", false
+	}
 	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodResizePending && condition.Reason == corev1.PodReasonInfeasible {
-			return true
+		if condition.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch condition.Type {
+		case corev1.PodResizePending:
+			return cmp.Or(condition.Message, condition.Reason, "it has no room for them"), false
+		case corev1.PodResizeInProgress:
+			return cmp.Or(condition.Message, condition.Reason, "it is at it"), true
 		}
 	}
-	return false
+	return "", false
+}
+
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil { // plain data
+		panic(fmt.Errorf("encode: %w", err))
+	}
+	return string(text)
 }

@@ -5,14 +5,14 @@ package etcdcluster
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,45 +21,36 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// takeResize gives a member the resources that the spec says, and notes on the pod that it has them
-// once its kubelet has seen to that. What stands in the pod is read anew: the cache does not keep it.
+// takeResize asks for the resources that were noted. A pod that Kubernetes cannot resize is made anew; what
+// is forbidden, by a quota or a policy, would be so for a new pod too, and cost the member: that is an error.
 func (r *reconciler) takeResize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m member) error {
-	pod := &corev1.Pod{}
-	there, err := r.ours(ctx, c, client.ObjectKey{Namespace: c.Namespace, Name: m.name}, pod)
-	switch {
-	case err != nil:
-		return err
-	case !there || pod.UID != m.pod.UID || pod.Annotations[wishesAnnotation] == wishes(c):
-		return kit.ErrNotNow // the cache is about to show it
-	case !gives(pod, desired(c)):
-		return r.askResize(ctx, c, pod)
-	case pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation, underResize(pod) != "":
-		return kit.ErrNotNow
+	contest := m.pod.UID + " resources"
+	if wait := r.Children.Contests.Enter(contest, wishes(c)); wait > 0 {
+		return fmt.Errorf("the resources of pod %s are changed back again and again; they are left alone until %s", m.name, r.Children.Contests.Until(wait))
 	}
-	change := podChange{pod: pod}
-	change.annotate(wishesAnnotation, wishes(c))
-	change.annotate(resourcesAnnotation, encoded(c.Spec.Pod.Resources))
-	note := change.patch()
-	return r.wrote(pod, r.Client.Patch(ctx, pod, client.RawPatch(note.Type, note.Data), client.FieldOwner(common.Name)))
-}
-
-// askResize asks for it. What the API server refuses, or does not know how to do, is remembered: the
-// pod is made anew for it instead. That would not help against a quota, and cost the member.
-func (r *reconciler) askResize(ctx context.Context, c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) error {
-	want := desired(c)
-	patch := map[string]any{
+	want, pod := desired(c), m.pod.DeepCopy()
+	patch := encoded(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"spec": map[string]any{"containers": []any{map[string]any{
 			"name": container, "resources": corev1.ResourceRequirements{Limits: want.Limits, Requests: want.Requests},
 		}}},
+	})
+	err := r.Client.SubResource("resize").Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, []byte(patch)), client.FieldOwner(common.Name))
+	if err != nil {
+		r.Children.Contests.Withdraw(contest)
 	}
-	err := r.Client.SubResource("resize").Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, []byte(encoded(patch))), client.FieldOwner(common.Name))
-	forbidden := apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "exceeded quota")
-	if forbidden || apierrors.IsInvalid(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
-		r.unresizable.note(client.ObjectKeyFromObject(c), pod.UID, wishes(c))
-		return kit.ErrNotNow
+	if cannotResize(err) {
+		return r.giveUpResize(ctx, m)
 	}
 	return r.wrote(pod, err)
+}
+
+// giveUpResize notes on a pod that it was made for nothing that is asked for now.
+func (r *reconciler) giveUpResize(ctx context.Context, m member) error {
+	change := podChange{pod: m.pod}
+	change.annotate(wishesAnnotation, "cannot be resized")
+	patch, pod := change.patch(), m.pod.DeepCopy()
+	return r.wrote(pod, r.Client.Patch(ctx, pod, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name)))
 }
 
 // wrote remembers a write until the cache shows it, and sorts a failed one.
@@ -74,54 +65,19 @@ func (r *reconciler) wrote(pod *corev1.Pod, err error) error {
 	return fmt.Errorf("resize pod %s: %w", client.ObjectKeyFromObject(pod), err)
 }
 
-// unresizable remembers, of each cluster, the pods that could not be resized, and for which wishes.
-type unresizable struct {
-	mu   sync.Mutex
-	pods map[client.ObjectKey]map[types.UID]string
-}
-
-func (u *unresizable) note(key client.ObjectKey, pod types.UID, wishes string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.pods == nil {
-		u.pods = map[client.ObjectKey]map[types.UID]string{}
+// cannotResize tells whether it is Kubernetes itself that does not resize a pod: it does not know how
+// (before 1.33), or its rules for what may be changed while a pod runs forbid it, which name a field.
+func cannotResize(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
 	}
-	if u.pods[key] == nil {
-		u.pods[key] = map[types.UID]string{}
-	}
-	u.pods[key][pod] = wishes
-}
-
-func (u *unresizable) of(key client.ObjectKey) map[types.UID]string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return maps.Clone(u.pods[key])
-}
-
-func (u *unresizable) forget(key client.ObjectKey) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.pods, key)
-}
-
-// gives tells whether etcd's container is declared to have that much.
-func gives(pod *corev1.Pod, want corev1.ResourceRequirements) bool {
-	same := func(has, want corev1.ResourceList) bool {
-		for name, quantity := range want {
-			if is, there := has[name]; !there || !is.Equal(quantity) {
-				return false
-			}
-		}
+	switch details := status.Status().Details; {
+	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err): // a pod that is gone is found to be, next
 		return true
+	case !apierrors.IsInvalid(err) || details == nil:
+		return false
+	default:
+		return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return strings.HasPrefix(c.Field, "spec") })
 	}
-	has := pod.Spec.Containers[0].Resources
-	return same(has.Limits, want.Limits) && same(has.Requests, want.Requests)
-}
-
-func encoded(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil { // plain data
-		panic(fmt.Errorf("encode: %w", err))
-	}
-	return string(text)
 }

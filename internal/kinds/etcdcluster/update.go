@@ -82,7 +82,7 @@ func (f facts) updateOne(c *etcdv1beta2.EtcdCluster, d *decision, i int) {
 }
 
 // outdated tells whether a pod must be made anew for what the spec says.
-func outdated(c *etcdv1beta2.EtcdCluster, m member) bool { return differs(c, m) && !m.resizes }
+func outdated(c *etcdv1beta2.EtcdCluster, m member) bool { return differs(c, m) && !m.renotes }
 
 // differs tells whether a pod was made for other wishes than the spec's, its version apart.
 func differs(c *etcdv1beta2.EtcdCluster, m member) bool {

@@ -67,6 +67,7 @@ func (w world) with(serial int64, learner bool) world {
 	}
 	if w.c.Spec.Pod != nil {
 		pod.Annotations[resourcesAnnotation] = encoded(w.c.Spec.Pod.Resources)
+		pod.Spec.Containers = []corev1.Container{{Name: "sidecar"}, {Name: container, Resources: complete(w.c.Spec.Pod.Resources)}}
 	}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container, Ready: true, State: corev1.ContainerState{
@@ -274,6 +275,8 @@ func (d decision) says() string {
 	switch {
 	case d.step != nil:
 		return d.step.name
+	case d.resize != nil && d.resize.renotes:
+		return "note for " + d.resize.name
 	case d.resize != nil:
 		return "resize " + d.resize.name
 	case d.change != nil:

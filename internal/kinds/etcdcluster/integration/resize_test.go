@@ -54,7 +54,7 @@ func uids(pods []corev1.Pod) []types.UID {
 	return out
 }
 
-// It takes two writes a member: one to the pod's resources, and one that notes that it has them.
+// It takes two writes a member: one that notes what it is to have, and one to the pod's resources.
 func TestOtherResourcesAreGivenToMembersThatRun(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
@@ -93,6 +93,23 @@ func TestPodsAreMadeAnewForResourcesThatCannotBeChangedWhileTheyRun(t *testing.T
 	}
 }
 
+// A kubelet that cannot resize tells no resources in the status, and the API server goes by that.
+func TestPodsAreMadeAnewWhereTheKubeletCannotResizeThem(t *testing.T) {
+	s := newSite(t)
+	s.create(withClaims, limited("1Gi"))
+	before := s.awaitLimit("1Gi")
+	for _, pod := range s.pods() {
+		patch := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"remove","path":"/status/containerStatuses/0/resources"}]`))
+		if err := env.Client.Status().Patch(t.Context(), &pod, patch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.edit(limited("2Gi"))
+	if after := s.awaitLimit("2Gi"); slices.ContainsFunc(after, func(uid types.UID) bool { return slices.Contains(before, uid) }) {
+		t.Errorf("expected all pods to be made anew, were %q, are %q", before, after)
+	}
+}
+
 // A pod that is made anew would not get past the quota either, and the member would be missing.
 func TestAQuotaThatForbidsOtherResourcesCostsNoMember(t *testing.T) {
 	s := newSite(t)
@@ -115,8 +132,10 @@ func TestAQuotaThatForbidsOtherResourcesCostsNoMember(t *testing.T) {
 	if after := uids(s.pods()); !slices.Equal(before, after) {
 		t.Errorf("expected the pods to stay, were %q, are %q", before, after)
 	}
-	s.edit(limited("1200Mi"))
-	if after := s.awaitLimit("1200Mi"); !slices.Equal(before, after) {
-		t.Errorf("expected the pods to be given what the quota allows, were %q, are %q", before, after)
+	for _, memory := range []string{"1200Mi", "1Gi"} {
+		s.edit(limited(memory))
+		if after := s.awaitLimit(memory); !slices.Equal(before, after) {
+			t.Errorf("expected the pods to be given what the quota allows, were %q, are %q", before, after)
+		}
 	}
 }
