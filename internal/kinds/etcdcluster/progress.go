@@ -82,16 +82,23 @@ func (f facts) waiting(d decision) string {
 	return ""
 }
 
-// reportUpToDate tells whether every member runs what the spec says.
-func (f facts) reportUpToDate(set condition.Set, c *etcdv1beta2.EtcdCluster, d decision) {
-	const kind = etcdv1beta2.EtcdClusterUpToDate
+// behindSpec is how many members are not yet as the spec says.
+func (f facts) behindSpec(c *etcdv1beta2.EtcdCluster, d decision) int {
 	behind := 0
 	for _, m := range d.members {
-		words, _ := underResize(m.pod)
-		if m.pod != nil && (differs(c, m) || m.resizes || words != "" || versionOf(m.pod) != wanted(c) || m.version != "" && m.version != versionOf(m.pod)) {
+		owed, _ := underResize(m.pod)
+		other := versionOf(m.pod) != wanted(c) || m.version != "" && m.version != versionOf(m.pod)
+		if m.pod != nil && (differs(c, m) || m.resizes || owed != "" || other) {
 			behind++
 		}
 	}
+	return behind
+}
+
+// reportUpToDate tells whether every member runs what the spec says.
+func (f facts) reportUpToDate(set condition.Set, c *etcdv1beta2.EtcdCluster, d decision) {
+	const kind = etcdv1beta2.EtcdClusterUpToDate
+	behind := f.behindSpec(c, d)
 	switch {
 	case d.invalid != nil && (c.Status.ClusterID == "" || d.invalid != f.tls):
 		set.False(kind, d.invalid.reason, d.invalid.message)

@@ -123,7 +123,7 @@ func TestAQuotaThatForbidsOtherResourcesCostsNoMember(t *testing.T) {
 	}
 	operator.Until(t, "the quota is counted", func() error {
 		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(quota), quota); err != nil || len(quota.Status.Used) == 0 {
-			return fmt.Errorf("used is %v (%v)", quota.Status.Used, err)
+			return fmt.Errorf("used is %v: %w", quota.Status.Used, err)
 		}
 		return nil
 	})
