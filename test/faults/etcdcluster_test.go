@@ -80,17 +80,20 @@ func createEtcd(size int) faults.Step {
 		Name:  fmt.Sprintf("create a cluster of %d", size),
 		Do:    func(u *faults.User) { u.Apply(fmt.Sprintf(etcdManifest, size)) },
 		Until: etcdReady,
+		// Each of the dozen writes that this costs may be the last one of a process.
+		Patience: patience,
 	}
 }
 
+// patience is for a step that takes a process for each of its writes.
+const patience = 45 * time.Second
+
 func editEtcd(name, spec string) faults.Step {
 	return faults.Step{
-		Name:  name,
-		Do:    func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":`+spec+`}`) },
-		Until: etcdReady,
-		// In an emptyDir each member has a successor of its own, and each of the dozen writes that
-		// this costs may be the last one of a process.
-		Patience: 45 * time.Second,
+		Name:     name,
+		Do:       func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":`+spec+`}`) },
+		Until:    etcdReady,
+		Patience: patience, // in an emptyDir each member has a successor of its own
 	}
 }
 
@@ -123,7 +126,7 @@ var etcdSleeping = faults.Workload{
 		{
 			Name:  "create a cluster with claims",
 			Do:    func(u *faults.User) { u.Apply(persistentEtcd) },
-			Until: etcdReady,
+			Until: etcdReady, Patience: patience,
 		},
 		{
 			Name: "somebody deletes a pod",
