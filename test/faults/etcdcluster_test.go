@@ -267,12 +267,13 @@ func clientsComeLate(_, after faults.View, e faults.Event) error {
 }
 
 // maskEtcd leaves out what is made of the cluster's UID or depends on how often something was
-// tried: names and ids of members, and all that says them.
+// tried: names and ids of members, and all that says them; and the version that the cluster began with,
+// which is the second one where the first was never seen.
 func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
 	case "EtcdCluster":
-		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions", "lineage", "restore", "quorumLoss", "decided", "formerClusterIDs"} {
+		for _, field := range []string{"clusterID", "members", "membership", "serial", "conditions", "lineage", "restore", "quorumLoss", "decided", "formerClusterIDs", "formedWith"} {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":
