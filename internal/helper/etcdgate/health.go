@@ -70,10 +70,13 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	said, err := h.part(ctx)
-	for err != nil && h.starts() && sleep(ctx, startGrain) == nil {
-		if again, now := h.part(ctx); ctx.Err() == nil { // else it tells of nothing but the time
-			said, err = again, now
+	for err != nil && h.starts() {
+		time.Sleep(startGrain)
+		again, now := h.part(ctx)
+		if ctx.Err() != nil { // it tells of nothing but the time
+			break
 		}
+		said, err = again, now
 	}
 	if err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
@@ -95,15 +98,6 @@ func (h *health) part(ctx context.Context) (string, error) {
 		err = errors.Join(err, h.settle())
 	}
 	return said, err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // joins tells whether a member that joins has begun to.

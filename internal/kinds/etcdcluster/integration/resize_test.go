@@ -45,6 +45,13 @@ func (s *site) awaitLimit(memory string) []types.UID {
 	return uids(s.pods())
 }
 
+func (s *site) wantAnew(before, after []types.UID) {
+	s.Helper()
+	if slices.ContainsFunc(after, func(uid types.UID) bool { return slices.Contains(before, uid) }) {
+		s.Errorf("expected all pods to be made anew, were %q, are %q", before, after)
+	}
+}
+
 func uids(pods []corev1.Pod) []types.UID {
 	var out []types.UID
 	for _, pod := range pods {
@@ -88,9 +95,7 @@ func TestPodsAreMadeAnewForResourcesThatCannotBeChangedWhileTheyRun(t *testing.T
 	s.create(withClaims, limited("1Gi"))
 	before := s.awaitLimit("1Gi")
 	s.edit(limited(""))
-	if after := s.awaitLimit("0"); slices.ContainsFunc(after, func(uid types.UID) bool { return slices.Contains(before, uid) }) {
-		t.Errorf("expected all pods to be made anew, were %q, are %q", before, after)
-	}
+	s.wantAnew(before, s.awaitLimit("0"))
 }
 
 // A kubelet that cannot resize tells no resources in the status, and the API server goes by that.
@@ -105,9 +110,7 @@ func TestPodsAreMadeAnewWhereTheKubeletCannotResizeThem(t *testing.T) {
 		}
 	}
 	s.edit(limited("2Gi"))
-	if after := s.awaitLimit("2Gi"); slices.ContainsFunc(after, func(uid types.UID) bool { return slices.Contains(before, uid) }) {
-		t.Errorf("expected all pods to be made anew, were %q, are %q", before, after)
-	}
+	s.wantAnew(before, s.awaitLimit("2Gi"))
 }
 
 // A pod that is made anew would not get past the quota either, and the member would be missing.
