@@ -44,7 +44,7 @@ KUBE_LDFLAGS := -s -w \
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBERNETES_VERSION)
 
 # Debian packages that the local cluster's nodes are made of.
-PACKAGES := containerd runc containernetworking-plugins nftables iptables conntrack iproute2 procps
+PACKAGES := containerd runc containernetworking-plugins iptables conntrack iproute2 procps
 
 ##@ Start here
 

@@ -28,7 +28,6 @@ func programs() []program {
 		{"ctr", "containerd"},
 		{"runc", "runc"},
 		{"/usr/lib/cni/ptp", "containernetworking-plugins"},
-		{"nft", "nftables"},
 		{"iptables", "iptables"},
 		{"conntrack", "conntrack"},
 		{"ip", "iproute2"},
