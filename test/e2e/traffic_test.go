@@ -17,6 +17,11 @@ import (
 	"time"
 )
 
+// pause is between two requests of a client. An address has 28 thousand ports to open connections
+// from, and a node knows a closed one for two minutes: who asks thousands of times a second comes
+// with the port of a connection that the node still leads to a pod that has gone.
+const pause = 5 * time.Millisecond
+
 // newcomers opens a connection for every request, as clients do that were not there before.
 var newcomers = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
@@ -50,7 +55,7 @@ type traffic struct {
 	failed []string
 }
 
-// startTraffic has a client for each way to ask, which asks without a break. It also ends
+// startTraffic has a client for each way to ask, which asks again and again. It also ends
 // with the test.
 func startTraffic(t *testing.T, asks ...func(context.Context) error) *traffic {
 	t.Helper()
@@ -72,6 +77,7 @@ func (f *traffic) keepAsking(ctx context.Context, ask func(context.Context) erro
 			f.mu.Unlock()
 		}
 		f.asked.Add(1)
+		time.Sleep(pause)
 	}
 }
 

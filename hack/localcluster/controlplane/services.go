@@ -157,6 +157,8 @@ clientConnection:
 // on its way through the old rules finds the map of endpoints emptied (Linux 6.18)
 // and goes on to the Service's own address, where nobody is. One request in
 // some fifty thousand was refused so, which tests take for a fault of an operator.
+// tcpBeLiberal: else mode iptables drops, and the other does not, what a server answers
+// to a port that is used again.
 func ProxyConfig(node string, own netip.Prefix, kubeconfig string) string {
 	return fmt.Sprintf(`apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
@@ -169,6 +171,7 @@ clientConnection:
   burst: 400
 conntrack:
   maxPerCore: 0
+  tcpBeLiberal: true
 iptables:
   minSyncPeriod: 200ms
 `, node, own, kubeconfig)
