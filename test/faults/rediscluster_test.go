@@ -49,10 +49,11 @@ func TestRedisEnterpriseCluster(t *testing.T) {
 		Invariants: []faults.Invariant{
 			{Name: "nothing is done to servers that must never be", Check: nothingForbidden},
 			{Name: "one pod is restarted at a time", Check: oneRestart},
+			{Name: "no claim asks for less than it did", Check: noClaimShrinks},
 			{Name: "the password that stands in the Secret stays valid", Check: redisPasswordStays},
 		},
 		Mask:      maskRedis,
-		Workloads: []faults.Workload{redisForming, redisScaling, redisChanging, redisSleeping, redisPassword, redisLosing(wipe)},
+		Workloads: []faults.Workload{redisForming, redisScaling, redisChanging, redisSleeping, redisGrowing, redisPassword, redisLosing(wipe)},
 		Patience:  30 * time.Second,
 	})
 }
@@ -149,6 +150,59 @@ var redisSleeping = faults.Workload{
 		},
 		editRedis("wake it", `{"hibernate":false}`),
 	},
+}
+
+// redisGrowing has volumes made larger. No driver does that here, so the object waits until the workload does.
+var redisGrowing = faults.Workload{
+	Name: "growing",
+	World: func(w *faults.World) {
+		w.Apply(`
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: elastic}
+provisioner: ` + testenv.VolumeProvisioner + `
+allowVolumeExpansion: true
+`)
+	},
+	Steps: []faults.Step{
+		createRedis(3, "persistentSpec: {storageClassName: elastic, volumeSize: 1Gi, enablePersistentVolumeResize: true}"),
+		writeRedis,
+		{
+			Name: "give it larger volumes",
+			Do: func(u *faults.User) {
+				u.Patch("rec", &redisv1alpha1.RedisEnterpriseCluster{}, `{"spec":{"persistentSpec":{"volumeSize":"2Gi"}}}`)
+			},
+			Until:    redisAsksForMore,
+			Patience: time.Minute,
+		},
+		{
+			Name: "its volumes are larger",
+			Do: func(u *faults.User) {
+				for i := range 3 {
+					u.PatchStatus(fmt.Sprint("redis-enterprise-storage-rec-", i), &corev1.PersistentVolumeClaim{}, `{"status":{"capacity":{"storage":"2Gi"}}}`)
+				}
+			},
+			Until:    redisReady,
+			Patience: time.Minute,
+		},
+	},
+}
+
+// redisAsksForMore holds when all claims ask for what the spec has, those that are made from now on too.
+func redisAsksForMore(v faults.View) error {
+	set, claims := &appsv1.StatefulSet{}, &corev1.PersistentVolumeClaimList{}
+	if err := errors.Join(v.Get("rec", set), v.List(claims)); err != nil {
+		return err
+	}
+	for _, claim := range append(claims.Items, set.Spec.VolumeClaimTemplates...) {
+		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "2Gi" {
+			return fmt.Errorf("claim %s asks for %s", claim.Name, asks)
+		}
+	}
+	if set.DeletionTimestamp != nil || set.Status.Replicas != 3 {
+		return fmt.Errorf("the StatefulSet has %d pods", set.Status.Replicas)
+	}
+	return nil
 }
 
 var redisPassword = faults.Workload{

@@ -80,8 +80,11 @@ const (
 	ReasonInvalidImage = common.ReasonInvalidImage
 	// ReasonConfigRefused: the servers refuse a setting of redisConfig; the message has their words.
 	ReasonConfigRefused = "ConfigRefused"
-	// ReasonVolumesFixed: the spec asks for volumes other than those that the cluster was made with; all else goes on.
+	// ReasonVolumesFixed: the spec asks for volumes other than those that the cluster was made with, or for larger ones
+	// and they cannot grow; all else goes on.
 	ReasonVolumesFixed = "VolumesFixed"
+	// ReasonVolumesGrowing: volumes are being made larger, as enablePersistentVolumeResize asks for.
+	ReasonVolumesGrowing = "VolumesGrowing"
 	// ReasonHibernating: the spec says so; the claims are kept.
 	ReasonHibernating = "Hibernating"
 	// ReasonNoPersistence: there are no volumes, so that the data would go with the pods.

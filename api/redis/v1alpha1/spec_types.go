@@ -20,11 +20,12 @@ type PersistentSpec struct {
 	StorageClassName string `json:"storageClassName,omitempty"`
 
 	// volumeSize of each claim; default five times the memory of a pod. A larger one counts for claims that are
-	// made from then on.
+	// made from then on, and with enablePersistentVolumeResize for those that there are.
 	// +optional
 	VolumeSize Amount `json:"volumeSize,omitempty"`
 
-	// enablePersistentVolumeResize is accepted and not used: claims that there are stay as they are.
+	// enablePersistentVolumeResize has the volumes of pods grow with volumeSize, while they are in use; default false.
+	// The class of the volumes must allow it.
 	// +optional
 	EnablePersistentVolumeResize Switch `json:"enablePersistentVolumeResize,omitempty"`
 }

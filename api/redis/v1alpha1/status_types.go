@@ -114,6 +114,10 @@ type RedisEnterpriseClusterStatus struct {
 	// +optional
 	Move *Move `json:"move,omitempty"`
 
+	// persistenceStatus is how far the volumes of the pods are; not there without any.
+	// +optional
+	PersistenceStatus *PersistenceStatus `json:"persistenceStatus,omitempty"`
+
 	// selector selects the pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
@@ -127,6 +131,31 @@ type RedisEnterpriseClusterStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// VolumesState is how far volumes are, in the vendor's words.
+type VolumesState string
+
+// States of volumes.
+const (
+	// VolumesProvisioning: not every pod has its volume yet.
+	VolumesProvisioning VolumesState = "Provisioning"
+	// VolumesProvisioned: each has, of the size that the spec has where volumes are to follow it.
+	VolumesProvisioned VolumesState = "Provisioned"
+	// VolumesResizing: some are being made larger.
+	VolumesResizing VolumesState = "Resizing"
+	// VolumesResizeFailed: one cannot be made larger; UpToDate says why.
+	VolumesResizeFailed VolumesState = "ResizeFailed"
+)
+
+// PersistenceStatus is how far the volumes of the pods are.
+type PersistenceStatus struct {
+	// status is Provisioning, Provisioned, Resizing or ResizeFailed.
+	// +optional
+	Status VolumesState `json:"status,omitempty"`
+	// succeeded is how many volumes are as they are to be, and of how many, such as 2/3.
+	// +optional
+	Succeeded string `json:"succeeded,omitempty"`
 }
 
 // Endpoints are where clients find the cluster.

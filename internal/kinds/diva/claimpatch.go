@@ -4,7 +4,6 @@
 package diva
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,17 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 const divaKind = "Diva"
-
-// The claims of clients are made by their StatefulSet, so that they are no children: what
-// they are to have is put on by patches.
 
 // owning are the patches by which the claims of clients get the Diva for an owner while the
 // data is to go with it, and lose it when it is to stay. The StatefulSet retains them all:
@@ -39,7 +34,7 @@ func (f facts) owning(d *opsv1.Diva) []kit.Patch {
 			if len(claim.OwnerReferences) > 0 {
 				from = claim.OwnerReferences
 			}
-			out = append(out, claimPatch(claim, change{"/metadata/ownerReferences", from, wanted}, fmt.Sprint(retains(d))))
+			out = append(out, workload.ClaimPatch(claim, workload.Change{Path: "/metadata/ownerReferences", From: from, To: wanted}, fmt.Sprint(retains(d))))
 		}
 	}
 	return out
@@ -66,7 +61,7 @@ func (f facts) labelling(d *opsv1.Diva) []kit.Patch {
 		if len(claim.Labels) > 0 {
 			from = claim.Labels
 		}
-		out = append(out, claimPatch(claim, change{"/metadata/labels", from, wanted}, "ours"))
+		out = append(out, workload.ClaimPatch(claim, workload.Change{Path: "/metadata/labels", From: from, To: wanted}, "ours"))
 	}
 	return out
 }
@@ -102,34 +97,4 @@ func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
 // and the cache has seen our own last patch of it.
 func (f facts) patchable(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.DeletionTimestamp == nil && !f.patched[claim.Name]
-}
-
-// change is one of a field of a claim; from is nil where there is none.
-type change struct {
-	path     string
-	from, to any
-}
-
-// claimPatch patches exactly the claim that was looked at, and only from what was seen.
-func claimPatch(claim *corev1.PersistentVolumeClaim, c change, intent string) kit.Patch {
-	op := "replace"
-	if c.from == nil {
-		op = "add"
-	}
-	data, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/uid", "value": claim.UID},
-		{"op": "test", "path": c.path, "value": c.from},
-		{"op": op, "path": c.path, "value": c.to},
-	})
-	if err != nil { // text and nothing else
-		panic(fmt.Errorf("encode a patch: %w", err))
-	}
-	var fields []any
-	for _, name := range strings.Split(c.path, "/")[1:] {
-		fields = append(fields, name)
-	}
-	return kit.Patch{
-		Object: claim, Type: types.JSONPatchType, Data: data, Intent: intent,
-		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie(fields...)),
-	}
 }

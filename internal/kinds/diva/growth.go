@@ -14,20 +14,18 @@ import (
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
-
-// bound tells whether a claim has its volume: the API server lets no other one grow.
-func bound(claim *corev1.PersistentVolumeClaim) bool { return claim.Status.Phase == corev1.ClaimBound }
 
 // growingClasses are those of claims that ask for less than they are to have.
 func (f facts) growingClasses(d *opsv1.Diva) []string {
 	var out []string
 	add := func(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) {
-		if claim == nil || !bound(claim) {
+		if claim == nil || !workload.HasVolume(claim) {
 			return
 		}
-		if has := asked(claim); has.Cmp(size(s)) < 0 {
-			out = append(out, classOf(claim))
+		if has := workload.Asked(claim); has.Cmp(size(s)) < 0 {
+			out = append(out, workload.ClassOf(claim))
 		}
 	}
 	add(d.Spec.Manager.Storage, f.claims[managers(d).Name])
@@ -61,8 +59,8 @@ func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {
 		return wanted
 	}
 	behind := slices.ContainsFunc(f.clientClaims(d), func(claim *corev1.PersistentVolumeClaim) bool {
-		is := asked(claim)
-		return bound(claim) && is.Cmp(wanted) < 0
+		is := workload.Asked(claim)
+		return workload.HasVolume(claim) && is.Cmp(wanted) < 0
 	})
 	if behind {
 		return has
@@ -74,7 +72,7 @@ func templateOf(set *appsv1.StatefulSet) (resource.Quantity, bool) {
 	if set == nil || len(set.Spec.VolumeClaimTemplates) == 0 {
 		return resource.Quantity{}, false
 	}
-	return asked(&set.Spec.VolumeClaimTemplates[0]), true
+	return workload.Asked(&set.Spec.VolumeClaimTemplates[0]), true
 }
 
 // growth are the patches by which claims of clients grow, also of those that are not there
@@ -84,16 +82,11 @@ func (f facts) growth(d *opsv1.Diva) []kit.Patch {
 	var out []kit.Patch
 	wanted := size(d.Spec.Client.Storage)
 	for _, claim := range f.clientClaims(d) {
-		has := asked(claim)
-		grows := bound(claim) && has.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == ""
+		has := workload.Asked(claim)
+		grows := workload.HasVolume(claim) && has.Cmp(wanted) < 0 && f.rigid[workload.ClassOf(claim)] == ""
 		if f.patchable(claim) && (grows || f.takenBack(claim, wanted)) {
-			out = append(out, grow(claim, has, wanted))
+			out = append(out, workload.Resize(claim, wanted))
 		}
 	}
 	return out
-}
-
-// grow patches exactly the claim that was looked at, and only from the size that was seen.
-func grow(claim *corev1.PersistentVolumeClaim, from, to resource.Quantity) kit.Patch {
-	return claimPatch(claim, change{"/spec/resources/requests/storage", from.String(), to.String()}, to.String())
 }

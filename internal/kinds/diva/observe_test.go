@@ -15,6 +15,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // blind is a reconciler whose reads past the cache fail.
@@ -35,7 +36,7 @@ func TestWhatCannotBeReadOfTheUsersStopsNothingElse(t *testing.T) {
 	})
 	f := observed(t, newDiva(2), settled(t))
 	f.given = blind().observeGiven(t.Context(), d)
-	blind().observeClasses(t.Context(), d, &f)
+	f.rigid = workload.Rigid(t.Context(), blind().Live, f.growingClasses(d))
 	same(t, "reason", common.ReasonReadFailed, f.given.wrong.reason)
 	says(t, f.given.wrong.message, "Secret mine cannot be read: the server is busy")
 	says(t, f.rigid["longhorn"], "whether StorageClass longhorn lets volumes grow cannot be read: the server is busy")

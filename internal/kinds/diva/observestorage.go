@@ -8,11 +8,10 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts) error {
@@ -27,7 +26,7 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 		f.patched[claim.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 	}
 	r.observeUnlabelled(ctx, d, f)
-	r.observeClasses(ctx, d, f)
+	f.rigid = workload.Rigid(ctx, r.Live, f.growingClasses(d))
 	r.observeAsked(ctx, d, f)
 	pending := f.pendingClaim(d)
 	if pending == nil {
@@ -48,27 +47,6 @@ func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *fa
 		}
 		if err := r.Live.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: name}, claim); err == nil {
 			f.claims[name] = claim
-		}
-	}
-}
-
-// observeClasses asks whether claims that are too small can grow. Nobody but the API server
-// needs to know else, so classes are not in the cache. Those of one that cannot be read wait.
-func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) {
-	f.rigid = map[string]string{}
-	for _, name := range f.growingClasses(d) {
-		if name == "" {
-			f.rigid[name] = "it has no StorageClass by which its volume could grow"
-			continue
-		}
-		class := &storagev1.StorageClass{}
-		switch err := r.Live.Get(ctx, client.ObjectKey{Name: name}, class); {
-		case apierrors.IsNotFound(err):
-			f.rigid[name] = fmt.Sprintf("there is no StorageClass %s by which its volume could grow", name)
-		case err != nil:
-			f.rigid[name] = fmt.Sprintf("whether StorageClass %s lets volumes grow cannot be read: %v", name, err)
-		case class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion:
-			f.rigid[name] = fmt.Sprintf("StorageClass %s does not let volumes grow; set its allowVolumeExpansion, if its driver can do that", name)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 const (
@@ -104,7 +105,7 @@ func (f facts) remadeSince(d *opsv1.Diva, was *opsv1.StorageStatus) (names []str
 func (f facts) newest(d *opsv1.Diva) (newest metav1.Time, all bool) {
 	for _, e := range expectedClaims(d) {
 		claim := f.claims[e.name]
-		if claim == nil || !bound(claim) || claim.DeletionTimestamp != nil || ofAnEarlier(d, claim) {
+		if claim == nil || !workload.HasVolume(claim) || claim.DeletionTimestamp != nil || ofAnEarlier(d, claim) {
 			return newest, false
 		}
 		if newest.Before(&claim.CreationTimestamp) {

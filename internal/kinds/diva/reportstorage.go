@@ -11,6 +11,7 @@ import (
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // expected is a claim that there is to be.
@@ -66,7 +67,7 @@ func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 	n, growing := 0, ""
 	for _, e := range all {
 		switch claim := f.claims[e.name]; {
-		case claim == nil || !bound(claim):
+		case claim == nil || !workload.HasVolume(claim):
 			continue
 		case growing == "":
 			growing = f.grows(d, e, claim)
@@ -96,10 +97,10 @@ func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 func (f facts) small(all []expected) string {
 	for _, e := range all {
 		claim, wanted := f.claims[e.name], size(e.storage)
-		if claim == nil || claim.Status.Phase == corev1.ClaimLost || bound(claim) {
+		if claim == nil || claim.Status.Phase == corev1.ClaimLost || workload.HasVolume(claim) {
 			continue
 		}
-		switch has := asked(claim); has.Cmp(wanted) {
+		switch has := workload.Asked(claim); has.Cmp(wanted) {
 		case 1:
 			return fmt.Sprintf("; claim %[1]s has no volume yet and keeps %[2]s: delete it, and it is made anew with %[3]s", e.name, has.String(), wanted.String())
 		case -1:
@@ -120,7 +121,7 @@ func lost(_ expected, claim *corev1.PersistentVolumeClaim) string {
 // cannot be where it is to be.
 func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
 	const many = corev1.ReadWriteMany
-	class, is := classOf(claim), ""
+	class, is := workload.ClassOf(claim), ""
 	switch {
 	case class != e.storage.ClassName:
 		is = fmt.Sprintf("of class %q, not %q", class, e.storage.ClassName)
@@ -134,10 +135,10 @@ func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
 
 // stuck tells of a claim that cannot have what is asked for, and how that is taken back.
 func (f facts) stuck(d *opsv1.Diva, e expected, claim *corev1.PersistentVolumeClaim) string {
-	asks, has, wanted := asked(claim), capacity(claim), size(e.storage)
-	words, final := refused(claim)
-	switch why := f.rigid[classOf(claim)]; {
-	case !bound(claim):
+	asks, has, wanted := workload.Asked(claim), workload.Capacity(claim), size(e.storage)
+	words, final := workload.ResizeRefused(claim)
+	switch why := f.rigid[workload.ClassOf(claim)]; {
+	case !workload.HasVolume(claim):
 	case why != "" && asks.Cmp(wanted) < 0:
 		return fmt.Sprintf("claim %s stays at %s and not %s: %s%s", claim.Name, asks.String(), wanted.String(), why, f.wayBack(d, e))
 	case final && pending(claim) && wanted.Cmp(has) > 0:
@@ -150,18 +151,9 @@ func (f facts) stuck(d *opsv1.Diva, e expected, claim *corev1.PersistentVolumeCl
 
 // grows tells how far a volume is from what is asked for.
 func (f facts) grows(d *opsv1.Diva, e expected, claim *corev1.PersistentVolumeClaim) string {
-	wanted, has := size(e.storage), capacity(claim)
-	if has.Cmp(wanted) >= 0 {
-		return ""
+	is := workload.Resizing(claim, size(e.storage))
+	if words, _ := workload.ResizeRefused(claim); is != "" && words != "" {
+		is += f.wayBack(d, e)
 	}
-	why := ""
-	for _, c := range claim.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && c.Message != "" {
-			why = ": " + c.Message
-		}
-	}
-	if words, _ := refused(claim); words != "" {
-		why += f.wayBack(d, e)
-	}
-	return fmt.Sprintf("claim %s has %s of %s%s", claim.Name, has.String(), wanted.String(), why)
+	return is
 }

@@ -12,6 +12,7 @@ import (
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // size is what a claim asks for; 0 for text that the schema does not admit.
@@ -23,11 +24,6 @@ func size(s opsv1.Storage) resource.Quantity {
 	return q
 }
 
-// asked is what a claim asks for as it is.
-func asked(claim *corev1.PersistentVolumeClaim) resource.Quantity {
-	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
-}
-
 // grown is the larger of what the spec asks for and what a claim has: one that is left from
 // an earlier Diva, or that somebody has made larger by hand, cannot shrink. One whose class
 // does not let it grow, or that has no volume yet, stays as it is. What was asked for and not
@@ -37,17 +33,10 @@ func (f facts) grown(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resou
 	if claim == nil || f.takenBack(claim, wanted) {
 		return wanted
 	}
-	if has := asked(claim); has.Cmp(wanted) > 0 || f.rigid[classOf(claim)] != "" || !bound(claim) {
+	if has := workload.Asked(claim); has.Cmp(wanted) > 0 || f.rigid[workload.ClassOf(claim)] != "" || !workload.HasVolume(claim) {
 		return has
 	}
 	return wanted
-}
-
-func classOf(claim *corev1.PersistentVolumeClaim) string {
-	if claim.Spec.StorageClassName == nil {
-		return ""
-	}
-	return *claim.Spec.StorageClassName
 }
 
 func accessMode(s opsv1.Storage) corev1.PersistentVolumeAccessMode {

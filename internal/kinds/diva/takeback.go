@@ -4,7 +4,6 @@
 package diva
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,26 +17,22 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // A size that volumes cannot have is taken back as Kubernetes has it: a claim can ask for
 // less again, for more than its volume has. Nothing shrinks by that.
 
-// capacity is what the volume of a claim has.
-func capacity(claim *corev1.PersistentVolumeClaim) resource.Quantity {
-	return claim.Status.Capacity[corev1.ResourceStorage]
-}
-
 // pending tells whether a claim asks for more than its volume has.
 func pending(claim *corev1.PersistentVolumeClaim) bool {
-	asks, has := asked(claim), capacity(claim)
-	return bound(claim) && asks.Cmp(has) > 0
+	asks, has := workload.Asked(claim), workload.Capacity(claim)
+	return workload.HasVolume(claim) && asks.Cmp(has) > 0
 }
 
 // takenBack tells whether a claim is to ask for less again: for what it asks it did not get,
 // and it was the operator who asked. What somebody asks for by hand is left alone.
 func (f facts) takenBack(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) bool {
-	asks, has := asked(claim), capacity(claim)
+	asks, has := workload.Asked(claim), workload.Capacity(claim)
 	return pending(claim) && asks.Cmp(wanted) > 0 && wanted.Cmp(has) > 0 && f.weAsked[claim.Name]
 }
 
@@ -48,7 +43,7 @@ var sizePath = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "resources", "re
 func (r *reconciler) observeAsked(ctx context.Context, d *opsv1.Diva, f *facts) {
 	f.weAsked = map[string]bool{}
 	if !slices.ContainsFunc(f.sized(d), func(e expected) bool {
-		asks := asked(f.claims[e.name])
+		asks := workload.Asked(f.claims[e.name])
 		return pending(f.claims[e.name]) && asks.Cmp(size(e.storage)) > 0
 	}) {
 		return
@@ -116,11 +111,11 @@ func (f facts) least(s opsv1.Storage, claims ...*corev1.PersistentVolumeClaim) i
 
 // leastOf is the smallest size in Gi that a claim can have.
 func (f facts) leastOf(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) int64 {
-	asks, has := asked(claim), capacity(claim)
+	asks, has := workload.Asked(claim), workload.Capacity(claim)
 	switch {
-	case !bound(claim):
+	case !workload.HasVolume(claim):
 		return 1 // somebody deletes it, and it is made anew
-	case pending(claim) || asks.Cmp(wanted) < 0 && f.rigid[classOf(claim)] == "": // it is about to ask
+	case pending(claim) || asks.Cmp(wanted) < 0 && f.rigid[workload.ClassOf(claim)] == "": // it is about to ask
 		return has.Value()/gi + 1
 	}
 	return wholeGi(asks)
@@ -148,19 +143,4 @@ func (f facts) wayBack(d *opsv1.Diva, e expected) string {
 		return ""
 	}
 	return fmt.Sprintf("; spec.%s.storage.size can be taken back, to %dGi or more", part, n)
-}
-
-// refused are the words of the driver that cannot give a claim what it asks for; final tells
-// whether it does not try any more.
-func refused(claim *corev1.PersistentVolumeClaim) (words string, final bool) {
-	for _, c := range claim.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PersistentVolumeClaimControllerResizeError || c.Type == corev1.PersistentVolumeClaimNodeResizeError) {
-			words = c.Message
-		}
-	}
-	is := claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]
-	if is == corev1.PersistentVolumeClaimControllerResizeInfeasible || is == corev1.PersistentVolumeClaimNodeResizeInfeasible {
-		return cmp.Or(words, "its driver says "+string(is)), true
-	}
-	return words, false
 }

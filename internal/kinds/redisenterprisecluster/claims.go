@@ -22,7 +22,7 @@ import (
 
 // asMade is a cluster with the volumes that its StatefulSet was made with, where the spec asks for others: a pod cannot
 // be given a volume, nor lose one, and a StatefulSet that asks for that makes a pod that is deleted no more.
-// Another size alone is no other volume: it counts for claims that are made from then on.
+// Another size alone is no other volume: claims that there are grow, if they are to.
 func (f facts) asMade(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.RedisEnterpriseCluster {
 	if f.otherVolumes(c) == "" {
 		return c
@@ -30,9 +30,9 @@ func (f facts) asMade(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Re
 	out := *c
 	out.Spec.PersistentSpec = nil
 	if claim := claimOf(f.Set); claim != nil {
-		size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		size := workload.Asked(claim)
 		out.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{
-			StorageClassName: classOfClaim(claim), VolumeSize: redisv1alpha1.Amount(size.String()),
+			StorageClassName: workload.ClassOf(claim), VolumeSize: redisv1alpha1.Amount(size.String()),
 		}
 	}
 	return &out
@@ -49,9 +49,9 @@ func (f facts) otherVolumes(c *redisv1alpha1.RedisEnterpriseCluster) string {
 		return "persistentSpec asks for volumes, and the pods were made without"
 	case !persistent(c) && claim != nil:
 		return "The spec asks for no volumes, and the pods were made with them"
-	case claim != nil && c.Spec.PersistentSpec.StorageClassName != classOfClaim(claim):
+	case claim != nil && c.Spec.PersistentSpec.StorageClassName != workload.ClassOf(claim):
 		return "persistentSpec asks for volumes of " + className(c.Spec.PersistentSpec.StorageClassName) +
-			", and those of the pods are of " + className(classOfClaim(claim))
+			", and those of the pods are of " + className(workload.ClassOf(claim))
 	}
 	return ""
 }
@@ -66,13 +66,6 @@ func claimOf(set *appsv1.StatefulSet) *corev1.PersistentVolumeClaim {
 		}
 	}
 	return nil
-}
-
-func classOfClaim(claim *corev1.PersistentVolumeClaim) string {
-	if claim.Spec.StorageClassName == nil {
-		return ""
-	}
-	return *claim.Spec.StorageClassName
 }
 
 // observeUnbound finds out why the claim of a pod that cannot be placed has no volume.

@@ -9,11 +9,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -30,7 +34,8 @@ import (
 // +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
-// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=redisenterpriseclusters.app.redislabs.com,verbs=get
 
@@ -97,21 +102,33 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.Secret{}).
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfPod)).
-		Watches(&corev1.PersistentVolumeClaim{}, handler.Funcs{}). // they are read, and what becomes of them is in the pods
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel)).
+		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel), builder.WithPredicates(ofVolumes())).
 		WatchesRawSource(ofUsers).
 		WatchesRawSource(source.Channel(r.prober.Events(), &handler.EnqueueRequestForObject{})).
 		WithOptions(kit.ControllerOptions(workers)).
 		Complete(loop)
 }
 
-// clusterOfPod wakes the cluster of a pod: its StatefulSet stands between them.
-func clusterOfPod(_ context.Context, pod client.Object) []reconcile.Request {
-	name := pod.GetLabels()[redisv1alpha1.ClusterLabel]
+// clusterOfLabel wakes the cluster of a pod or a claim: its StatefulSet stands between them.
+func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request {
+	name := object.GetLabels()[redisv1alpha1.ClusterLabel]
 	if name == "" {
 		return nil
 	}
-	return []reconcile.Request{request(pod.GetNamespace(), name)}
+	return []reconcile.Request{request(object.GetNamespace(), name)}
+}
+
+// ofVolumes passes on what becomes of the volume of a claim: that the claim is there, or gone, stands in the pods.
+func ofVolumes() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, after := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
+			return !equality.Semantic.DeepEqual(before.Status, after.Status)
+		},
+	}
 }
 
 // whoReferTo wakes the clusters that name a Secret.

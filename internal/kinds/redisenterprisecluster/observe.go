@@ -35,6 +35,8 @@ type facts struct {
 	images images
 	// inherited is how many pods the claims reach that a cluster of this name has left behind; 0 once this one is formed.
 	inherited int32
+	// storage is what the claims of the pods tell.
+	storage storage
 	// unbound is why the claim of a pod has no volume.
 	unbound workload.Lack
 	// credentials are what is in the Secrets.
@@ -72,6 +74,9 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 		return f, err
 	}
 	if f.inherited, err = r.observeInherited(ctx, c); err != nil {
+		return f, err
+	}
+	if f.storage, err = r.observeStorage(ctx, f.asMade(c), f); err != nil {
 		return f, err
 	}
 	if f.credentials, err = r.observeCredentials(ctx, c); err != nil {

@@ -101,6 +101,7 @@ func (f facts) reportNames(c *redisv1alpha1.RedisEnterpriseCluster, d decision) 
 	}
 	s.ReadyNodes = f.Ready(identity(c).Names(s.Nodes))
 	s.Endpoints = endpoints(c, s.Nodes)
+	s.PersistenceStatus = f.storage.status()
 }
 
 // reportServers tells what was seen of the servers. Before they were looked at, what was last said of them stands.
@@ -147,6 +148,20 @@ func (f facts) reportUpToDate(set condition.Set, c *redisv1alpha1.RedisEnterpris
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case otherVolumes != "":
 		set.False(kind, redisv1alpha1.ReasonVolumesFixed, otherVolumes+"; volumes are chosen when a cluster is made: make another and move the data, or put persistentSpec back")
+	default:
+		f.reportStorage(set)
+	}
+}
+
+// reportStorage tells of volumes that are to be larger; where all are as they are to be, nothing is left to do.
+func (f facts) reportStorage(set condition.Set) {
+	const kind = redisv1alpha1.ConditionUpToDate
+	growing, have := f.storage.growing()
+	switch stays := f.storage.stays(); {
+	case stays != "":
+		set.False(kind, redisv1alpha1.ReasonVolumesFixed, stays)
+	case growing != "":
+		set.False(kind, redisv1alpha1.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(f.storage.claims), growing))
 	default:
 		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod runs what the spec says")
 	}

@@ -1,0 +1,127 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// claimed has the pods have claims that ask for a size of a class, and volumes that have one; "" is no volume.
+func (s *scene) claimed(class string, asksHas ...[2]string) {
+	s.storage = storage{patched: map[string]bool{}, rigid: map[string]string{}}
+	for i, size := range asksHas {
+		claim := &corev1.PersistentVolumeClaim{}
+		claim.Name, claim.Spec.StorageClassName = fmt.Sprint("redis-enterprise-storage-example-", i), &class
+		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size[0])}
+		claim.Status.Phase = corev1.ClaimPending
+		if size[1] != "" {
+			claim.Status.Phase = corev1.ClaimBound
+			claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size[1])}
+		}
+		s.storage.claims = append(s.storage.claims, claim)
+	}
+}
+
+// asking are the claims that are told to ask for more, as "ordinal size".
+func (s *scene) asking() string {
+	var out []string
+	for _, patch := range s.plan().Patches {
+		_, ordinal, _ := strings.Cut(patch.Object.GetName(), "redis-enterprise-storage-example-")
+		out = append(out, ordinal+" "+patch.Intent)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
+	const name, upToDate = "redis-enterprise-storage-example-", "True AllUpToDate: Every pod runs what the spec says"
+	as := func(asks, has string) [2]string { return [2]string{asks, has} }
+	small := as("5Gi", "5Gi")
+	for what, test := range map[string]struct {
+		wanted string
+		claims [][2]string
+		but    func(*storage)
+		asking string
+		told   string
+		status string
+	}{
+		"they are not to":            {claims: [][2]string{small, small}, told: upToDate, status: "Provisioned 2/2"},
+		"they have what they are to": {wanted: "5Gi", claims: [][2]string{small, as("5Gi", "6Gi")}, told: upToDate, status: "Provisioned 2/2"},
+		"all are to": {
+			wanted: "9Gi", claims: [][2]string{small, small}, asking: "0 9Gi, 1 9Gi", status: "Resizing 0/2",
+			told: "False VolumesGrowing: 0 of 2 volumes have their size; claim " + name + "0 has 5Gi of 9Gi",
+		},
+		"one has": {
+			wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("9Gi", "5Gi")}, status: "Resizing 1/2",
+			told: "False VolumesGrowing: 1 of 2 volumes have their size; claim " + name + "1 has 5Gi of 9Gi",
+		},
+		"the cache is behind": {
+			wanted: "9Gi", claims: [][2]string{small, as("9Gi", "9Gi")}, but: func(s *storage) { s.patched[name+"0"] = true }, status: "Resizing 1/2",
+			told: "False VolumesGrowing: 1 of 2 volumes have their size; claim " + name + "0 has 5Gi of 9Gi",
+		},
+		"somebody has asked one for more": {wanted: "9Gi", claims: [][2]string{as("20Gi", "10Gi"), as("9Gi", "9Gi")}, told: upToDate, status: "Provisioned 2/2"},
+		"one has no volume yet":           {wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("5Gi", "")}, told: upToDate, status: "Provisioning 1/2"},
+		"their class does not let them": {
+			wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), small}, but: func(s *storage) { s.rigid["fast"] = "it is rigid" }, status: "ResizeFailed 1/2",
+			told: "False VolumesFixed: claim " + name + "1 stays at 5Gi and not 9Gi: it is rigid",
+		},
+		"their driver cannot": {
+			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *storage) {
+				s.claims[0].Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{
+					corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible,
+				}
+			}, status: "ResizeFailed 0/1",
+			told: "False VolumesFixed: claim " + name + "0 stays at 5Gi and not 9Gi: its driver says ControllerResizeInfeasible",
+		},
+		"a file system waits for its pod": {
+			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *storage) {
+				s.claims[0].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{
+					Type: corev1.PersistentVolumeClaimFileSystemResizePending, Status: corev1.ConditionTrue, Message: "Waiting for user to (re-)start a pod",
+				}}
+			}, status: "Resizing 0/1",
+			told: "False VolumesGrowing: 0 of 1 volumes have their size; claim " + name + "0 has 5Gi of 9Gi: Waiting for user to (re-)start a pod",
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := running(3, with(persistentSpec))
+			s.claimed("fast", test.claims...)
+			if test.wanted != "" {
+				s.storage.wanted = resource.MustParse(test.wanted)
+			}
+			if test.but != nil {
+				test.but(&s.storage)
+			}
+			if got := s.asking(); got != test.asking {
+				t.Errorf("expected claims to be told to ask %q, got %q", test.asking, got)
+			}
+			status := s.report().Status
+			if got := told(status.Conditions, "UpToDate"); got != test.told {
+				t.Errorf("expected UpToDate to be\n%s, got\n%s", test.told, got)
+			}
+			if got := fmt.Sprintf("%s %s", status.PersistenceStatus.Status, status.PersistenceStatus.Succeeded); got != test.status {
+				t.Errorf("expected the volumes to be said to be %s, got %s", test.status, got)
+			}
+		})
+	}
+}
+
+// What is refused to a claim, by a quota say, must not keep the servers from being healed.
+func TestNoClaimAsksWhileThereIsAStepToBeTaken(t *testing.T) {
+	s := running(3, with(persistentSpec)).changed(0)
+	s.claimed("fast", [2]string{"5Gi", "5Gi"})
+	s.storage.wanted = resource.MustParse("9Gi")
+	if got := s.asking(); got != "" || s.plan().Step == nil {
+		t.Errorf("expected the pod to be restarted first, got %q", got)
+	}
+}
+
+func TestAClusterWithoutVolumesSaysNothingOfThem(t *testing.T) {
+	if got := running(3).report().Status.PersistenceStatus; got != nil {
+		t.Errorf("expected nothing, got %+v", got)
+	}
+}
