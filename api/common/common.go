@@ -96,7 +96,7 @@ const (
 // nothing to warn of.
 func OnItsWay(reason string) bool {
 	switch reason {
-	case ReasonApplying, ReasonCreating, ReasonUpdating, ReasonDeleting:
+	case ReasonApplying, ReasonCreating, ReasonUpdating, ReasonDeleting, "Growing", "VolumesGrowing":
 		return true
 	}
 	return false

@@ -5,24 +5,20 @@ package workload
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Claims of a StatefulSet are made by its controller, so that they are no children: what they are to have is
-// put on by patches.
+// The claims of a StatefulSet's pods are made by its controller, so that they are no children: what they are to
+// have is put on by patches.
 
 // HasVolume tells whether a claim has its volume: the API server lets no other one grow.
 func HasVolume(claim *corev1.PersistentVolumeClaim) bool {
@@ -74,28 +70,6 @@ func Resizing(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) str
 		}
 	}
 	return fmt.Sprintf("claim %s has %s of %s%s", claim.Name, has.String(), wanted.String(), why)
-}
-
-// Rigid asks of classes whether they let volumes grow, and tells by their names why not. Nobody but the API server
-// needs to know else, so classes are in no cache. One that cannot be read is taken for rigid for now.
-func Rigid(ctx context.Context, live client.Reader, classes []string) map[string]string {
-	out := map[string]string{}
-	for _, name := range classes {
-		if name == "" {
-			out[name] = "it has no StorageClass by which its volume could grow"
-			continue
-		}
-		class := &storagev1.StorageClass{}
-		switch err := live.Get(ctx, client.ObjectKey{Name: name}, class); {
-		case apierrors.IsNotFound(err):
-			out[name] = fmt.Sprintf("there is no StorageClass %s by which its volume could grow", name)
-		case err != nil:
-			out[name] = fmt.Sprintf("whether StorageClass %s lets volumes grow cannot be read: %v", name, err)
-		case class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion:
-			out[name] = fmt.Sprintf("StorageClass %s does not let volumes grow; set its allowVolumeExpansion, if its driver can do that", name)
-		}
-	}
-	return out
 }
 
 // Resize patches exactly the claim that was looked at, and only from the size that was seen.

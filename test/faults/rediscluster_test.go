@@ -194,6 +194,9 @@ func redisAsksForMore(v faults.View) error {
 	if err := errors.Join(v.Get("rec", set), v.List(claims)); err != nil {
 		return err
 	}
+	if len(claims.Items) != 3 {
+		return fmt.Errorf("there are %d claims", len(claims.Items))
+	}
 	for _, claim := range append(claims.Items, set.Spec.VolumeClaimTemplates...) {
 		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "2Gi" {
 			return fmt.Errorf("claim %s asks for %s", claim.Name, asks)

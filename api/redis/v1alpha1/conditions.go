@@ -18,7 +18,7 @@ const (
 	// ConditionPodsReady tells whether there are as many pods as asked for, all of them with their role in
 	// the ring, and what keeps the first that has not.
 	ConditionPodsReady = "PodsReady"
-	// ConditionUpToDate tells whether every pod runs what the spec says.
+	// ConditionUpToDate tells whether every pod runs what the spec says, with volumes as they are to be.
 	ConditionUpToDate = "UpToDate"
 	// ConditionMigrating is True while slots move between pods.
 	ConditionMigrating = "Migrating"

@@ -25,7 +25,7 @@ type PersistentSpec struct {
 	VolumeSize Amount `json:"volumeSize,omitempty"`
 
 	// enablePersistentVolumeResize has the volumes of pods grow with volumeSize, while they are in use; default false.
-	// The class of the volumes must allow it.
+	// The class of the volumes must allow it. Without a volumeSize they stay as they are.
 	// +optional
 	EnablePersistentVolumeResize Switch `json:"enablePersistentVolumeResize,omitempty"`
 }

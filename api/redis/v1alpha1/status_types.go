@@ -144,7 +144,7 @@ const (
 	VolumesProvisioned VolumesState = "Provisioned"
 	// VolumesResizing: some are being made larger.
 	VolumesResizing VolumesState = "Resizing"
-	// VolumesResizeFailed: one cannot be made larger; UpToDate says why.
+	// VolumesResizeFailed: one cannot be made larger; UpToDate says why, when nothing else stands there.
 	VolumesResizeFailed VolumesState = "ResizeFailed"
 )
 

@@ -51,6 +51,9 @@ func TestKubeProxyKnowsEveryFieldOfItsConfiguration(t *testing.T) {
 	if got.HostnameOverride != "node1" || got.ClusterCIDR != "10.215.0.0/16" {
 		t.Errorf("got %+v", got)
 	}
+	if got.Mode != "iptables" || !got.Conntrack.TCPBeLiberal {
+		t.Errorf("expected the mode that loses no request when endpoints change, got %s and %+v", got.Mode, got.Conntrack)
+	}
 }
 
 func TestPodsGetAddressesOfTheirNodesRange(t *testing.T) {

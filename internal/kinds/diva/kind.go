@@ -78,6 +78,7 @@ func newReconciler(tools *kit.Tools, logs LogReader) *reconciler {
 		served:   &served{log: logs},
 		refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock},
 		unbound:  workload.Refusals{Live: tools.Live, Clock: tools.Clock, Reason: "ProvisioningFailed"},
+		classes:  workload.Classes{Live: tools.Live, Clock: tools.Clock},
 	}
 }
 

@@ -28,6 +28,7 @@ type reconciler struct {
 	served *served
 	// refusals tells why pods of clients are missing, unbound why claims have no volume.
 	refusals, unbound workload.Refusals
+	classes           workload.Classes
 }
 
 // facts are all that is read about a Diva.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"testing"
 
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -25,7 +26,7 @@ func blind() *reconciler {
 			return errors.New("the server is busy")
 		},
 	}).Build()
-	return &reconciler{Tools: &kit.Tools{Live: live}}
+	return &reconciler{Tools: &kit.Tools{Live: live}, classes: workload.Classes{Live: live, Clock: clock.RealClock{}}}
 }
 
 // What only explains something must not stop scaling, or taking back a bad image.
@@ -36,7 +37,7 @@ func TestWhatCannotBeReadOfTheUsersStopsNothingElse(t *testing.T) {
 	})
 	f := observed(t, newDiva(2), settled(t))
 	f.given = blind().observeGiven(t.Context(), d)
-	f.rigid = workload.Rigid(t.Context(), blind().Live, f.growingClasses(d))
+	blind().observeClasses(t.Context(), d, &f)
 	same(t, "reason", common.ReasonReadFailed, f.given.wrong.reason)
 	says(t, f.given.wrong.message, "Secret mine cannot be read: the server is busy")
 	says(t, f.rigid["longhorn"], "whether StorageClass longhorn lets volumes grow cannot be read: the server is busy")

@@ -6,12 +6,12 @@ package diva
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
-	"github.com/opcrew/opcrew/internal/workload"
 )
 
 func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts) error {
@@ -26,7 +26,7 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 		f.patched[claim.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 	}
 	r.observeUnlabelled(ctx, d, f)
-	f.rigid = workload.Rigid(ctx, r.Live, f.growingClasses(d))
+	r.observeClasses(ctx, d, f)
 	r.observeAsked(ctx, d, f)
 	pending := f.pendingClaim(d)
 	if pending == nil {
@@ -49,4 +49,11 @@ func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *fa
 			f.claims[name] = claim
 		}
 	}
+}
+
+// observeClasses asks whether claims that are too small can grow. Those of a class that cannot be read wait.
+func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) {
+	rigid, unread := r.classes.Rigid(ctx, f.growingClasses(d))
+	maps.Copy(rigid, unread)
+	f.rigid = rigid
 }

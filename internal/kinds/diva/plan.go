@@ -24,8 +24,6 @@ const (
 	// askInterval passes between two looks at what pods serve while the pair is being
 	// changed; a kubelet takes up to a minute to bring a Secret.
 	askInterval = 5 * time.Second
-	// classInterval passes between two looks at a StorageClass that lets no volume grow.
-	classInterval = time.Minute
 	// longestWait keeps a far date from being waited for in one go.
 	longestWait = 24 * time.Hour
 )
@@ -132,7 +130,7 @@ func again(d *opsv1.Diva, f facts, decided decision) time.Duration {
 		wait = shortest(wait, min(longestWait, r.expires(d, f.given, f.now)))
 	}
 	if len(f.rigid) > 0 {
-		wait = shortest(wait, classInterval)
+		wait = shortest(wait, workload.ClassInterval)
 	}
 	if decided.ring != nil && (decided.ring.phase() != opsv1.SSHInUse || f.retiring(d, decided.ring)) {
 		wait = shortest(wait, askInterval)

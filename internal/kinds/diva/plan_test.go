@@ -136,7 +136,7 @@ func TestWhatCannotGrowIsNotTriedAndIsLookedAtAgain(t *testing.T) {
 		t.Error("expected claims and StatefulSet to stay")
 	}
 	same(t, "the manager's claim", "2Gi", f.grownText(d.Spec.Manager.Storage, "ops-manager"))
-	same(t, "the next look", classInterval, plan.Again)
+	same(t, "the next look", workload.ClassInterval, plan.Again)
 }
 
 // The API server lets only a claim grow that has its volume.

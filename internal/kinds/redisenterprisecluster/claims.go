@@ -93,19 +93,6 @@ func (r *reconciler) observeUnbound(ctx context.Context, c *redisv1alpha1.RedisE
 // mostNodes is how many pods a cluster has at most, as the CRD has it.
 const mostNodes = 100
 
-// observeInherited counts the pods that are needed to have all of an earlier cluster's data: with fewer, a primary
-// would be missing for ever.
-func (r *reconciler) observeInherited(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (int32, error) {
-	if formed(c) || !persistent(c) {
-		return 0, nil
-	}
-	claims := &corev1.PersistentVolumeClaimList{}
-	if err := r.Client.List(ctx, claims, client.InNamespace(c.Namespace), client.MatchingLabels(selector(c))); err != nil {
-		return 0, fmt.Errorf("list claims: %w", err)
-	}
-	return inherited(c, claims.Items), nil
-}
-
 // inherited is how many pods the claims reach that are older than a cluster.
 func inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.PersistentVolumeClaim) int32 {
 	most := 0

@@ -18,60 +18,79 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// classInterval passes between two looks at a StorageClass that lets no volume grow: it is not watched.
-const classInterval = time.Minute
-
 // storage is what the claims of the pods tell of their volumes.
 type storage struct {
 	// wanted is how large each is to be, where they are to grow; zero where they stay as they are.
 	wanted resource.Quantity
-	// claims are those that there are to be, in the order of the pods, and nil where there is none.
+	// claims are those that there are to be, in the order of the pods, and nil where there is none, or one that is going.
 	claims []*corev1.PersistentVolumeClaim
+	// unwatched tells that one has lost its labels, so that its changes wake nobody.
+	unwatched bool
 	// patched are claims that the cache is behind of.
 	patched map[string]bool
-	// rigid are the classes that let no volume grow, and why.
-	rigid map[string]string
+	// rigid are the classes that let no volume grow, and unread those of which that is not known, and why.
+	rigid, unread map[string]string
 }
 
-// observeStorage reads the claims of the pods, and asks of the classes of those that are too small.
-func (r *reconciler) observeStorage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f facts) (storage, error) {
-	out := storage{patched: map[string]bool{}}
-	spec, err := read(c, f.images)
-	if !persistent(c) || err != nil {
-		return out, nil
+// observeClaims reads the claims: those that an earlier cluster of the name has left, before this one is formed, and
+// those of the pods.
+func (r *reconciler) observeClaims(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) error {
+	asMade := f.asMade(c)
+	if !persistent(c) && !persistent(asMade) {
+		return nil
 	}
 	list := &corev1.PersistentVolumeClaimList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingLabels(selector(c))); err != nil {
-		return out, fmt.Errorf("list claims: %w", err)
+		return fmt.Errorf("list claims: %w", err)
 	}
-	if c.Spec.PersistentSpec.EnablePersistentVolumeResize.Or(false) {
-		out.wanted = spec.volume
+	if persistent(c) && !formed(c) {
+		f.inherited = inherited(c, list.Items)
 	}
-	for _, pod := range identity(c).Names(f.kept(c)) {
-		claim := claimNamed(dataVolume+"-"+pod, list.Items)
-		if out.claims = append(out.claims, claim); claim != nil {
-			out.patched[claim.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
-		}
+	if persistent(asMade) {
+		f.storage = r.observeStorage(ctx, asMade, *f, list.Items)
 	}
-	out.rigid = workload.Rigid(ctx, r.Live, classesOf(out.small()))
-	return out, nil
+	return nil
 }
 
-// kept is how many pods have a claim that is in use, or will be when they wake.
-func (f facts) kept(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
-	if n := f.Replicas(); n > 0 {
-		return n
+// observeStorage finds the claims of the pods, and asks of the classes of those that are too small.
+func (r *reconciler) observeStorage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f facts, all []corev1.PersistentVolumeClaim) storage {
+	s := storage{patched: map[string]bool{}}
+	if p := c.Spec.PersistentSpec; p.EnablePersistentVolumeResize.Or(false) && p.VolumeSize != "" {
+		s.wanted = p.VolumeSize.Quantity()
 	}
-	return c.Status.Nodes
+	for _, pod := range identity(c).Names(f.current(c)) {
+		name := dataVolume + "-" + pod
+		claim := claimNamed(name, all)
+		if claim == nil && f.Pods[pod] != nil && f.Pods[pod].Spec.NodeName != "" {
+			claim = r.unlabelled(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
+			s.unwatched = s.unwatched || claim != nil
+		}
+		if s.claims = append(s.claims, claim); claim != nil {
+			s.patched[name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
+		}
+	}
+	s.rigid, s.unread = r.classes.Rigid(ctx, classesOf(s.small()))
+	return s
 }
 
 func claimNamed(name string, all []corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
-	for i := range all {
-		if all[i].Name == name && all[i].DeletionTimestamp == nil {
-			return &all[i]
-		}
+	i := slices.IndexFunc(all, func(claim corev1.PersistentVolumeClaim) bool {
+		return claim.Name == name && claim.DeletionTimestamp == nil
+	})
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &all[i]
+}
+
+// unlabelled reads a claim that a pod runs with and the cache does not have: one that the user has put back from a backup
+// has none of our labels. What cannot be read is unknown.
+func (r *reconciler) unlabelled(ctx context.Context, key client.ObjectKey) *corev1.PersistentVolumeClaim {
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := r.Live.Get(ctx, key, claim); err != nil || claim.DeletionTimestamp != nil {
+		return nil
+	}
+	return claim
 }
 
 func classesOf(claims []*corev1.PersistentVolumeClaim) []string {
@@ -94,11 +113,11 @@ func (s storage) bound() []*corev1.PersistentVolumeClaim {
 	return out
 }
 
-// small are the claims that have yet to ask for more.
+// small are the claims that have yet to ask for more. A volume may be larger than what was asked for.
 func (s storage) small() []*corev1.PersistentVolumeClaim {
 	return slices.DeleteFunc(s.bound(), func(claim *corev1.PersistentVolumeClaim) bool {
-		asks := workload.Asked(claim)
-		return asks.Cmp(s.wanted) >= 0
+		asks, has := workload.Asked(claim), workload.Capacity(claim)
+		return asks.Cmp(s.wanted) >= 0 || has.Cmp(s.wanted) >= 0
 	})
 }
 
@@ -106,7 +125,8 @@ func (s storage) small() []*corev1.PersistentVolumeClaim {
 func (s storage) growth() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range s.small() {
-		if !s.patched[claim.Name] && s.rigid[workload.ClassOf(claim)] == "" {
+		class := workload.ClassOf(claim)
+		if !s.patched[claim.Name] && s.rigid[class] == "" && s.unread[class] == "" {
 			out = append(out, workload.Resize(claim, s.wanted))
 		}
 	}
@@ -115,14 +135,17 @@ func (s storage) growth() []kit.Patch {
 
 // stays tells of the first volume that cannot have what is asked for; "" where all can.
 func (s storage) stays() string {
+	const wayOut = "; with enablePersistentVolumeResize: false volumes stay as they are"
 	for _, claim := range s.bound() {
 		asks, has := workload.Asked(claim), workload.Capacity(claim)
-		why, final := workload.ResizeRefused(claim)
-		if rigid := s.rigid[workload.ClassOf(claim)]; rigid != "" && asks.Cmp(s.wanted) < 0 {
-			why, final, has = rigid, true, asks
+		if has.Cmp(s.wanted) >= 0 {
+			continue
 		}
-		if final && has.Cmp(s.wanted) < 0 {
-			return fmt.Sprintf("claim %s stays at %s and not %s: %s", claim.Name, has.String(), s.wanted.String(), why)
+		if why := s.rigid[workload.ClassOf(claim)]; why != "" && asks.Cmp(s.wanted) < 0 {
+			return fmt.Sprintf("claim %s stays at %s and not %s: %s%s", claim.Name, has.String(), s.wanted.String(), why, wayOut)
+		}
+		if why, final := workload.ResizeRefused(claim); final {
+			return fmt.Sprintf("claim %s has %s and not the %s that it asks for: %s%s", claim.Name, has.String(), asks.String(), why, wayOut)
 		}
 	}
 	return ""
@@ -130,16 +153,30 @@ func (s storage) stays() string {
 
 // growing tells how far the first volume is that has yet to grow, and how many have; "" where all have.
 func (s storage) growing() (words string, have int) {
-	bound := s.bound()
-	for _, claim := range bound {
+	for _, claim := range s.bound() {
 		switch is := workload.Resizing(claim, s.wanted); {
 		case is == "":
 			have++
 		case words == "":
 			words = is
+			if why := s.unread[workload.ClassOf(claim)]; why != "" {
+				words += ": " + why
+			}
 		}
 	}
 	return words, have
+}
+
+// again is when to look again by itself while volumes are to grow; 0 is never.
+func (s storage) again() time.Duration {
+	growing, _ := s.growing()
+	switch {
+	case len(s.unread) > 0, s.unwatched && growing != "":
+		return underWay
+	case len(s.rigid) > 0:
+		return workload.ClassInterval
+	}
+	return 0
 }
 
 // status is how far they are, in the vendor's words; nil where there are to be none.

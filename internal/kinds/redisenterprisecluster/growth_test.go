@@ -9,12 +9,20 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // claimed has the pods have claims that ask for a size of a class, and volumes that have one; "" is no volume.
 func (s *scene) claimed(class string, asksHas ...[2]string) {
-	s.storage = storage{patched: map[string]bool{}, rigid: map[string]string{}}
+	s.storage = storage{patched: map[string]bool{}, rigid: map[string]string{}, unread: map[string]string{}}
 	for i, size := range asksHas {
 		claim := &corev1.PersistentVolumeClaim{}
 		claim.Name, claim.Spec.StorageClassName = fmt.Sprint("redis-enterprise-storage-example-", i), &class
@@ -40,6 +48,7 @@ func (s *scene) asking() string {
 
 func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 	const name, upToDate = "redis-enterprise-storage-example-", "True AllUpToDate: Every pod runs what the spec says"
+	const wayOut = "; with enablePersistentVolumeResize: false volumes stay as they are"
 	as := func(asks, has string) [2]string { return [2]string{asks, has} }
 	small := as("5Gi", "5Gi")
 	for what, test := range map[string]struct {
@@ -68,7 +77,14 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 		"one has no volume yet":           {wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("5Gi", "")}, told: upToDate, status: "Provisioning 1/2"},
 		"their class does not let them": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), small}, but: func(s *storage) { s.rigid["fast"] = "it is rigid" }, status: "ResizeFailed 1/2",
-			told: "False VolumesFixed: claim " + name + "1 stays at 5Gi and not 9Gi: it is rigid",
+			told: "False VolumesFixed: claim " + name + "1 stays at 5Gi and not 9Gi: it is rigid" + wayOut,
+		},
+		"their class does not let them, and they are large enough": {
+			wanted: "9Gi", claims: [][2]string{as("5Gi", "10Gi")}, but: func(s *storage) { s.rigid["fast"] = "it is rigid" }, told: upToDate, status: "Provisioned 1/1",
+		},
+		"their class cannot be read": {
+			wanted: "9Gi", claims: [][2]string{small}, but: func(s *storage) { s.unread["fast"] = "the server is busy" }, status: "Resizing 0/1",
+			told: "False VolumesGrowing: 0 of 1 volumes have their size; claim " + name + "0 has 5Gi of 9Gi: the server is busy",
 		},
 		"their driver cannot": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *storage) {
@@ -76,7 +92,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 					corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible,
 				}
 			}, status: "ResizeFailed 0/1",
-			told: "False VolumesFixed: claim " + name + "0 stays at 5Gi and not 9Gi: its driver says ControllerResizeInfeasible",
+			told: "False VolumesFixed: claim " + name + "0 has 5Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible" + wayOut,
 		},
 		"a file system waits for its pod": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *storage) {
@@ -118,6 +134,91 @@ func TestNoClaimAsksWhileThereIsAStepToBeTaken(t *testing.T) {
 	if got := s.asking(); got != "" || s.plan().Step == nil {
 		t.Errorf("expected the pod to be restarted first, got %q", got)
 	}
+}
+
+// The plan ends where a patch is refused: what has to be told, or to be looked at again, goes first.
+func TestNoClaimAsksWhileTwoPasswordsAreValid(t *testing.T) {
+	s := running(3, with(persistentSpec))
+	s.password("new", hashOf("old"), hashOf("new"))
+	s.told()
+	s.claimed("fast", [2]string{"5Gi", "5Gi"})
+	s.storage.wanted = resource.MustParse("9Gi")
+	if got := s.asking(); got != "" {
+		t.Errorf("expected the old password to be dropped first, got %q", got)
+	}
+}
+
+func TestWhichVolumesGrowFollowsFromTheSpecAndTheClaims(t *testing.T) {
+	grows := true
+	elastic := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, AllowVolumeExpansion: &grows}
+	const on = "enablePersistentVolumeResize: true"
+	for what, test := range map[string]struct {
+		spec   string
+		but    func(*scene, []*corev1.PersistentVolumeClaim)
+		wanted string
+		claims string
+	}{
+		"as large as the spec says": {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "012"},
+		"the switch is off":         {spec: "volumeSize: 9Gi", wanted: "0", claims: "012"},
+		"no size is written":        {spec: on, wanted: "0", claims: "012"}, // another amount of memory must not have them grow for good
+		"there are to be none":      {spec: "enabled: false, volumeSize: 9Gi, " + on, wanted: "0", claims: "012"},
+		"of another class":          {spec: "storageClassName: slow, volumeSize: 9Gi, " + on, wanted: "0", claims: "012"},
+		"while it sleeps":           {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "012", but: func(s *scene, _ []*corev1.PersistentVolumeClaim) { *s.Set.Spec.Replicas = 0; s.Pods = nil }},
+		"one is going": {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "0-2", but: func(_ *scene, all []*corev1.PersistentVolumeClaim) {
+			all[1].DeletionTimestamp, all[1].Finalizers = &metav1.Time{Time: noon}, []string{"x/y"}
+		}},
+		"one has lost its labels":    {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "012", but: func(_ *scene, all []*corev1.PersistentVolumeClaim) { all[1].Labels = nil }},
+		"that of a pod without node": {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "0-2", but: func(s *scene, all []*corev1.PersistentVolumeClaim) { all[1].Labels = nil; s.pod(1).Spec.NodeName = "" }},
+	} {
+		t.Run(what, func(t *testing.T) {
+			spec := test.spec
+			if !strings.Contains(spec, "storageClassName") {
+				spec += ", storageClassName: fast"
+			}
+			s := running(3, with("persistentSpec: {"+spec+"}"))
+			s.volumes(true, "fast")
+			s.claimed("fast", [2]string{"5Gi", "5Gi"}, [2]string{"5Gi", "5Gi"}, [2]string{"5Gi", "5Gi"})
+			for _, claim := range s.storage.claims {
+				claim.Namespace, claim.Labels = s.Namespace, selector(s.cluster)
+			}
+			if test.but != nil {
+				test.but(s, s.storage.claims)
+			}
+			if got := s.observed(t, elastic); fmt.Sprintf("%s %s", got.wanted.String(), ordinals(got)) != test.wanted+" "+test.claims {
+				t.Errorf("expected claims %s to be of %s, got %s of %s", test.claims, test.wanted, ordinals(got), got.wanted.String())
+			}
+		})
+	}
+}
+
+// observed is what a reconciler sees of the claims.
+func (s *scene) observed(t *testing.T, class *storagev1.StorageClass) storage {
+	t.Helper()
+	builder := fake.NewClientBuilder().WithObjects(class)
+	for _, claim := range s.storage.claims {
+		builder.WithObjects(claim)
+	}
+	api, now := builder.Build(), clocktesting.NewFakeClock(noon)
+	r := &reconciler{Tools: &kit.Tools{Client: api, Live: api, Clock: now, Children: &ensure.Applier{Writes: ensure.NewWrites()}}, classes: workload.Classes{Live: api, Clock: now}}
+	f := s.facts
+	f.storage = storage{}
+	if err := r.observeClaims(t.Context(), s.cluster, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f.storage
+}
+
+// ordinals are those of the claims that are there.
+func ordinals(s storage) string {
+	out := ""
+	for i, claim := range s.claims {
+		if claim == nil {
+			out += "-"
+			continue
+		}
+		out += fmt.Sprint(i)
+	}
+	return out
 }
 
 func TestAClusterWithoutVolumesSaysNothingOfThem(t *testing.T) {

@@ -61,6 +61,7 @@ func KindWith(dial redis.Dialer) kit.Kind {
 			return setup(mgr, &reconciler{
 				Tools: tools, prober: prober,
 				refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock}, unbound: workload.NewUnbound(tools.Live, tools.Clock),
+				classes: workload.Classes{Live: tools.Live, Clock: tools.Clock},
 			})
 		},
 	}
@@ -119,16 +120,13 @@ func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request
 	return []reconcile.Request{request(object.GetNamespace(), name)}
 }
 
-// ofVolumes passes on what becomes of the volume of a claim: that the claim is there, or gone, stands in the pods.
+// ofVolumes passes on what becomes of claims and their volumes, and leaves out what others note on them.
 func ofVolumes() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		DeleteFunc: func(event.DeleteEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, after := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
-			return !equality.Semantic.DeepEqual(before.Status, after.Status)
-		},
-	}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
+		return before.UID != after.UID || !equality.Semantic.DeepEqual(before.Status, after.Status) ||
+			!before.DeletionTimestamp.Equal(after.DeletionTimestamp)
+	}}
 }
 
 // whoReferTo wakes the clusters that name a Secret.

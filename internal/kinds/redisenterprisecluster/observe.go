@@ -25,6 +25,7 @@ type reconciler struct {
 	prober   *redis.Prober
 	refusals workload.Refusals
 	unbound  *workload.Unbound
+	classes  workload.Classes
 	memory   memory
 }
 
@@ -73,10 +74,7 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 	if f.unbound, err = r.observeUnbound(ctx, c, f); err != nil {
 		return f, err
 	}
-	if f.inherited, err = r.observeInherited(ctx, c); err != nil {
-		return f, err
-	}
-	if f.storage, err = r.observeStorage(ctx, f.asMade(c), f); err != nil {
+	if err := r.observeClaims(ctx, c, &f); err != nil {
 		return f, err
 	}
 	if f.credentials, err = r.observeCredentials(ctx, c); err != nil {

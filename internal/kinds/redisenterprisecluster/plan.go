@@ -39,12 +39,13 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ ti
 	if f.known.retriesIn(f.now) == 0 {
 		r.choose(c, f, d, &plan)
 	}
-	if plan.Step == nil { // what is refused to a claim keeps the servers from nothing
-		plan.Patches = f.storage.growth()
-	}
 	if f.credentials.lacksPassword() {
 		plan.Events = append(plan.Events, kit.Event{Warning: true, Reason: "PasswordMade", Action: "MakePassword", Note: "Secret " + userSecret(c) +
 			" had no password any more: it has another one, made at random, which clients need within a minute"})
+	}
+	// What is refused to a claim, by a quota say, keeps a plan from being carried out to its end.
+	if plan.Step == nil && len(plan.Events) == 0 && len(f.credentials.stored()) <= 1 {
+		plan.Patches = f.storage.growth()
 	}
 	return plan
 }
@@ -133,12 +134,9 @@ type unrunning struct {
 
 // again is when to look again by itself.
 func (f facts) again(c *redisv1alpha1.RedisEnterpriseCluster, d decision) time.Duration {
-	waits := []time.Duration{f.Refusal.Again, f.unbound.Again, f.known.retriesIn(f.now)}
+	waits := []time.Duration{f.Refusal.Again, f.unbound.Again, f.known.retriesIn(f.now), f.storage.again()}
 	if !asleep(c) && (!d.why.Done() || len(d.untuned) > 0 || d.restart != nil || d.waits.words != "") {
 		waits = append(waits, underWay)
-	}
-	if len(f.storage.rigid) > 0 {
-		waits = append(waits, classInterval)
 	}
 	if len(f.credentials.stored()) > 1 {
 		waits = append(waits, max(time.Second, f.dropsIn()))

@@ -55,7 +55,11 @@ func (s *site) asked(size string) {
 	s.Helper()
 	eventually.True(s.T, leisurely, "all claims ask for "+size, func() error {
 		var all []error
-		for _, claim := range s.claims() {
+		claims := s.claims()
+		if len(claims) != 3 {
+			all = append(all, fmt.Errorf("there are %d claims", len(claims)))
+		}
+		for _, claim := range claims {
 			if asks := claim.Spec.Resources.Requests[corev1.ResourceStorage]; asks.String() != size {
 				all = append(all, fmt.Errorf("%s asks for %s", claim.Name, asks.String()))
 			}
@@ -107,6 +111,13 @@ func TestVolumesThatCannotGrowAreToldAndHoldUpNothing(t *testing.T) {
 	s.edit(elastic("rigid", "2Gi"))
 	s.await("False VolumesFixed", "claim redis-enterprise-storage-rec-0 stays at 1Gi and not 2Gi", "StorageClass rigid does not let volumes grow")
 	s.volumesAre(redisv1alpha1.PersistenceStatus{Status: redisv1alpha1.VolumesResizeFailed, Succeeded: "0/3"})
+	env.Settled(t, env.Audit.Mark(t))
+	s.operator.Stop()
+	mark := env.Audit.Mark(t)
+	s.operator.Start()
+	if writes := env.Settled(t, mark).Writes(); len(writes) > 0 {
+		t.Errorf("expected no write after a restart, got:\n%s", writes)
+	}
 	s.edit(imaged("8.0.2"))
 	eventually.True(t, leisurely, "all servers run another version", func() error {
 		if is := s.get().Status.Version; is != "8.0.2" {
@@ -115,6 +126,8 @@ func TestVolumesThatCannotGrowAreToldAndHoldUpNothing(t *testing.T) {
 		return nil
 	})
 	s.asked("1Gi")
+	s.edit(func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.PersistentSpec.EnablePersistentVolumeResize = "false" })
+	s.awaitWhole() // the way out that was told
 }
 
 // A quota of storage lets no claim ask for more. That is said, and servers are healed as ever.
@@ -142,6 +155,7 @@ func TestClaimsToWhichMoreIsRefusedAreToldAndHoldUpNothing(t *testing.T) {
 		return store.Whole(s.cluster(), 3)
 	})
 	s.delete(quota)
+	s.edit(configured("maxmemory-policy", "allkeys-lru")) // else it is tried again within a minute
 	s.asked("2Gi")
 	s.grow()
 	s.awaitWhole()

@@ -1,0 +1,84 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ClassInterval is for how long an answer about a StorageClass counts: they are not watched.
+const ClassInterval = time.Minute
+
+// Classes knows of StorageClasses whether they let volumes grow. Nobody but the API server needs to know else, so
+// they are in no cache: it is asked, and the answer is remembered.
+type Classes struct {
+	Live  client.Reader
+	Clock clock.PassiveClock
+
+	mu      sync.Mutex
+	answers map[string]classAnswer
+}
+
+// classAnswer is why volumes of a class do not grow, "" where they do.
+type classAnswer struct {
+	rigid string
+	until time.Time
+}
+
+// Rigid tells by their names why classes let no volume grow. What could not be read, and why, is in unread: that is no
+// answer, and is asked again.
+func (c *Classes) Rigid(ctx context.Context, names []string) (rigid, unread map[string]string) {
+	rigid, unread = map[string]string{}, map[string]string{}
+	for _, name := range names {
+		switch words, err := c.ask(ctx, name); {
+		case err != nil:
+			unread[name] = fmt.Sprintf("whether StorageClass %s lets volumes grow cannot be read: %v", name, err)
+		case words != "":
+			rigid[name] = words
+		}
+	}
+	return rigid, unread
+}
+
+func (c *Classes) ask(ctx context.Context, name string) (string, error) {
+	if name == "" {
+		return "it has no StorageClass by which its volume could grow", nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.Clock.Now()
+	if known, ok := c.answers[name]; ok && now.Before(known.until) {
+		return known.rigid, nil
+	}
+	rigid, err := whyRigid(ctx, c.Live, name)
+	if err != nil {
+		return "", err
+	}
+	if c.answers == nil {
+		c.answers = map[string]classAnswer{}
+	}
+	c.answers[name] = classAnswer{rigid, now.Add(ClassInterval)}
+	return rigid, nil
+}
+
+func whyRigid(ctx context.Context, live client.Reader, name string) (string, error) {
+	class := &storagev1.StorageClass{}
+	switch err := live.Get(ctx, client.ObjectKey{Name: name}, class); {
+	case apierrors.IsNotFound(err):
+		return fmt.Sprintf("there is no StorageClass %s by which its volume could grow", name), nil
+	case err != nil:
+		return "", err
+	case class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion:
+		return fmt.Sprintf("StorageClass %s does not let volumes grow; set its allowVolumeExpansion, if its driver can do that", name), nil
+	}
+	return "", nil
+}
