@@ -126,7 +126,9 @@ func TestVolumesThatCannotGrowAreToldAndHoldUpNothing(t *testing.T) {
 		return nil
 	})
 	s.asked("1Gi")
-	s.edit(func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.PersistentSpec.EnablePersistentVolumeResize = "false" })
+	s.edit(func(c *redisv1alpha1.RedisEnterpriseCluster) {
+		c.Spec.PersistentSpec.EnablePersistentVolumeResize = "false"
+	})
 	s.awaitWhole() // the way out that was told
 }
 
