@@ -1,0 +1,101 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// storage is what the claims of the pods tell of their volumes.
+type storage struct {
+	// wanted is how large each is to be, where they are to grow; zero where they stay as they are.
+	wanted resource.Quantity
+	// claims are those that there are to be, in the order of the pods, and nil where there is none, or one that is going.
+	claims []*corev1.PersistentVolumeClaim
+	// unwatched tells that one has lost its labels, so that its changes wake nobody.
+	unwatched bool
+	// patched are claims that the cache is behind of.
+	patched map[string]bool
+	// rigid are the classes that let no volume grow, and unread those of which that is not known, and why.
+	rigid, unread map[string]string
+}
+
+// observeClaims reads the claims: those that an earlier cluster of the name has left, before this one is formed, and
+// those of the pods.
+func (r *reconciler) observeClaims(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) error {
+	asMade := f.asMade(c)
+	if !persistent(c) && !persistent(asMade) {
+		return nil
+	}
+	list := &corev1.PersistentVolumeClaimList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingLabels(selector(c))); err != nil {
+		return fmt.Errorf("list claims: %w", err)
+	}
+	if persistent(c) && !formed(c) {
+		f.inherited = inherited(c, list.Items)
+	}
+	if persistent(asMade) {
+		f.storage = r.observeStorage(ctx, asMade, *f, list.Items)
+	}
+	return nil
+}
+
+// observeStorage finds the claims of the pods, and asks of the classes of those that are too small.
+func (r *reconciler) observeStorage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f facts, all []corev1.PersistentVolumeClaim) storage {
+	s := storage{patched: map[string]bool{}}
+	if p := c.Spec.PersistentSpec; p.EnablePersistentVolumeResize.Or(false) && p.VolumeSize != "" {
+		s.wanted = p.VolumeSize.Quantity()
+	}
+	for _, pod := range identity(c).Names(f.current(c)) {
+		name := dataVolume + "-" + pod
+		claim := claimNamed(name, all)
+		if claim == nil && f.Pods[pod] != nil && f.Pods[pod].Spec.NodeName != "" {
+			claim = r.unlabelled(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
+			s.unwatched = s.unwatched || claim != nil
+		}
+		if s.claims = append(s.claims, claim); claim != nil {
+			s.patched[name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
+		}
+	}
+	s.rigid, s.unread = r.classes.Rigid(ctx, classesOf(s.small()))
+	return s
+}
+
+func claimNamed(name string, all []corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
+	i := slices.IndexFunc(all, func(claim corev1.PersistentVolumeClaim) bool {
+		return claim.Name == name && claim.DeletionTimestamp == nil
+	})
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// unlabelled reads a claim that a pod runs with and the cache does not have: one that the user has put back from a backup
+// has none of our labels. What cannot be read is unknown.
+func (r *reconciler) unlabelled(ctx context.Context, key client.ObjectKey) *corev1.PersistentVolumeClaim {
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := r.Live.Get(ctx, key, claim); err != nil || claim.DeletionTimestamp != nil {
+		return nil
+	}
+	return claim
+}
+
+func classesOf(claims []*corev1.PersistentVolumeClaim) []string {
+	var out []string
+	for _, claim := range claims {
+		out = append(out, workload.ClassOf(claim))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
