@@ -68,7 +68,7 @@ func CreateNode(ctx context.Context, st *state.State, node state.Node) error {
 		return err
 	}
 	err := batch(ctx, st.ControlPlane.NetNS,
-		fmt.Sprintf("link add %s type veth peer name eth0 netns %s", node.Name, node.NetNS),
+		fmt.Sprintf("link add %s type veth peer name eth0 address %v netns %s", node.Name, hardwareAddress(node), node.NetNS),
 		fmt.Sprintf("link set %s master %s up", node.Name, bridge),
 		fmt.Sprintf("route replace %v via %v", node.PodCIDR, node.Address))
 	if err != nil {

@@ -14,6 +14,7 @@ package network
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 
 	"github.com/opcrew/opcrew/hack/localcluster/state"
@@ -61,6 +62,14 @@ func Node(n state.Network, index int) (netip.Addr, netip.Prefix, error) {
 	pods := n.Pods.Addr().As4()
 	pods[2] = byte(index + 1)
 	return netip.AddrFrom4(machines), netip.PrefixFrom(netip.AddrFrom4(pods), 24), nil
+}
+
+// hardwareAddress is that of a node's link, its own as that of a real card is: with another after each start the other
+// nodes, which remember the one before for some seconds, would not reach its pods.
+func hardwareAddress(node state.Node) net.HardwareAddr {
+	const local = 0x02 // not given out by a vendor: RFC 9542, 2.1
+	ip := node.Address.As4()
+	return net.HardwareAddr{local, 0, ip[0], ip[1], ip[2], ip[3]}
 }
 
 // ranges are all addresses that the host gets a route for.

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
 func TestNodesGetAddressesAndPodRangesOfTheirOwn(t *testing.T) {
@@ -31,6 +33,13 @@ func TestNodesGetAddressesAndPodRangesOfTheirOwn(t *testing.T) {
 			t.Errorf("node %d: %v is outside of %v", i, cidr, n.Pods)
 		}
 		pods = append(pods, cidr)
+	}
+}
+
+func TestANodeHasTheSameHardwareAddressAfterEachStart(t *testing.T) {
+	node := state.Node{Machine: state.Machine{Address: netip.MustParseAddr("10.214.0.13")}}
+	if got := hardwareAddress(node).String(); got != "02:00:0a:d6:00:0d" {
+		t.Errorf("expected it to follow from the node's address, got %s", got)
 	}
 }
 
