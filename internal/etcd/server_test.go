@@ -4,7 +4,6 @@
 package etcd_test
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 // server is an etcd process.
@@ -59,15 +59,7 @@ func release(t *testing.T, version string) string {
 
 func newServer(t *testing.T, name string) *server {
 	t.Helper()
-	url := func() string {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close()
-		return "http://" + listener.Addr().String()
-	}
-	return &server{name: name, peer: url(), client: url(), dir: t.TempDir()}
+	return &server{name: name, peer: "http://" + loopback.Address(), client: "http://" + loopback.Address(), dir: t.TempDir()}
 }
 
 // start runs it until the test ends.

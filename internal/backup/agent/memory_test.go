@@ -24,6 +24,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 const (
@@ -53,7 +54,7 @@ func (e endless) Snapshot(_ *pb.SnapshotRequest, to pb.Maintenance_SnapshotServe
 func TestASaveOfAGigabyteFitsIntoASmallContainer(t *testing.T) {
 	agent, gateway, root := program(t, "opcrew-backup"), program(t, "versitygw"), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(root, "backups"), 0o700))
-	address := freeAddress(t)
+	address := loopback.Address()
 	starts(t, []string{"ROOT_ACCESS_KEY=access", "ROOT_SECRET_KEY=secretkey"}, gateway, "--port", address, "--quiet", "posix", root)
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)

@@ -28,6 +28,7 @@ import (
 	"github.com/opcrew/opcrew/internal/backup/store"
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 const patience = 60 * time.Second
@@ -51,21 +52,18 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 		cmd.Args[0] = "etcd" // it looks at the name that it is called by
 	}
 	cmd.Env = append(os.Environ(), env...)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()         // as above
+		if t.Failed() {
+			t.Logf("%s said:\n%s", cmd.Args[0], said.Bytes()[max(0, said.Len()-3000):])
+		}
 	})
 	return cmd
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // startEtcd runs the only member of a cluster, in a directory that may be restored.
@@ -77,7 +75,7 @@ func startEtcd(t *testing.T, binary, dir, peer string) (*clientv3.Client, *exec.
 
 func startMember(t *testing.T, binary, name, dir, peer, cluster string) (endpoint string, cmd *exec.Cmd) {
 	t.Helper()
-	endpoint = "http://" + freeAddress(t)
+	endpoint = "http://" + loopback.Address()
 	cmd = starts(t, nil, binary, "--name="+name, "--data-dir="+dir, "--listen-client-urls="+endpoint, "--advertise-client-urls="+endpoint,
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster="+cluster, "--initial-cluster-token=t", "--log-level=error")
 	return endpoint, cmd
@@ -138,7 +136,7 @@ func TestARealClusterIsSavedProvenAndRestored(t *testing.T) {
 			if version != "" {
 				binary = program(t, "etcd", version, "etcd")
 			}
-			client, cmd := startEtcd(t, binary, t.TempDir(), "http://"+freeAddress(t))
+			client, cmd := startEtcd(t, binary, t.TempDir(), "http://"+loopback.Address())
 			keys, revision := fill(t, client)
 			b := newReal(t, client)
 			saved := b.runs(b.saving(0), backup.Succeeded, "")
@@ -157,7 +155,7 @@ func TestARealClusterIsSavedProvenAndRestored(t *testing.T) {
 
 func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 	t.Helper()
-	dir, peer := t.TempDir(), "http://"+freeAddress(t)
+	dir, peer := t.TempDir(), "http://"+loopback.Address()
 	o := b.restoring(dir)
 	o.Restore.PeerURLs, o.Restore.InitialCluster = []string{peer}, "a="+peer
 	o.Restore.Above = revision + backup.DefaultBump + 5 // where an earlier restore has got to
@@ -182,7 +180,7 @@ func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 
 func TestAMemberThatIsKilledWhileItIsReadIsReplacedByAnother(t *testing.T) {
 	binary := program(t, "kube")
-	peers := []string{"http://" + freeAddress(t), "http://" + freeAddress(t), "http://" + freeAddress(t)}
+	peers := []string{"http://" + loopback.Address(), "http://" + loopback.Address(), "http://" + loopback.Address()}
 	cluster := fmt.Sprintf("m0=%s,m1=%s,m2=%s", peers[0], peers[1], peers[2])
 	b := newBench(t)
 	processes := map[string]*exec.Cmd{}
@@ -252,7 +250,7 @@ func (s slow) Put(ctx context.Context, key string, content io.Reader) error {
 
 // What was recorded of another cluster does not fit.
 func TestWhatEtcdHoldsIsComparedWithTheRecord(t *testing.T) {
-	client, _ := startEtcd(t, program(t, "kube"), t.TempDir(), "http://"+freeAddress(t))
+	client, _ := startEtcd(t, program(t, "kube"), t.TempDir(), "http://"+loopback.Address())
 	fill(t, client)
 	b := newReal(t, client)
 	b.runs(b.saving(0), backup.Succeeded, "")
@@ -288,7 +286,7 @@ func TestAWholeSnapshotThatIsNoDatabaseIsToldOf(t *testing.T) {
 func TestARealS3ServerIsSavedTo(t *testing.T) {
 	binary, root := program(t, "versitygw"), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(root, "backups"), 0o700))
-	address := freeAddress(t)
+	address := loopback.Address()
 	starts(t, []string{"ROOT_ACCESS_KEY=access", "ROOT_SECRET_KEY=secretkey"}, binary, "--port", address, "--quiet", "posix", root)
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)

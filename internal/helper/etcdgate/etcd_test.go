@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 // realEtcd is the command line of an etcd. Its program is that of the integration tests: a
@@ -32,8 +33,8 @@ func (m *member) realEtcd(others ...string) []string {
 	}
 	etcd := filepath.Join(m.dir, "etcd")
 	must(m.T, os.Symlink(program, etcd))
-	m.o.Metrics = "http://" + freeAddress(m.T)
-	client, peer := "http://"+m.o.Client, "http://"+freeAddress(m.T)
+	m.o.Metrics = "http://" + loopback.Address()
+	client, peer := "http://"+m.o.Client, "http://"+loopback.Address()
 	return []string{
 		etcd, "--name", m.o.Member, "--data-dir", m.o.DataDir, "--listen-metrics-urls", m.o.Metrics,
 		"--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
@@ -97,7 +98,7 @@ func (r *running) stop() {
 // Without a quorum a member cannot serve, but to end it would only make that last.
 func TestAMemberWithoutAQuorumIsAliveAndNotReady(t *testing.T) {
 	m := newMember(t)
-	m.command = m.realEtcd("main-lost=http://" + freeAddress(t))
+	m.command = m.realEtcd("main-lost=http://" + loopback.Address())
 	m.allow(Bootstrap)
 	r := m.start()
 	m.answers("/livez", 200, "ok\n")

@@ -13,7 +13,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,6 +26,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/helper/exit"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 const (
@@ -104,20 +104,11 @@ func newMember(t *testing.T, args ...string) *member {
 	m := &member{T: t, o: volume(t, nil)}
 	m.dir = filepath.Dir(m.o.DataDir)
 	m.o.Termination = filepath.Join(m.dir, "termination-log")
-	m.o.Listen, m.o.Metrics, m.o.Client = freeAddress(t), "", freeAddress(t)
+	m.o.Listen, m.o.Metrics, m.o.Client = loopback.Address(), "", loopback.Address()
 	self, err := os.Executable()
 	must(t, err)
 	m.command = append([]string{self, fakeEtcd, "--data-dir", m.o.DataDir}, args...)
 	return m
-}
-
-// freeAddress is one that nothing listens at, for the moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // allow is what the operator and the kubelet do.

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 // probed is a health server before an etcd that answers as a test says.
@@ -156,7 +158,7 @@ func TestAMemberIsAliveWhateverItAnswers(t *testing.T) {
 
 func TestAMemberIsAliveUntilItHasOpenedItsListener(t *testing.T) {
 	for _, metrics := range []bool{true, false} {
-		address := freeAddress(t)
+		address := loopback.Address()
 		h := newHealth(Options{Client: address}, Start{})
 		if metrics {
 			h.options.Metrics = "http://" + address
@@ -184,7 +186,7 @@ func TestAMemberIsAliveUntilItHasOpenedItsListener(t *testing.T) {
 }
 
 func TestAnEtcdThatIsStoppedIsNeitherReadyNorAlive(t *testing.T) {
-	address := freeAddress(t)
+	address := loopback.Address()
 	m := newMember(t, "--metrics", address)
 	m.o.Metrics = "http://" + address
 	m.allow(Bootstrap)

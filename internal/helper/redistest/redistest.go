@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/opcrew/opcrew/internal/helper/redissecrets"
@@ -32,8 +33,6 @@ const (
 	SystemPassword = `sys"tem\ $1`
 
 	subcommand = "redis-server"
-	// maxPort leaves room for the port of the bus.
-	maxPort = 1<<16 - 1 - redisserver.BusOffset
 )
 
 // Main is for the TestMain of packages whose tests start pods: the program that the tests are
@@ -120,19 +119,22 @@ func (p *Pod) must(err error) {
 	}
 }
 
-// FreePort is one that nothing listens at, for the moment, nor at that of its bus.
+const (
+	// firstPort and lastPort are those that FreePort gives: with them and those of their buses below the ones that the
+	// kernel gives to connections.
+	firstPort, lastPort = 10000, 19999
+	// portsEach are about as many as a test takes at a time.
+	portsEach = 50
+)
+
+var ports atomic.Int32
+
+// FreePort is one that nothing listens at, nor at that of its bus.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	for range 1000 {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := listener.Addr().(*net.TCPAddr).Port
-		_ = listener.Close()
-		if port > maxPort {
-			port -= redisserver.BusOffset
-		}
+	for range lastPort - firstPort {
+		n := os.Getpid()*portsEach + int(ports.Add(1))
+		port := firstPort + n%(lastPort-firstPort+1)
 		if free(port) && free(port+redisserver.BusOffset) {
 			return port
 		}

@@ -191,7 +191,7 @@ func gone(t *testing.T, object client.Object) {
 	if err := env.Client.Delete(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
-	eventually.True(t, 30*time.Second, object.GetName()+" is gone", func() error {
+	eventually.True(t, 3*time.Minute, object.GetName()+" is gone", func() error {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object), apierrors.IsNotFound)
 	})
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/opcrew/opcrew/internal/redis"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 func TestAServerThatRefusesThePasswordIsNotTakenToHaveAnswered(t *testing.T) {
 	s := &server{place: redis.Home, dir: t.TempDir()}
-	s.start(t, newHost())
+	s.start(t, loopback.Host())
 	ask := func(password string) (question, step error) {
 		store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: password}})
 		if err != nil {

@@ -11,12 +11,13 @@ import (
 
 	"github.com/opcrew/opcrew/internal/redis"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 // A server without room closes connections, so that it seems to be broken.
 func TestAServerWithNoRoomForTheOperatorIsToldAsOne(t *testing.T) {
 	full := &server{place: redis.Home, dir: t.TempDir()}
-	full.start(t, newHost())
+	full.start(t, loopback.Host())
 	ask := func() error {
 		store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/redis"
 	"github.com/opcrew/opcrew/internal/redis/ring"
 	"github.com/opcrew/opcrew/internal/redis/ring/ringtest"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 var shop = types.NamespacedName{Namespace: "shop", Name: "rec"}
@@ -122,7 +123,7 @@ func (o *operator) scale(n int) {
 	o.t.Helper()
 	for i := len(o.pods); i < n; i++ {
 		p := &pod{home: newServer(o.t, redis.Home, i), guest: newServer(o.t, redis.Guest, i)}
-		host := newHost()
+		host := loopback.Host()
 		for _, s := range p.servers() {
 			s.start(o.t, host)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/redis"
 	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 // soon is within what a step or an election takes, on a machine that has other things to do.
@@ -47,7 +48,7 @@ func TestAllComeBackAtOtherAddresses(t *testing.T) {
 		p.guest.stop()
 	}
 	for _, p := range o.pods {
-		o.restart(newHost(), p.servers()...)
+		o.restart(loopback.Host(), p.servers()...)
 	}
 	o.settled(soon)
 	o.keeps(w)
@@ -96,7 +97,7 @@ func TestAHomeThatLostItsFolderIsReplacedAndItsOldIDForgotten(t *testing.T) {
 	time.Sleep(time.Second)
 	o.kill(o.pods[0].home)
 	o.pods[0].home.wipe(t)
-	o.restart(newHost(), o.pods[0].home)
+	o.restart(loopback.Host(), o.pods[0].home)
 	o.settled(soon)
 	o.tookSteps("take the lead by agreement", "forget")
 	o.keeps(w)

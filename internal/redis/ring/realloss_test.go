@@ -11,6 +11,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/redis"
 	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
 func TestAShardIsServedByAReplicaThatWasRestartedWhenItsPrimaryIsGone(t *testing.T) {
@@ -20,7 +21,7 @@ func TestAShardIsServedByAReplicaThatWasRestartedWhenItsPrimaryIsGone(t *testing
 	}
 	o.pods[0].home.wipe(t)
 	for _, p := range o.pods {
-		o.restart(newHost(), p.servers()...)
+		o.restart(loopback.Host(), p.servers()...)
 	}
 	o.settled(soon)
 	o.tookSteps("be elected in the place of a lost primary", "take the lead by agreement")

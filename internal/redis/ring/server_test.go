@@ -4,12 +4,10 @@
 package ring_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -46,14 +44,6 @@ func redisBinary(t *testing.T) string {
 		t.Fatalf("%s is missing: have a Redis of version 7.0 or later there, or name one by OPCREW_REDIS_SERVER", path)
 	}
 	return path
-}
-
-var hosts atomic.Int32
-
-// newHost is an address of the loopback network that no other pod of this or another run has.
-func newHost() string {
-	n := hosts.Add(1)
-	return fmt.Sprintf("127.%d.%d.%d", 1+os.Getpid()%250, 1+os.Getpid()/250%250, n)
 }
 
 // start runs it at an address, until it is stopped or the test ends.

@@ -1,0 +1,22 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loopback
+
+import (
+	"net"
+	"testing"
+)
+
+func TestAddressesAreFreeAndGivenOnce(t *testing.T) {
+	for range 600 {
+		listener, err := net.Listen("tcp", Address()) // fails where another of them listens
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() }) // nobody uses it
+		if host, _, _ := net.SplitHostPort(listener.Addr().String()); host == "127.0.0.1" {
+			t.Errorf("expected no address that others use too, got %s", host)
+		}
+	}
+}
