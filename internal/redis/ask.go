@@ -5,6 +5,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,7 +21,11 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	if status.Loading {
 		return status, nil
 	}
-	answers, err = r.Do(ctx, address, clusterCommand("INFO"), clusterCommand("NODES"))
+	questions := []Command{clusterCommand("INFO"), clusterCommand("NODES")}
+	if status.Version.HasJobs() {
+		questions = append(questions, clusterCommand("GETSLOTMIGRATIONS"))
+	}
+	answers, err = r.Do(ctx, address, questions...)
 	if refused(err, "LOADING") { // since
 		status.Loading = true
 		return status, nil
@@ -28,7 +33,7 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	if err != nil {
 		return NodeStatus{Err: err}, err
 	}
-	if err := status.join(text(answers[0]), text(answers[1])); err != nil {
+	if err := errors.Join(status.join(text(answers[0]), text(answers[1])), status.joinJobs(answers[2:])); err != nil {
 		err = fmt.Errorf("%s: %w", address, err)
 		return NodeStatus{Err: err}, err
 	}
@@ -84,6 +89,16 @@ func keys(db string) int64 {
 		}
 	}
 	return 0
+}
+
+// joinJobs adds jobs, which are told by who has such. Replicas tell those of their primary, as of when they last heard.
+func (s *NodeStatus) joinJobs(answers []any) error {
+	if len(answers) == 0 || s.Role != Primary {
+		return nil
+	}
+	jobs, err := parseJobs(answers[0])
+	s.Jobs = underWay(jobs)
+	return err
 }
 
 // join adds what the process knows of its cluster.

@@ -16,6 +16,19 @@ type batch struct {
 	slots []int
 }
 
+// carry moves slots by their keys, as https://redis.io/docs/latest/commands/cluster-setslot tells: opened at
+// both ends, the importing one first, emptied, and closed at the importing one first. If it
+// were the last to learn of it, and were lost before, nobody would own the slot.
+func (b *batch) carry(ctx context.Context) error {
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	if err := b.empty(ctx); err != nil {
+		return err
+	}
+	return b.close(ctx)
+}
+
 // confirm asks whether the ends are who they were: an address may be another's by now.
 func (b *batch) confirm(ctx context.Context) error {
 	for _, end := range []End{b.To, b.From} {

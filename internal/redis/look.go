@@ -45,7 +45,7 @@ func DefaultInterval(view View) time.Duration {
 
 // settled tells whether a process has no reason to look otherwise in a moment.
 func (s NodeStatus) settled() bool {
-	if !s.Answers() || !s.ClusterOK || len(s.Migrating)+len(s.Importing) > 0 || s.Role == Replica && !s.LinkUp {
+	if !s.Answers() || !s.ClusterOK || len(s.Migrating)+len(s.Importing)+len(s.Jobs) > 0 || s.Role == Replica && !s.LinkUp {
 		return false
 	}
 	for _, peer := range s.Known {

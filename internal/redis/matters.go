@@ -79,13 +79,16 @@ func (p Peer) line(moving bool) string {
 	return strings.Join(words, " ")
 }
 
-// open are the slots that a process has open.
+// open are the slots that a process has open, or moves by jobs.
 func (s NodeStatus) open() string {
 	var numbers []int
 	for _, slots := range []map[int]string{s.Migrating, s.Importing} {
 		for slot := range slots {
 			numbers = append(numbers, slot)
 		}
+	}
+	for _, job := range s.Jobs {
+		numbers = append(numbers, job.Slots.Numbers()...)
 	}
 	return SlotsOf(numbers...).String()
 }

@@ -27,6 +27,19 @@ type scripted struct {
 	told []string
 	// fails is a word of the command that fails.
 	fails string
+	// jobs are the states that a job goes through, the last for ever; without any the servers have none.
+	jobs []string
+	job  string
+	// replication is what INFO tells of it; "" has it be a primary whose replica has all.
+	replication string
+}
+
+// sheltered is what INFO replication tells where a replica has all.
+const sheltered = "role:master\r\nslave0:ip=c,port=2,state=online,offset=5000000,lag=0\r\nmaster_repl_offset:5000000\r\n"
+
+// questions are words of commands that change nothing, and are not noted.
+func questions() []string {
+	return []string{"MYID", "MEMORY USAGE", "GETKEYSINSLOT", "COUNTKEYSINSLOT", "GETSLOTMIGRATIONS", "INFO"}
 }
 
 func (s *scripted) Status(_ context.Context, address string) (NodeStatus, error) {
@@ -42,16 +55,24 @@ func (s *scripted) Do(ctx context.Context, address string, commands ...Command) 
 		if s.fails != "" && strings.Contains(line, s.fails) {
 			return out, errors.New("connection reset by peer")
 		}
-		if !strings.Contains(line, "MYID") && !strings.Contains(line, "USAGE") && !strings.Contains(line, "GETKEYS") {
+		if !slices.ContainsFunc(questions(), func(word string) bool { return strings.Contains(line, word) }) {
 			s.told = append(s.told, line)
 		}
-		out = append(out, s.answer(address, command))
+		answer := s.answer(address, command)
+		if refusal, ok := answer.(*Refusal); ok {
+			return out, refusal
+		}
+		out = append(out, answer)
 	}
 	return out, ctx.Err()
 }
 
 func (s *scripted) answer(address string, command Command) any {
 	switch {
+	case command[0] == "INFO" && s.replication == "":
+		return sheltered
+	case command[0] == "INFO":
+		return s.replication
 	case command[0] == "MEMORY":
 		return int64(1000)
 	case command[0] == "MIGRATE":
@@ -59,6 +80,19 @@ func (s *scripted) answer(address string, command Command) any {
 		for slot, keys := range s.keys {
 			s.keys[slot] = slices.DeleteFunc(keys, func(key any) bool { return slices.Contains(moved, key) })
 		}
+	case command[1] == "MIGRATESLOTS" && s.jobs != nil:
+		s.job = strings.ReplaceAll(strings.Trim(fmt.Sprint(command[3:len(command)-2]...), "[]"), " ", "-")
+	case command[1] == "GETSLOTMIGRATIONS":
+		state := s.jobs[0]
+		s.jobs = s.jobs[min(1, len(s.jobs)-1):]
+		return []any{
+			[]any{"operation", "EXPORT", "slot_ranges", s.job, "target_node", "b:1", "state", state, "message", "because"},
+			[]any{"operation", "EXPORT", "slot_ranges", s.job, "target_node", "b:1", "state", "failed", "message", "an earlier one"},
+		}
+	case command[1] == "MIGRATESLOTS":
+		return &Refusal{"ERR unknown subcommand 'MIGRATESLOTS'. Try CLUSTER HELP."}
+	case command[1] == "COUNTKEYSINSLOT":
+		return int64(len(s.keys[command[2].(int)]))
 	case command[1] == "MYID":
 		return address
 	case command[1] == "GETKEYSINSLOT":

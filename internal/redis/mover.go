@@ -6,7 +6,6 @@ package redis
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -20,8 +19,8 @@ const (
 	batchTimeout = 12 * time.Second
 )
 
-// mover moves slots one batch after another, with commands that all versions have. It keeps
-// nothing: what has been moved, and what is half done, is in the processes. One that ended
+// mover moves slots some at a time: by jobs of the servers' own where the plan has it so, else with commands that all
+// versions have. It keeps nothing: what has been moved, and what is half done, is in the processes. One that ended
 // in the middle is followed by another with a new plan.
 type mover struct {
 	use   func() (Store, func(), error)
@@ -32,36 +31,40 @@ type mover struct {
 
 func (m *mover) run(ctx context.Context) error {
 	for _, move := range m.plan.Moves {
-		for slots := range slices.Chunk(move.Slots.Numbers(), together) {
-			if err := m.batch(ctx, move, slots); err != nil {
-				return fmt.Errorf("move slots %s from %s to %s: %w", SlotsOf(slots...), move.From.Address, move.To.Address, err)
+		for rest := move.Slots.Numbers(); len(rest) > 0; {
+			n, err := m.some(ctx, move, rest)
+			if err != nil {
+				return fmt.Errorf("move slots %s from %s to %s: %w", SlotsOf(rest[:n]...), move.From.Address, move.To.Address, err)
 			}
-			m.note(func(p *Progress) { p.Moved += len(slots) })
+			m.note(func(p *Progress) { p.Moved += n })
+			rest = rest[n:]
 		}
 	}
 	return nil
 }
 
-// batch moves slots as https://redis.io/docs/latest/commands/cluster-setslot tells: opened at
-// both ends, the importing one first, emptied, and closed at the importing one first. If it
-// were the last to learn of it, and were lost before, nobody would own the slot.
-func (m *mover) batch(ctx context.Context, move Move, slots []int) error {
+// some moves the first of the slots that are left, and tells how many they are.
+func (m *mover) some(ctx context.Context, move Move, rest []int) (int, error) {
+	if m.plan.ByJobs {
+		n := min(len(rest), m.ofAJob())
+		return n, m.batch(ctx, move, rest[:n], (*batch).handOver)
+	}
+	n := min(len(rest), together)
+	return n, m.batch(ctx, move, rest[:n], (*batch).carry)
+}
+
+// batch moves slots in one of the ways, after a look at both ends.
+func (m *mover) batch(ctx context.Context, move Move, slots []int, way func(*batch, context.Context) error) error {
 	store, done, err := m.use()
 	if err != nil {
 		return err
 	}
 	defer done()
-	b := batch{mover: m, Store: store, Move: move, slots: slots}
+	b := &batch{mover: m, Store: store, Move: move, slots: slots}
 	if err := b.confirm(ctx); err != nil {
 		return err
 	}
-	if err := b.open(ctx); err != nil {
-		return err
-	}
-	if err := b.empty(ctx); err != nil {
-		return err
-	}
-	return b.close(ctx)
+	return way(b, ctx)
 }
 
 // pause keeps to the rate of the plan.
@@ -69,7 +72,11 @@ func (m *mover) pause(ctx context.Context, bytes int64) error {
 	if m.plan.BytesPerSecond <= 0 {
 		return ctx.Err()
 	}
-	timer := m.clock.NewTimer(time.Duration(float64(time.Second) * float64(bytes) / float64(m.plan.BytesPerSecond)))
+	return m.sleep(ctx, time.Duration(float64(time.Second)*float64(bytes)/float64(m.plan.BytesPerSecond)))
+}
+
+func (m *mover) sleep(ctx context.Context, d time.Duration) error {
+	timer := m.clock.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C():

@@ -45,6 +45,9 @@ func (m *moves) start(progress Progress, cancel context.CancelFunc) bool {
 	if m.cancel != nil {
 		return false
 	}
+	if m.last != nil {
+		progress.Failures = m.last.Failures
+	}
 	m.cancel, m.last = cancel, &progress
 	return true
 }
@@ -54,6 +57,11 @@ func (m *moves) end(at time.Time, err error) {
 	defer m.mu.Unlock()
 	m.cancel()
 	m.cancel, m.last.Ended, m.last.EndedAt, m.last.Err = nil, true, at, err
+	if m.last.Failed() {
+		m.last.Failures++
+	} else {
+		m.last.Failures = 0
+	}
 }
 
 // stop has the one that goes on end soon.

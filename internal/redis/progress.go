@@ -3,7 +3,11 @@
 
 package redis
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // Progress is how far a move of slots has come.
 type Progress struct {
@@ -18,7 +22,12 @@ type Progress struct {
 	Ended   bool
 	EndedAt time.Time
 	Err     error
+	// Failures counts how many in a row have failed, this one included. One that was stopped has not.
+	Failures int
 }
+
+// Failed tells whether it has ended by itself before all was moved.
+func (p Progress) Failed() bool { return p.Err != nil && !errors.Is(p.Err, context.Canceled) }
 
 // Percent is how much of the slots has been moved, from 0 to 100.
 func (p Progress) Percent() int {

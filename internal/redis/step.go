@@ -94,10 +94,12 @@ type MoveSlots struct {
 	// Bytes is the estimate of how much is moved, and BytesPerSecond how fast: 0 is as fast
 	// as can be.
 	Bytes, BytesPerSecond int64
+	// ByJobs tells that the servers move the slots by themselves: see Job.
+	ByJobs bool
 }
 
 // StopMove ends the move of slots under way. What is open stays open: the next plan takes
-// it up.
+// it up. So it does with a job of the servers, once that has ended.
 type StopMove struct{}
 
 func (s Introduce) String() string {

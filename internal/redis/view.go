@@ -70,6 +70,8 @@ type NodeStatus struct {
 	// Migrating and Importing are the slots it has open: to whom they go, by slot, and
 	// from whom they come.
 	Migrating, Importing map[int]string
+	// Jobs are those that have not ended and that it is an end of, as a primary.
+	Jobs []Job
 	// ClusterOK tells whether, for all that it knows, a majority of the primaries is there.
 	ClusterOK bool
 	// Keys is how many it holds; UsedMemory and Dataset are bytes, with and without what

@@ -28,7 +28,7 @@ import (
 )
 
 // rings is all the Redis there is: servers in memory, which run where pods do.
-var rings = &redissim.World{SyncLooks: 1}
+var rings = &redissim.World{SyncLooks: 1, JobLooks: 3}
 
 func TestRedisEnterpriseCluster(t *testing.T) {
 	var kubelets *redispods.Kubelets
@@ -53,7 +53,7 @@ func TestRedisEnterpriseCluster(t *testing.T) {
 			{Name: "the password that stands in the Secret stays valid", Check: redisPasswordStays},
 		},
 		Mask:      maskRedis,
-		Workloads: []faults.Workload{redisForming, redisScaling, redisChanging, redisSleeping, redisGrowing, redisPassword, redisLosing(wipe)},
+		Workloads: []faults.Workload{redisForming, redisScaling, redisHanding, redisChanging, redisSleeping, redisGrowing, redisPassword, redisLosing(wipe)},
 		Patience:  30 * time.Second,
 	})
 }
@@ -64,15 +64,19 @@ kind: RedisEnterpriseCluster
 metadata: {name: rec}
 spec:
   nodes: %d
-  redisEnterpriseImageSpec: {repository: opcrew/redis, versionTag: 7.0.15}
+  redisEnterpriseImageSpec: {repository: %s, versionTag: %s}
   redisEnterpriseNodeResources: {limits: {cpu: 10m, memory: 256Mi}, requests: {cpu: 10m, memory: 256Mi}}
   %s
 `
 
 func createRedis(nodes int, more string) faults.Step {
+	return createServers("opcrew/redis", "7.0.15", nodes, more)
+}
+
+func createServers(repository, tag string, nodes int, more string) faults.Step {
 	return faults.Step{
 		Name:     fmt.Sprintf("create a cluster of %d", nodes),
-		Do:       func(u *faults.User) { u.Apply(fmt.Sprintf(redisManifest, nodes, more)) },
+		Do:       func(u *faults.User) { u.Apply(fmt.Sprintf(redisManifest, nodes, repository, tag, more)) },
 		Until:    redisReady,
 		Patience: 2 * time.Minute, // each step of the servers may be the last that a process takes
 	}
@@ -119,6 +123,17 @@ var redisScaling = faults.Workload{
 	Name: "scaling",
 	Steps: []faults.Step{
 		createRedis(3, ""),
+		writeRedis,
+		editRedis("grow to four", `{"nodes":4}`),
+		editRedis("shrink to three", `{"nodes":3}`),
+	},
+}
+
+// redisHanding has servers that move slots by jobs of their own.
+var redisHanding = faults.Workload{
+	Name: "handing-over",
+	Steps: []faults.Step{
+		createServers("opcrew/valkey", "9.1.2", 3, ""),
 		writeRedis,
 		editRedis("grow to four", `{"nodes":4}`),
 		editRedis("shrink to three", `{"nodes":3}`),

@@ -19,6 +19,7 @@ type inputs struct {
 	Options
 	users users
 	extra []directive // the user's
+	version
 }
 
 // config is the text of the configuration. Of a directive that stands there twice the later
@@ -46,6 +47,11 @@ func (in inputs) defaults() []directive {
 		// A replica waits for no others that might want the same copy: there is one a shard.
 		{"repl-diskless-sync-delay", "0"},
 		{"cluster-node-timeout", "5000"}, // milliseconds
+	}
+	if in.movesSlots() {
+		// Else a server that is written to all the time waits, before it hands slots over, for a moment in which it has
+		// nothing to send.
+		out = append(out, directive{"slot-migration-max-failover-repl-bytes", strconv.Itoa(1 << 20)})
 	}
 	if in.MemoryLimit > 0 {
 		// The rest is for what counts as no data: buffers of clients and replicas, pages that

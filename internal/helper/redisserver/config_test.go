@@ -28,6 +28,17 @@ func TestAConfigurationIsMadeForItsPlace(t *testing.T) {
 	golden.Check(t, "home-without-limit.yaml", in.config())
 }
 
+func TestOnlyServersThatMoveSlotsAreToldHowMuchMayBeLeft(t *testing.T) {
+	const directive = "slot-migration-max-failover-repl-bytes 1048576\n"
+	for v, has := range map[version]bool{{"Redis", 9, 0}: false, {"Valkey", 8, 1}: false, {"Valkey", 9, 0}: true, {"Valkey", 10, 0}: true} {
+		in := guest()
+		in.version = v
+		if text := in.config(); strings.Contains(text, directive) != has {
+			t.Errorf("%s: expected the directive to be there: %t, got\n%s", v, has, text)
+		}
+	}
+}
+
 func TestUsersGiveOnlyDirectivesThatAreTheirs(t *testing.T) {
 	in := guest()
 	extra, err := in.parseExtra("# a comment\n\n  Timeout 30 \nsave 900 1 300 10\nnotify-keyspace-events\n")

@@ -26,7 +26,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	config, err := configure(o)
+	config, err := configure(o, v)
 	if err != nil {
 		return err
 	}
@@ -47,12 +47,12 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 }
 
 // configure reads the files that a configuration is made of.
-func configure(o Options) (string, error) {
+func configure(o Options, v version) (string, error) {
 	secrets, err := redissecrets.Read(o.Secrets)
 	if err != nil {
 		return "", err
 	}
-	in := inputs{Options: o}
+	in := inputs{Options: o, version: v}
 	if in.users, err = newUsers(secrets); err != nil {
 		return "", err
 	}

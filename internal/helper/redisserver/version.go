@@ -60,4 +60,7 @@ func parseVersion(text string) (version, error) {
 	return v, nil
 }
 
+// movesSlots tells whether servers move slots by themselves, as Valkey does since 9.0.
+func (v version) movesSlots() bool { return v.product == "Valkey" && v.major >= 9 }
+
 func (v version) String() string { return fmt.Sprintf("%s %d.%d", v.product, v.major, v.minor) }

@@ -4,6 +4,7 @@
 package redisenterprisecluster
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,6 +92,12 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingUp: All pods are ready, and not all have slots yet", "Available": "True",
+		}},
+		"a pod has come, and the move of slots to it fails": {scene: running(4), do: func(s *scene) {
+			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
+			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Began: noon, Ended: true, EndedAt: noon, Err: errors.New("no route to host"), Failures: 1}
+		}, state: "Running", wants: map[string]string{
+			"Ready": "False ScalingUp: All pods are ready, and not all have slots yet: slots are moved; last: no route to host", "Migrating": "none",
 		}},
 		"a pod has handed over, and is ready yet": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0") }, state: "Running", wants: map[string]string{
 			"PodsReady": "True AllPodsReady",

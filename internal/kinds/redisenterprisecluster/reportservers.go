@@ -154,7 +154,7 @@ func (f facts) moved(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Mov
 // slotsAreOpen tells whether some are on their way, whoever moves them.
 func (f facts) slotsAreOpen() bool {
 	for _, status := range f.view.Nodes {
-		if len(status.Migrating)+len(status.Importing) > 0 {
+		if len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {
 			return true
 		}
 	}
@@ -212,9 +212,12 @@ func (f facts) whyUnready(c *redisv1alpha1.RedisEnterpriseCluster, d decision, o
 // reportSpread tells of pods that are ready, and have yet to be given their slots. Before the servers were looked at,
 // what was last said stands.
 func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, before metav1.Condition) {
-	const words = "All pods are ready, and not all have slots yet: slots are moved"
+	words := "All pods are ready, and not all have slots yet: slots are moved"
 	idle := formed(c) && f.unserved(d).Len() == 0 && slices.ContainsFunc(d.servers, server.idle)
-	if f.seen && idle || !f.seen && before.Message == words {
+	if f.seen && idle || !f.seen && strings.HasPrefix(before.Message, words) {
+		if move := f.view.Move; move != nil && move.Ended && move.Failed() {
+			words += "; last: " + move.Err.Error()
+		}
 		set.False(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonScalingUp, words)
 	}
 }

@@ -18,7 +18,7 @@ import (
 const banned = time.Minute
 
 // reads are commands that change nothing.
-var reads = []string{"PING", "ROLE", "MEMORY", "MYID", "COUNTKEYSINSLOT", "GETKEYSINSLOT"}
+var reads = []string{"PING", "ROLE", "MEMORY", "MYID", "COUNTKEYSINSLOT", "GETKEYSINSLOT", "INFO", "GETSLOTMIGRATIONS"}
 
 // do carries out a command, or refuses it in the words of Redis.
 func (n *node) do(command redis.Command) (any, error) {
@@ -37,6 +37,7 @@ func (n *node) do(command redis.Command) (any, error) {
 		"PING": n.ping, "ROLE": n.role, "MEMORY": n.usage, "MIGRATE": n.migrate, "ACL": n.acl, "CONFIG": n.configure,
 		"MYID": n.myID, "MEET": n.meet, "SET-CONFIG-EPOCH": n.setEpoch, "REPLICATE": n.replicate, "FAILOVER": n.failover,
 		"FORGET": n.forget, "RESET": n.reset, "ADDSLOTSRANGE": n.addSlots, "SETSLOT": n.setSlot,
+		"INFO": n.info, "MIGRATESLOTS": n.migrateSlots, "GETSLOTMIGRATIONS": n.getSlotMigrations,
 		"COUNTKEYSINSLOT": n.countKeys, "GETKEYSINSLOT": n.getKeys,
 	}
 	if known[name] == nil {

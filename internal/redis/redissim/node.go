@@ -28,6 +28,8 @@ type node struct {
 	silent map[string]time.Time
 	meets  []string
 	banned map[string]time.Time
+	// jobs are the moves of slots that it carries out or has, the last one first.
+	jobs []*job
 }
 
 // folder is what a process keeps: nodes.conf and its data.

@@ -51,6 +51,8 @@ func (n *node) setSlot(args []string) (any, error) {
 	switch {
 	case n.primary != "":
 		return nil, refuse("ERR You can use SETSLOT only with masters.")
+	case n.hasJobOf(slot):
+		return nil, refuse("ERR Slot %d is being migrated by a job.", slot)
 	case state == "MIGRATING" && !n.slots.has(slot):
 		return nil, refuse("ERR I'm not the owner of hash slot %d", slot)
 	case state == "MIGRATING":

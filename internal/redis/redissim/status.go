@@ -14,8 +14,9 @@ const idle = 2 << 20
 
 // status is what INFO and CLUSTER NODES would tell.
 func (n *node) status() redis.NodeStatus {
+	jobs := n.ends()
 	out := redis.NodeStatus{
-		ID: n.id, RunID: n.run, Version: n.Version, Role: redis.Primary, Offset: n.offset,
+		Jobs: jobs, ID: n.id, RunID: n.run, Version: n.Version, Role: redis.Primary, Offset: n.offset,
 		Slots: n.slots.ranges(), ConfigEpoch: n.epoch, CurrentEpoch: n.current, ClusterOK: n.ok(),
 		Migrating: maps.Clone(n.migrating), Importing: maps.Clone(n.importing),
 		Keys: int64(len(n.data)), Dataset: n.bytes(), MaxMemory: n.MaxMemory,

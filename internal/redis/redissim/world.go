@@ -20,6 +20,8 @@ type World struct {
 	Timeout time.Duration
 	// SyncLooks is how many times a replica must have been looked at until it is in sync.
 	SyncLooks int
+	// JobLooks is how many times a job must have been looked at until it is done.
+	JobLooks int
 
 	mu         sync.Mutex
 	running    map[string]*node              // by address

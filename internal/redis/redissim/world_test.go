@@ -35,6 +35,7 @@ type rig struct {
 	world  *redissim.World
 	prober *redis.Prober
 	nodes  int
+	server redis.Version
 	hosts  []string // by pod
 	gone   map[int]bool
 	made   int
@@ -44,8 +45,13 @@ type rig struct {
 
 // rigged runs a test in a bubble of its own time.
 func rigged(t *testing.T, pods int, test func(r *rig)) {
+	riggedOf(t, redis.Version{Number: "7.0.15"}, pods, test)
+}
+
+// riggedOf is that with servers of a version.
+func riggedOf(t *testing.T, version redis.Version, pods int, test func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{T: t, world: &redissim.World{SyncLooks: 2}, gone: map[int]bool{}}
+		r := &rig{T: t, server: version, world: &redissim.World{SyncLooks: 2}, gone: map[int]bool{}}
 		r.prober = redis.NewProber(r.world.Dial, clock.RealClock{}, nil)
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error)
@@ -82,7 +88,7 @@ func (r *rig) start(i int) {
 	for place, port := range map[redis.Place]string{redis.Home: "6379", redis.Guest: "6380"} {
 		r.world.Run(redissim.Process{
 			Cluster: cluster, Pod: r.pod(i), Place: place, Address: r.hosts[i] + ":" + port, Volume: fmt.Sprintf("%s/%s", r.pod(i), place),
-			Version: redis.Version{Number: "7.0.15"}, MaxMemory: 1 << 30,
+			Version: r.server, MaxMemory: 1 << 30,
 			Users: map[string][]string{"opcrew": {hex.EncodeToString(sum[:])}},
 		})
 	}
@@ -140,6 +146,11 @@ func (r *rig) until(within time.Duration, what string, holds func() bool) {
 func (r *rig) settled(within time.Duration) {
 	r.Helper()
 	var err error
+	defer func() {
+		if r.Failed() {
+			r.Logf("the ring is not whole: %v", err)
+		}
+	}()
 	r.until(within, "the ring to be whole", func() bool {
 		view, ok := r.prober.View(key)
 		err = r.world.Whole(cluster, len(r.hosts))
@@ -173,26 +184,63 @@ func TestServersFormAClusterAndAreAtRestThen(t *testing.T) {
 }
 
 func TestAClusterIsScaledAndKeepsWhatWasWritten(t *testing.T) {
-	rigged(t, 3, func(r *rig) {
-		r.write(1000)
-		for _, n := range []int{5, 3, 4} {
-			r.scale(n)
-			r.until(5*time.Minute, "those that leave to have left", func() bool {
-				view, _ := r.prober.View(key)
-				for i := n; i < len(r.hosts); i++ {
-					if !ring.Left(view, r.wanted(), i) {
-						return false
-					}
-				}
-				return true
-			})
+	for name, version := range map[string]redis.Version{"by keys": {Number: "7.0.15"}, "by jobs": {Number: "9.1.2", Valkey: true}} {
+		t.Run(name, func(t *testing.T) {
+			riggedOf(t, version, 3, func(r *rig) { scaled(r, version.HasJobs()) })
+		})
+	}
+}
+
+// scaled grows and shrinks it while clients write.
+func scaled(r *rig, byJobs bool) {
+	r.write(1000)
+	for _, n := range []int{5, 3, 4} {
+		r.scale(n)
+		r.until(5*time.Minute, "those that leave to have left", func() bool {
+			view, _ := r.prober.View(key)
 			for i := n; i < len(r.hosts); i++ {
-				r.stop(i)
+				if !ring.Left(view, r.wanted(), i) {
+					return false
+				}
 			}
-			r.hosts = r.hosts[:n]
-			r.settled(5 * time.Minute)
-			r.write(100)
+			return true
+		})
+		for i := n; i < len(r.hosts); i++ {
+			r.stop(i)
 		}
+		r.hosts = r.hosts[:n]
+		r.settled(5 * time.Minute)
+		r.write(100)
+	}
+	if r.world.Jobs(cluster) > 0 != byJobs {
+		r.Errorf("expected slots to be moved by jobs: %t, there were %d", byJobs, r.world.Jobs(cluster))
+	}
+}
+
+// An operator that dies leaves the job that goes on: the next one waits for it, and moves the rest.
+func TestAJobThatNobodyWaitsForIsWaitedFor(t *testing.T) {
+	riggedOf(t, redis.Version{Number: "9.1.2", Valkey: true}, 3, func(r *rig) {
+		r.write(1000)
+		r.world.JobLooks = 40
+		r.scale(4)
+		r.until(time.Minute, "a job to go on", func() bool {
+			view, _ := r.prober.View(key)
+			for _, status := range view.Nodes {
+				if len(status.Jobs) > 0 {
+					return true
+				}
+			}
+			return false
+		})
+		if err := r.prober.Take(r.Context(), key, redis.StopMove{}); err != nil {
+			r.Fatal(err)
+		}
+		r.until(time.Minute, "the job to be waited for", func() bool {
+			return slices.ContainsFunc(r.why.Refusals, func(refusal ring.Refusal) bool {
+				return strings.Contains(refusal.Message, "are moved by a job of")
+			})
+		})
+		r.settled(5 * time.Minute)
 	})
 }
 

@@ -5,10 +5,19 @@ package ring
 
 import (
 	"cmp"
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/redis"
 )
+
+// pause is between a move that failed and the next, and longer the more have failed: what it failed by is likely
+// there yet.
+func pause(failures int) time.Duration {
+	const first, most = 2 * time.Second, 16 * time.Second
+	return min(most, first<<min(10, max(0, failures-1)))
+}
 
 // balance moves slots so that every shard of the ring has as many as any other, give or take
 // one, and nobody else has any.
@@ -29,11 +38,20 @@ func balance(f *facts) verdict {
 	if found := f.mayMove(moves); found.refusals != nil {
 		return found
 	}
-	plan := redis.MoveSlots{Moves: moves, Tell: f.addresses(f.primaries()), Goal: f.ring.Nodes}
+	plan := redis.MoveSlots{Moves: moves, Tell: f.addresses(f.primaries()), Goal: f.ring.Nodes, ByJobs: f.byJobs()}
 	for _, move := range moves {
 		plan.Bytes += f.weight(move)
 	}
 	return take(plan, "%s, about %s, for %d pods to have as many each", plan, size(plan.Bytes), f.ring.Nodes)
+}
+
+// byJobs tells whether all servers can move slots by themselves, and did when they were last asked to. One that cannot
+// does not understand what its primary tells it of a job either.
+func (f *facts) byJobs() bool {
+	if move := f.view.Move; move != nil && errors.Is(move.Err, redis.ErrJob) {
+		return false
+	}
+	return !slices.ContainsFunc(f.procs, func(p *proc) bool { return !p.gone && !p.status.Version.HasJobs() })
 }
 
 // waitToDrain tells that pods that leave wait for others.
@@ -77,9 +95,21 @@ func (f *facts) moves(leaders []*proc) []redis.Move {
 	return out
 }
 
+// afterFailure tells why the last move of slots has failed, and refuses another one so soon.
+func (f *facts) afterFailure() verdict {
+	move := f.view.Move
+	if move == nil || !move.Failed() || !f.view.At.Before(move.EndedAt.Add(pause(move.Failures))) {
+		return verdict{}
+	}
+	return refuse(Moving, "slots are moved again %s after this: %v", pause(move.Failures), move.Err)
+}
+
 // mayMove refuses moves that are decided on what not all agree about, that lead to a shard
 // without a replica, or for which there is no room.
 func (f *facts) mayMove(moves []redis.Move) verdict {
+	if found := f.afterFailure(); found.refusals != nil {
+		return found
+	}
 	if reason := f.election(); reason != "" {
 		return refuse(Election, "slots are not moved now: %s", reason)
 	}

@@ -43,7 +43,9 @@ func (p *proc) idle() bool {
 	return p.answers && p.status.Role == redis.Primary && len(p.status.Slots) == 0 && p.status.Keys == 0
 }
 
-func (p *proc) open() bool { return len(p.status.Migrating)+len(p.status.Importing) > 0 }
+func (p *proc) open() bool {
+	return len(p.status.Migrating)+len(p.status.Importing)+len(p.status.Jobs) > 0
+}
 
 func (p *proc) end() redis.End { return redis.End{Address: p.Address, ID: p.id()} }
 

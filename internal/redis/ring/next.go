@@ -69,11 +69,21 @@ func distinct(f *facts) verdict {
 
 func moving(f *facts) verdict {
 	if !f.view.Moving() {
-		return verdict{}
+		return f.jobs()
 	}
 	move := f.view.Move
 	if move.Goal != f.ring.Nodes {
 		return take(redis.StopMove{}, "stop a move to %d pods, as %d are wanted", move.Goal, f.ring.Nodes)
 	}
 	return halt(Moving, "slots are moved: %d of %d", move.Moved, move.Slots)
+}
+
+// jobs waits for those of the servers that nobody here waits for: whoever began them may be gone.
+func (f *facts) jobs() verdict {
+	for _, p := range f.primaries() {
+		for _, job := range p.status.Jobs {
+			return halt(Moving, "slots %s are moved by a job of %s, which is at %s", brief(job.Slots), p, job.State)
+		}
+	}
+	return verdict{}
 }

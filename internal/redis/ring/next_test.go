@@ -4,6 +4,9 @@
 package ring_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +148,26 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 		"but a wish for another number of pods ends it": {world: formed(3), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Slots: 10, Moved: 4}
 		}, step: "stop moving slots"},
+		"a job that nobody waits for is waited for": {world: formed(3), do: func(w *world) {
+			w.promote("g1", "h0")
+			w.one("h2").Jobs = []redis.Job{{Name: "a", To: "id-g1", Slots: redis.SlotsOf(16000), State: "streaming"}}
+		}, refused: ring.Moving, words: "slots 16000 are moved by a job of the home of pod 2, which is at streaming"},
+		"one that has failed is told, and not repeated at once": {world: ringed(), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), EndedAt: w.at.Add(-time.Second)}
+		}, refused: ring.Moving, words: "slots are moved again 2s after this: no route to host"},
+		"nor is what it left open": {world: formed(3), do: func(w *world) {
+			w.open(5, "h0", "h1")
+			w.move = &redis.Progress{Goal: 3, Ended: true, Err: errors.New("no route to host"), EndedAt: w.at.Add(-time.Second)}
+		}, refused: ring.Moving, words: "slots are moved again 2s after this: no route to host"},
+		"later, the more have failed": {world: ringed(), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), Failures: 20, EndedAt: w.at.Add(-15 * time.Second)}
+		}, refused: ring.Moving, words: "slots are moved again 16s after this: no route to host"},
+		"but soon": {world: ringed(), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), EndedAt: w.at.Add(-2 * time.Second)}
+		}, step: "move 6553 slots"},
+		"and at once after one that was stopped": {world: ringed(), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 4, Ended: true, Err: fmt.Errorf("move: %w", context.Canceled), EndedAt: w.at}
+		}, step: "move 6553 slots"},
 		"and one that has ended holds up nothing": {world: formed(3), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Slots: 10, Moved: 4, Ended: true, EndedAt: w.at.Add(-time.Second)}
 		}},

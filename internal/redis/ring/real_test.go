@@ -122,18 +122,43 @@ func TestAMoveThatWasCutOffIsFinishedByTheNextOperator(t *testing.T) {
 	w := o.write()
 	o.rate = 20_000 // a slow move is cut off in its middle
 	o.scale(4)
-	o.await(later, "slots to be open", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
-		open := 0
-		for _, status := range view.Nodes {
-			open += len(status.Migrating)
-		}
-		return open > 0 && view.Moving()
-	})
+	o.inTheMiddle()
 	o.crash()
 	o.rate = 0
 	o.run()
 	o.settled(later)
 	w.spotless()
+}
+
+func TestAnEndOfAMoveIsKilledInItsMiddleAndNothingIsLost(t *testing.T) {
+	for name, pod := range map[string]int{"the one that has the slots": 0, "the one that gets them": 3} {
+		t.Run(name, func(t *testing.T) {
+			o := operate(t, 3)
+			o.settled(soon)
+			w := o.write()
+			time.Sleep(2 * time.Second)
+			w.stop()
+			o.rate = 20_000
+			o.scale(4)
+			o.inTheMiddle()
+			o.kill(o.pods[pod].home)
+			o.restart(o.host(pod), o.pods[pod].home)
+			o.settled(later)
+			o.keeps(w)
+		})
+	}
+}
+
+// inTheMiddle waits until slots are open, or some have gone by jobs.
+func (o *operator) inTheMiddle() {
+	o.t.Helper()
+	o.await(later, "slots to be moved", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
+		open := 0
+		for _, status := range view.Nodes {
+			open += len(status.Migrating) + len(status.Jobs)
+		}
+		return view.Moving() && (open > 0 || view.Move.Moved > 0)
+	})
 }
 
 func refuses(guard ring.Guard) func(redis.View, ring.Ring, ring.Why) bool {

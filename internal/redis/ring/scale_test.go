@@ -4,6 +4,8 @@
 package ring_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -69,6 +71,42 @@ func TestPodsThatAreAddedGetReplicasAndThenSlots(t *testing.T) {
 			w.one("h3").UsedMemory = gib / 8
 		}, refused: ring.Memory, words: "the home of pod 3 would get about 122.9 MiB and has room for 102.4 MiB: 90% of 256.0 MiB, less 128.0 MiB in use"},
 	})
+}
+
+func TestServersMoveSlotsByThemselvesWhereAllOfThemCan(t *testing.T) {
+	valkey := func(w *world, number string) *world {
+		for _, p := range w.procs {
+			p.Version = redis.Version{Number: number, Valkey: true}
+		}
+		return w
+	}
+	for name, test := range map[string]struct {
+		world  *world
+		do     func(*world)
+		byJobs bool
+	}{
+		"all are new":      {world: valkey(ringed(), "9.1.2"), byJobs: true},
+		"all are old":      {world: valkey(ringed(), "8.1.4")},
+		"a replica is old": {world: valkey(ringed(), "9.1.2"), do: func(w *world) { w.one("g2").Version.Number = "8.1.4" }},
+		"the last job failed": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Ended: true, Err: fmt.Errorf("%w: failed", redis.ErrJob)}
+		}},
+		"the last move failed otherwise": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host")}
+		}, byJobs: true},
+		"slots were left open": {world: valkey(formed(3), "9.1.2"), do: func(w *world) { w.open(5, "h0", "h1") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.do != nil {
+				test.do(test.world)
+			}
+			step, why := ring.Next(test.world.view(), test.world.ring)
+			move, is := step.(redis.MoveSlots)
+			if !is || move.ByJobs != test.byJobs {
+				t.Errorf("expected a move by jobs: %t, got %v; refused: %v", test.byJobs, step, why.Refusals)
+			}
+		})
+	}
 }
 
 func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {

@@ -24,7 +24,11 @@ func settle(f *facts) verdict {
 		}
 		out.merge(found)
 	}
-	if len(plan.Moves) > 0 {
+	switch found := f.afterFailure(); {
+	case len(plan.Moves) == 0:
+	case found.refusals != nil:
+		out.add(found)
+	default:
 		out.add(take(plan, "finish the move of slots that were left open"))
 	}
 	return out

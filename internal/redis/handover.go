@@ -1,0 +1,181 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// slotsPerJob and bytesPerJob bound a job: whoever stops a move waits for the one that goes on, one that fails begins
+	// anew, and the servers hold what is written meanwhile in memory.
+	slotsPerJob = 400
+	bytesPerJob = 64 << 20
+	// jobPoll passes between two looks at a job.
+	jobPoll = 50 * time.Millisecond
+	// mostBehind is how much of what an end has got its replica may lack before it gets more, in bytes, and
+	// shelterPatience how long that is waited for.
+	mostBehind      = 1 << 20
+	shelterPatience = 30 * time.Second
+)
+
+// ErrJob tells that servers refused a job, or that it failed: slots are to be moved by their keys.
+var ErrJob = errors.New("the servers did not move them by themselves")
+
+// ofAJob is how many slots go by the next job, as far as the estimate of the plan tells how large they are.
+func (m *mover) ofAJob() int {
+	each := m.bytesPerSlot()
+	most := int64(bytesPerJob)
+	if m.plan.BytesPerSecond > 0 {
+		most = min(most, m.plan.BytesPerSecond)
+	}
+	return int(max(1, min(slotsPerJob, most/max(1, each))))
+}
+
+// bytesPerSlot is the estimate of the plan.
+func (m *mover) bytesPerSlot() int64 {
+	slots := 0
+	for _, move := range m.plan.Moves {
+		slots += move.Slots.Len()
+	}
+	return m.plan.Bytes / int64(max(1, slots))
+}
+
+// handOver has the end that owns the slots move them, and waits until it has. Nothing is undone if it is stopped: see Job.
+func (b *batch) handOver(ctx context.Context) error {
+	if err := b.shelter(ctx); err != nil {
+		return err
+	}
+	keys, err := b.count(ctx)
+	if err != nil {
+		return err
+	}
+	if err := b.begin(ctx); err != nil {
+		return err
+	}
+	if err := b.await(ctx); err != nil {
+		return err
+	}
+	bytes := b.bytesPerSlot() * int64(len(b.slots))
+	b.note(func(p *Progress) { p.Keys, p.Bytes = p.Keys+keys, p.Bytes+bytes })
+	return b.pause(ctx, bytes)
+}
+
+// shelter waits until a replica of the end that gets the slots has what that has got so far: else all of it would be lost
+// with one process.
+func (b *batch) shelter(ctx context.Context) error {
+	for until := b.clock.Now().Add(shelterPatience); ; {
+		answers, err := b.do(ctx, b.To.Address, Command{"INFO", "replication"})
+		if err != nil {
+			return err
+		}
+		lacks := unsheltered(fields(text(answers[0])))
+		if lacks == "" {
+			return nil
+		}
+		if b.clock.Now().After(until) {
+			return fmt.Errorf("%s %s", b.To.Address, lacks)
+		}
+		if err := b.sleep(ctx, jobPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// unsheltered tells what keeps a process from getting slots, by what INFO tells of its replicas; "" if nothing does.
+func unsheltered(info map[string]string) string {
+	if info["role"] != "master" {
+		return "is no primary any more"
+	}
+	written, _ := strconv.ParseInt(info["master_repl_offset"], 10, 64) // versions tell it alike
+	least := int64(-1)
+	for name, line := range info {
+		if !strings.HasPrefix(name, "slave") || !strings.Contains(line, "state=online") {
+			continue
+		}
+		for word := range strings.SplitSeq(line, ",") {
+			if offset, is := strings.CutPrefix(word, "offset="); is {
+				n, _ := strconv.ParseInt(offset, 10, 64) // as above
+				least = max(least, n)
+			}
+		}
+	}
+	switch lag := written - least; {
+	case least < 0:
+		return "has no replica in sync"
+	case lag > mostBehind:
+		return fmt.Sprintf("has a replica that is %d bytes behind, and may be %d", lag, mostBehind)
+	}
+	return ""
+}
+
+// count is how many keys the slots have.
+func (b *batch) count(ctx context.Context) (int64, error) {
+	commands := make([]Command, len(b.slots))
+	for i, slot := range b.slots {
+		commands[i] = clusterCommand("COUNTKEYSINSLOT", slot)
+	}
+	answers, err := b.do(ctx, b.From.Address, commands...)
+	keys := int64(0)
+	for _, answer := range answers {
+		n, _ := answer.(int64)
+		keys += n
+	}
+	return keys, err
+}
+
+// begin starts the job. Where the answer is lost it may have begun: the next look at the processes shows it.
+func (b *batch) begin(ctx context.Context) error {
+	command := clusterCommand("MIGRATESLOTS", "SLOTSRANGE")
+	for _, r := range SlotsOf(b.slots...) {
+		command = append(command, r.First, r.Last)
+	}
+	_, err := b.do(ctx, b.From.Address, append(command, "NODE", b.To.ID))
+	if refusal, is := errors.AsType[*Refusal](err); is {
+		return fmt.Errorf("%w: %s", ErrJob, refusal.Text)
+	}
+	return err
+}
+
+// await looks at the job until it has ended.
+func (b *batch) await(ctx context.Context) error {
+	for {
+		answers, err := b.do(ctx, b.From.Address, clusterCommand("GETSLOTMIGRATIONS"))
+		if err != nil {
+			return err
+		}
+		jobs, err := parseJobs(answers[0])
+		if err != nil {
+			return err
+		}
+		job, found := b.own(jobs)
+		switch {
+		case !found:
+			return fmt.Errorf("%s knows of no job of these slots any more", b.From.Address)
+		case job.State == "success":
+			return nil
+		case job.Ended():
+			return fmt.Errorf("%w: %s %s", ErrJob, job.State, job.Message)
+		}
+		if err := b.sleep(ctx, jobPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// own is the last job that is of exactly these slots.
+func (b *batch) own(jobs []Job) (Job, bool) {
+	slots := SlotsOf(b.slots...).String()
+	for _, job := range jobs {
+		if !job.Import && job.To == b.To.ID && job.Slots.String() == slots {
+			return job, true
+		}
+	}
+	return Job{}, false
+}
