@@ -6,8 +6,17 @@
 package e2e
 
 import (
+	"fmt"
+	"net"
 	"strings"
 	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 )
 
 func TestTheVersionOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
@@ -17,18 +26,58 @@ func TestTheVersionOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRedisTest(t, persistentRedis)
-			if image := to.repository + ":" + to.tag; !r.holds(t, image) {
-				r.debian(t, to.recipe)
-			}
 			o, w := r.observe(t), r.plain(t)
-			r.patch(t, `{"redisEnterpriseImageSpec":{"repository":"`+to.repository+`","versionTag":"`+to.tag+`"}}`)
-			c := r.await(t, 3)
-			if r.wantRing(t, c, 3); !strings.Contains(c.Status.Version, to.tag) {
-				t.Errorf("expected version %s, got %s", to.tag, c.Status.Version)
-			}
+			r.change(t, to.recipe, to.repository, to.tag)
 			w.wantAll(t)
 			w.wantNoErrors(t)
 			o.wantOneLeader(t)
 		})
 	}
+}
+
+// change has another image, which there is a recipe for.
+func (r *redisTest) change(t *testing.T, recipe, repository, tag string) {
+	t.Helper()
+	if image := repository + ":" + tag; !r.holds(t, image) {
+		r.debian(t, recipe)
+	}
+	r.patch(t, `{"redisEnterpriseImageSpec":{"repository":"`+repository+`","versionTag":"`+tag+`"}}`)
+	c := r.await(t, 3)
+	if r.wantRing(t, c, 3); !strings.Contains(c.Status.Version, tag) {
+		t.Errorf("expected version %s, got %s", tag, c.Status.Version)
+	}
+}
+
+func TestServersOfARedisClusterThatMoveSlotsByThemselvesDoSoWithoutClientsNoticing(t *testing.T) {
+	r := newRedisTest(t, persistentRedis)
+	o, w := r.observe(t), r.plain(t)
+	r.change(t, "valkey9", "opcrew/valkey", "9.1")
+	for _, nodes := range []int32{4, 3} {
+		r.kubectl(t, "scale", "-n", r.ns, "rec/"+redisName, fmt.Sprint("--replicas=", nodes))
+		r.wantRing(t, r.await(t, nodes), int(nodes))
+	}
+	if jobs := r.jobs(t); !strings.Contains(jobs, "IMPORT") || !strings.Contains(jobs, "EXPORT") || strings.Contains(jobs, "failed") {
+		t.Errorf("expected the server to have given slots away and got them back by itself, it tells of %q", jobs)
+	}
+	w.wantAll(t)
+	w.wantNoErrors(t)
+	o.wantOneLeader(t)
+}
+
+// jobs is what the primary of the first pod tells the operator of slots that it moved.
+func (r *redisTest) jobs(t *testing.T) string {
+	t.Helper()
+	secret := &corev1.Secret{}
+	if err := r.Get(t.Context(), client.ObjectKey{Namespace: r.ns, Name: redisName + "-system"}, secret); err != nil {
+		t.Fatal(err)
+	}
+	server := goredis.NewClient(&goredis.Options{
+		Addr: net.JoinHostPort(r.pods(t)[0].Status.PodIP, fmt.Sprint(redisv1alpha1.HomePort)), Username: redissecrets.System, Password: string(secret.Data["password"]),
+	})
+	defer func() { _ = server.Close() }() // it has told
+	answer, err := server.Do(t.Context(), "CLUSTER", "GETSLOTMIGRATIONS").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(answer)
 }

@@ -32,6 +32,9 @@ const debian = "bookworm"
 // trixie is the suite after it, for what is too old there.
 const trixie = "trixie"
 
+// forky is the suite after that.
+const forky = "forky"
+
 // adduser and initHelpers make accounts and services where a package is installed; images
 // have their accounts by their recipes, and no init.
 const (
@@ -42,7 +45,7 @@ const (
 // Recipes are the images that are made of Debian packages, under the names
 // that upstream gives them. To add one, add it here.
 func Recipes() []Recipe {
-	return []Recipe{busybox(), etcd(), memcached(), nginx(), redis(), redis8(), valkey(), sshClient(), sshManager(), sshExtra()}
+	return []Recipe{busybox(), etcd(), memcached(), nginx(), redis(), redis8(), valkey(), valkey9(), sshClient(), sshManager(), sshExtra()}
 }
 
 // FindRecipe returns the recipe of that name.
@@ -111,7 +114,7 @@ func memcached() Recipe {
 	}
 }
 
-// redis, redis8 and valkey are what Debian has in its suites, under names of ours: upstream's
+// redis, redis8, valkey and valkey9 are what Debian has in its suites, under names of ours: upstream's
 // images have an entrypoint of their own, and these do without.
 func redis() Recipe {
 	return redisServer("redis", debian, "redis-server", "redis-tools")
@@ -127,6 +130,12 @@ func redis8() Recipe {
 func valkey() Recipe {
 	r := redisServer("valkey", trixie, "valkey-server", "valkey-tools")
 	r.Tags = append(r.Tags, "valkey/valkey:{minor}")
+	return r
+}
+
+func valkey9() Recipe {
+	r := redisServer("valkey9", forky, "valkey-server", "valkey-tools")
+	r.Tags = []string{"opcrew/valkey:{version}", "opcrew/valkey:{minor}"}
 	return r
 }
 
