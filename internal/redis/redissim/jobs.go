@@ -137,9 +137,9 @@ func (n *node) info([]string) (any, error) {
 	if n.primary != "" {
 		return "role:slave\r\n", nil
 	}
-	text := "role:master\r\n"
+	lines := []string{"role:master"}
 	for i, replica := range n.followers() {
-		text += fmt.Sprintf("slave%d:ip=,port=0,state=online,offset=%d,lag=0\r\n", i, replica.offset)
+		lines = append(lines, fmt.Sprintf("slave%d:ip=,port=0,state=online,offset=%d,lag=0", i, replica.offset))
 	}
-	return text + fmt.Sprintf("master_repl_offset:%d\r\n", n.offset), nil
+	return strings.Join(append(lines, fmt.Sprintf("master_repl_offset:%d", n.offset), ""), "\r\n"), nil
 }
