@@ -38,8 +38,8 @@ const (
 	pause = 50 * time.Millisecond
 	// longPause is one while a name has to change.
 	longPause = 500 * time.Millisecond
-	// lingering is how long a server that has handed over still answers: clients with an old map
-	// are told the new place, and do not run into an address that nobody has any more.
+	// lingering is how long a server that leads nothing still answers, as the operator may have had it hand over a moment
+	// ago: clients with an old map are told the new place, and do not run into an address that nobody has any more.
 	lingering = time.Second
 	// answerTime is how long a replica may take for its answers: one whose pod has gone has none.
 	answerTime = time.Second
@@ -114,7 +114,6 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 
 // run asks once more when the servers have given an attempt up: until then they refuse another.
 func (h *handover) run(ctx context.Context) error {
-	var asked string
 	var again time.Time
 	began := time.Now()
 	for {
@@ -124,7 +123,7 @@ func (h *handover) run(ctx context.Context) error {
 		}
 		self, _ := clusternodes.Myself(nodes)
 		if self.SlotCount() == 0 {
-			if asked != "" {
+			if len(nodes) > 1 {
 				_ = sleep(ctx, lingering) // less of it does no harm
 			}
 			return nil
@@ -135,8 +134,8 @@ func (h *handover) run(ctx context.Context) error {
 			return nil
 		}
 		if time.Now().After(again) {
-			if address := h.ask(ctx, self, nodes, heirs); address != "" {
-				asked, again = address, time.Now().Add(attemptTime)
+			if h.ask(ctx, self, nodes, heirs) {
+				again = time.Now().Add(attemptTime)
 			}
 		}
 		if err := sleep(ctx, h.pause()); err != nil {
@@ -159,8 +158,8 @@ func heirsOf(self clusternodes.Node, nodes []clusternodes.Node) []clusternodes.N
 	})
 }
 
-// ask has the first replica that is in sync, and would be elected, take the lead, and returns its address.
-func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs []clusternodes.Node) string {
+// ask has the first replica that is in sync, and would be elected, take the lead, and tells whether there was one.
+func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs []clusternodes.Node) bool {
 	var err error
 	if h.pods, err = net.DefaultResolver.LookupHost(ctx, h.service); err != nil {
 		h.log.Info("The addresses of the pods cannot be looked up", "service", h.service, "error", err.Error())
@@ -171,14 +170,14 @@ func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs
 		h.strange = h.strange && errors.Is(err, errStrange)
 		if err == nil {
 			h.log.Info("Handing over", "replica", heir.Address)
-			return heir.Address
+			return true
 		}
 		if h.told != err.Error() {
 			h.told = err.Error()
 			h.log.Info("A replica does not take the lead", "replica", heir.Address, "reason", err.Error())
 		}
 	}
-	return ""
+	return false
 }
 
 func (h *handover) askOne(ctx context.Context, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {

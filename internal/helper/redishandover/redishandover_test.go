@@ -70,8 +70,12 @@ func TestAPrimaryThatIsStoppedHandsOverToItsReplica(t *testing.T) {
 	if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") {
 		t.Errorf("expected the replica to lead, got:\n%s", role)
 	}
+	began := time.Now()
 	if err := s.run(t); err != nil || strings.Count(s.log.String(), "Handing over") != 1 {
 		t.Errorf("expected that who leads nothing has nothing to hand over, got %v:\n%s", err, &s.log)
+	}
+	if took := time.Since(began); took < lingering {
+		t.Errorf("expected that who may just have handed over tells clients for %s who leads, got %s", lingering, took)
 	}
 }
 
