@@ -26,7 +26,11 @@ func (b *batch) carry(ctx context.Context) error {
 	if err := b.empty(ctx); err != nil {
 		return err
 	}
-	return b.close(ctx)
+	if err := b.close(ctx); err != nil {
+		return err
+	}
+	b.note(func(p *Progress) { p.Moved += len(b.slots) })
+	return nil
 }
 
 // confirm asks whether the ends are who they were: an address may be another's by now.

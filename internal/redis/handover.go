@@ -25,7 +25,7 @@ const (
 	shelterPatience = 30 * time.Second
 )
 
-// ErrJob tells that servers refused a job, or that it failed: slots are to be moved by their keys.
+// ErrJob tells that servers know of no jobs, or that one failed: slots are to be moved by their keys.
 var ErrJob = errors.New("the servers did not move them by themselves")
 
 // ofAJob is how many slots go by the next job, as far as the estimate of the plan tells how large they are.
@@ -63,7 +63,7 @@ func (b *batch) handOver(ctx context.Context) error {
 		return err
 	}
 	bytes := b.bytesPerSlot() * int64(len(b.slots))
-	b.note(func(p *Progress) { p.Keys, p.Bytes = p.Keys+keys, p.Bytes+bytes })
+	b.note(func(p *Progress) { p.Moved, p.Keys, p.Bytes = p.Moved+len(b.slots), p.Keys+keys, p.Bytes+bytes })
 	return b.pause(ctx, bytes)
 }
 
@@ -137,8 +137,8 @@ func (b *batch) begin(ctx context.Context) error {
 		command = append(command, r.First, r.Last)
 	}
 	_, err := b.do(ctx, b.From.Address, append(command, "NODE", b.To.ID))
-	if refusal, is := errors.AsType[*Refusal](err); is {
-		return fmt.Errorf("%w: %s", ErrJob, refusal.Text)
+	if refused(err, "unknown subcommand") {
+		return fmt.Errorf("%w: %w", ErrJob, err)
 	}
 	return err
 }
@@ -160,8 +160,10 @@ func (b *batch) await(ctx context.Context) error {
 			return fmt.Errorf("%s knows of no job of these slots any more", b.From.Address)
 		case job.State == "success":
 			return nil
+		case job.State == "failed":
+			return fmt.Errorf("%w: the job has failed: %s", ErrJob, job.Message)
 		case job.Ended():
-			return fmt.Errorf("%w: %s %s", ErrJob, job.State, job.Message)
+			return fmt.Errorf("their job was %s by somebody: %s", job.State, job.Message)
 		}
 		if err := b.sleep(ctx, jobPoll); err != nil {
 			return err

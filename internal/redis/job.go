@@ -4,6 +4,7 @@
 package redis
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,14 +27,21 @@ type Job struct {
 	State, Message string
 }
 
-// JobsSince is the first version of Valkey that has jobs.
-const JobsSince = 9
+// jobsSince is the first version of Valkey whose jobs are to be relied on. In earlier ones of 9 they failed under writes with
+// I/O threads (https://github.com/valkey-io/valkey/issues/4545), and could hang with TLS or end the server.
+func jobsSince() []int { return []int{9, 1, 2} }
 
 // HasJobs tells whether processes of a version move slots by themselves.
 func (v Version) HasJobs() bool {
-	major, _, _ := strings.Cut(v.Number, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && v.Valkey && n >= JobsSince
+	var numbers []int
+	for part := range strings.SplitSeq(v.Number, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return false
+		}
+		numbers = append(numbers, n)
+	}
+	return v.Valkey && slices.Compare(numbers, jobsSince()) >= 0
 }
 
 // Ended tells whether nothing of it goes on any more.

@@ -36,7 +36,6 @@ func (m *mover) run(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("move slots %s from %s to %s: %w", SlotsOf(rest[:n]...), move.From.Address, move.To.Address, err)
 			}
-			m.note(func(p *Progress) { p.Moved += n })
 			rest = rest[n:]
 		}
 	}

@@ -50,8 +50,16 @@ func (in inputs) defaults() []directive {
 	}
 	if in.movesSlots() {
 		// Else a server that is written to all the time waits, before it hands slots over, for a moment in which it has
-		// nothing to send.
-		out = append(out, directive{"slot-migration-max-failover-repl-bytes", strconv.Itoa(1 << 20)})
+		// nothing to send. This much is sent in well under a second, in which clients wait.
+		out = append(out, directive{"slot-migration-max-failover-repl-bytes", strconv.Itoa(16 << 20)})
+		// Of what has been moved nobody needs to hear for long, and all of it is told at each look.
+		out = append(out, directive{"cluster-slot-migration-log-max-len", "32"})
+	}
+	if in.movesSlots() && in.MemoryLimit > 0 {
+		// What is written while slots go waits in memory beside that for data: at most in all that is left for it, and
+		// in a fourth of that for a minute, as by default of 256 MiB.
+		most := min(256<<20, in.MemoryLimit/4)
+		out = append(out, directive{"client-output-buffer-limit", fmt.Sprintf("replica %d %d 60", most, most/4)})
 	}
 	if in.MemoryLimit > 0 {
 		// The rest is for what counts as no data: buffers of clients and replicas, pages that
@@ -93,7 +101,8 @@ func (in inputs) fixed() []directive {
 // harmful directives do not end at their own line: of these the later one does not replace
 // the earlier, or others are read through them.
 func harmful() []string {
-	return []string{"user", "aclfile", "requirepass", "masteruser", "masterauth", "include", "loadmodule", "rename-command", "replicaof", "slaveof"}
+	return []string{"user", "aclfile", "requirepass", "masteruser", "masterauth", "include", "loadmodule", "rename-command", "replicaof", "slaveof",
+		"cluster-databases"} // what is in others than the first would be lost where slots go by their keys
 }
 
 // parseExtra reads the user's directives. One that is not theirs to give is an error: it would

@@ -28,13 +28,17 @@ func TestAConfigurationIsMadeForItsPlace(t *testing.T) {
 	golden.Check(t, "home-without-limit.yaml", in.config())
 }
 
-func TestOnlyServersThatMoveSlotsAreToldHowMuchMayBeLeft(t *testing.T) {
-	const directive = "slot-migration-max-failover-repl-bytes 1048576\n"
+func TestOnlyServersThatMoveSlotsAreToldHow(t *testing.T) {
 	for v, has := range map[version]bool{{"Redis", 9, 0}: false, {"Valkey", 8, 1}: false, {"Valkey", 9, 0}: true, {"Valkey", 10, 0}: true} {
 		in := guest()
-		in.version = v
-		if text := in.config(); strings.Contains(text, directive) != has {
-			t.Errorf("%s: expected the directive to be there: %t, got\n%s", v, has, text)
+		in.version, in.MemoryLimit = v, 128<<20
+		for _, directive := range []string{
+			"slot-migration-max-failover-repl-bytes 16777216\n", "cluster-slot-migration-log-max-len 32\n",
+			"client-output-buffer-limit replica 33554432 8388608 60\n", // of the 32 MiB that are not for data
+		} {
+			if text := in.config(); strings.Contains(text, directive) != has {
+				t.Errorf("%s: expected %q to be there: %t, got\n%s", v, directive, has, text)
+			}
 		}
 	}
 }
@@ -45,7 +49,7 @@ func TestUsersGiveOnlyDirectivesThatAreTheirs(t *testing.T) {
 	if want := []directive{{"timeout", "30"}, {"save", "900 1 300 10"}, {"notify-keyspace-events", ""}}; err != nil || !slices.Equal(extra, want) {
 		t.Errorf("got %v, error %v", extra, err)
 	}
-	for _, name := range []string{"port", "DIR", "appendonly", "cluster-enabled", "user", "requirepass", "include", "loadmodule", "rename-command", "masterauth"} {
+	for _, name := range []string{"port", "DIR", "appendonly", "cluster-enabled", "user", "requirepass", "include", "loadmodule", "rename-command", "masterauth", "cluster-databases"} {
 		if _, err := in.parseExtra("timeout 30\n" + name + " x"); err == nil || !strings.Contains(err.Error(), strings.ToLower(name)) {
 			t.Errorf("%s: expected a refusal that names it, got %v", name, err)
 		}

@@ -119,16 +119,27 @@ func (f facts) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 // reportMove tells how far slots have been moved, from when the first is open until none is. A move may be begun again,
 // by another process too, and two that lead for a moment may both move slots: what is told follows from how many are
 // left and never goes back, so that they do not tell each its own over the other's all the time.
-func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
+func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionMigrating
-	switch {
-	case f.view.Moving():
+	_, goesOn := d.step.(redis.MoveSlots)
+	switch failed := f.moveFailed(d); {
+	case f.view.Moving() || failed != "":
 		c.Status.Move = f.moved(c)
-		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, f.view.Move.Goal))
-	case c.Status.Move == nil || !f.slotsAreOpen():
+		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods%s", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, f.view.Move.Goal, failed))
+	case c.Status.Move == nil || !f.slotsAreOpen() && !goesOn:
 		set.Remove(kind)
 		c.Status.Move = nil
 	}
+}
+
+// moveFailed tells why the last move of slots has failed, while another one is to follow; "" if there is none such.
+func (f facts) moveFailed(d decision) string {
+	_, waits := d.refusal(ring.Moving)
+	_, goesOn := d.step.(redis.MoveSlots)
+	if move := f.view.Move; move == nil || !move.Ended || !move.Failed() || !waits && !goesOn {
+		return ""
+	}
+	return "; last: " + f.view.Move.Err.Error()
 }
 
 // moved is how far a move is, by what is told of it so far.
@@ -212,13 +223,10 @@ func (f facts) whyUnready(c *redisv1alpha1.RedisEnterpriseCluster, d decision, o
 // reportSpread tells of pods that are ready, and have yet to be given their slots. Before the servers were looked at,
 // what was last said stands.
 func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, before metav1.Condition) {
-	words := "All pods are ready, and not all have slots yet: slots are moved"
+	const words = "All pods are ready, and not all have slots yet: slots are moved"
 	idle := formed(c) && f.unserved(d).Len() == 0 && slices.ContainsFunc(d.servers, server.idle)
 	if f.seen && idle || !f.seen && strings.HasPrefix(before.Message, words) {
-		if move := f.view.Move; move != nil && move.Ended && move.Failed() {
-			words += "; last: " + move.Err.Error()
-		}
-		set.False(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonScalingUp, words)
+		set.False(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonScalingUp, words+f.moveFailed(d))
 	}
 }
 

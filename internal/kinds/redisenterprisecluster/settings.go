@@ -30,7 +30,7 @@ const (
 // atStart are the settings that servers call immutable when they are asked to change them: Redis 7.0 to 8.0 and
 // Valkey 8.1. Up to 7.0 lists of processors were spelled with underscores.
 var atStart = []string{
-	"always-show-logo", "cluster-databases", "disable-thp", "io-threads", "io-threads-do-reads", "rdbchecksum", "set-proc-title",
+	"always-show-logo", "disable-thp", "io-threads", "io-threads-do-reads", "rdbchecksum", "set-proc-title",
 	"aof-rewrite-cpulist", "aof_rewrite_cpulist", "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist", "server-cpulist", "server_cpulist",
 	"socket-mark-id", "syslog-enabled", "syslog-facility", "syslog-ident", "tcp-backlog",
 }
@@ -42,7 +42,7 @@ var (
 		"cluster-config-file", "cluster-require-full-coverage", "cluster-allow-replica-migration", "cluster-migration-barrier",
 		"cluster-replica-validity-factor", "cluster-slave-validity-factor", "cluster-replica-no-failover", "cluster-slave-no-failover",
 		"requirepass", "masterauth", "masteruser", "primaryauth", "primaryuser", "aclfile", "user", "include", "loadmodule", "rename-command",
-		"daemonize", "supervised", "pidfile", "logfile", "protected-mode", "replicaof", "slaveof", "maxmemory", "databases",
+		"daemonize", "supervised", "pidfile", "logfile", "protected-mode", "replicaof", "slaveof", "maxmemory", "databases", "cluster-databases",
 	}
 	oursBegin = []string{"tls-", "cluster-announce-", "replica-announce-", "slave-announce-", "unixsocket", "enable-"}
 )

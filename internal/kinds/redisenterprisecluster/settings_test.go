@@ -14,7 +14,7 @@ func TestSettingsAreLiveOrReadAtTheStartOrTheOperatorsOwn(t *testing.T) {
 	for name, want := range map[string]class{
 		"maxmemory-policy": live, "appendfsync": live, "cluster-node-timeout": live, "save": live, "hz": live, "replica-priority": live, "maxclients": live,
 		"io-threads": restart, "tcp-backlog": restart, "syslog-ident": restart, "server_cpulist": restart,
-		"port": forbidden, "databases": forbidden, "tls-port": forbidden, "cluster-announce-ip": forbidden, "user": forbidden, "unixsocketperm": forbidden,
+		"port": forbidden, "databases": forbidden, "cluster-databases": forbidden, "tls-port": forbidden, "cluster-announce-ip": forbidden, "user": forbidden, "unixsocketperm": forbidden,
 		"maxmemory": forbidden, "enable-debug-command": forbidden, "cluster-enabled": forbidden, "appendfilename": forbidden, "replica-announce-ip": forbidden,
 	} {
 		if got := classOf(name); got != want {

@@ -124,7 +124,7 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 	reportRedundant(set, d.servers)
 	f.reportRisk(set, c, d)
 	f.reportMemory(set, c, d)
-	f.reportMove(set, c)
+	f.reportMove(set, c, d)
 }
 
 // toldOf tells whether anything was said of the servers yet.

@@ -32,7 +32,7 @@ func balance(f *facts) verdict {
 		return f.waitToDrain()
 	}
 	moves := f.moves(leaders)
-	if len(moves) == 0 {
+	if len(moves) == 0 || f.pausing() {
 		return verdict{}
 	}
 	if found := f.mayMove(moves); found.refusals != nil {
@@ -45,10 +45,13 @@ func balance(f *facts) verdict {
 	return take(plan, "%s, about %s, for %d pods to have as many each", plan, size(plan.Bytes), f.ring.Nodes)
 }
 
+// mostFailures in a row have slots go by their keys, whatever they failed by.
+const mostFailures = 3
+
 // byJobs tells whether all servers can move slots by themselves, and did when they were last asked to. One that cannot
 // does not understand what its primary tells it of a job either.
 func (f *facts) byJobs() bool {
-	if move := f.view.Move; move != nil && errors.Is(move.Err, redis.ErrJob) {
+	if move := f.view.Move; move != nil && (errors.Is(move.Err, redis.ErrJob) || move.Failures >= mostFailures) {
 		return false
 	}
 	return !slices.ContainsFunc(f.procs, func(p *proc) bool { return !p.gone && !p.status.Version.HasJobs() })
@@ -95,21 +98,23 @@ func (f *facts) moves(leaders []*proc) []redis.Move {
 	return out
 }
 
-// afterFailure tells why the last move of slots has failed, and refuses another one so soon.
-func (f *facts) afterFailure() verdict {
-	move := f.view.Move
-	if move == nil || !move.Failed() || !f.view.At.Before(move.EndedAt.Add(pause(move.Failures))) {
+// afterFailure tells why the last move of slots has failed while there is to be no other one.
+func afterFailure(f *facts) verdict {
+	if !f.pausing() {
 		return verdict{}
 	}
-	return refuse(Moving, "slots are moved again %s after this: %v", pause(move.Failures), move.Err)
+	return refuse(Moving, "slots are moved again %s after this: %v", pause(f.view.Move.Failures), f.view.Move.Err)
+}
+
+// pausing tells whether a move has just failed.
+func (f *facts) pausing() bool {
+	move := f.view.Move
+	return move != nil && move.Failed() && f.view.At.Before(move.EndedAt.Add(pause(move.Failures)))
 }
 
 // mayMove refuses moves that are decided on what not all agree about, that lead to a shard
 // without a replica, or for which there is no room.
 func (f *facts) mayMove(moves []redis.Move) verdict {
-	if found := f.afterFailure(); found.refusals != nil {
-		return found
-	}
 	if reason := f.election(); reason != "" {
 		return refuse(Election, "slots are not moved now: %s", reason)
 	}

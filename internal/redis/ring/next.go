@@ -19,6 +19,7 @@ func rules() []rule {
 		forsake,   // primaries whose data the user has given up
 		assign,    // the slots of a new cluster, and those that were given up
 		moving,    // the rest waits for slots that are on their way
+		afterFailure,
 		settle,    // slots that a move has left open
 		failback,  // the lead goes home
 		handover,  // and leaves one that is about to be stopped

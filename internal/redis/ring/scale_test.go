@@ -91,6 +91,9 @@ func TestServersMoveSlotsByThemselvesWhereAllOfThemCan(t *testing.T) {
 		"the last job failed": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Ended: true, Err: fmt.Errorf("%w: failed", redis.ErrJob)}
 		}},
+		"three moves failed otherwise": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), Failures: 3}
+		}},
 		"the last move failed otherwise": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host")}
 		}, byJobs: true},

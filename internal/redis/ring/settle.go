@@ -24,11 +24,7 @@ func settle(f *facts) verdict {
 		}
 		out.merge(found)
 	}
-	switch found := f.afterFailure(); {
-	case len(plan.Moves) == 0:
-	case found.refusals != nil:
-		out.add(found)
-	default:
+	if len(plan.Moves) > 0 && !f.pausing() {
 		out.add(take(plan, "finish the move of slots that were left open"))
 	}
 	return out
