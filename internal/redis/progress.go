@@ -11,8 +11,9 @@ import (
 
 // Progress is how far a move of slots has come.
 type Progress struct {
-	// Goal is that of the step.
-	Goal int
+	// Goal and BytesPerSecond are those of the step.
+	Goal           int
+	BytesPerSecond int64
 	// Slots are all that are to be moved, and Moved those that have been.
 	Slots, Moved int
 	// Keys and Bytes are what has been moved so far, and Estimate is the step's of all bytes.

@@ -75,8 +75,8 @@ type RedisEnterpriseCluster struct {
 	Status RedisEnterpriseClusterStatus `json:"status,omitempty"`
 }
 
-// RedisEnterpriseClusterSpec is the wanted cluster. Fields have the vendor's names; hibernate and
-// redisConfig are ours.
+// RedisEnterpriseClusterSpec is the wanted cluster. Fields have the vendor's names; hibernate,
+// slotMigrationRate and redisConfig are ours.
 // +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.persistentSpec)",message="hibernate: a cluster without spec.persistentSpec would lose all of its data; write persistentSpec: {enabled: true}"
 type RedisEnterpriseClusterSpec struct {
 	// nodes is the number of pods, and so of shards, from 1 to 100; default 3. From 3 on the cluster
@@ -88,6 +88,12 @@ type RedisEnterpriseClusterSpec struct {
 	// hibernate stops all pods and keeps their claims; without it they come back with their data.
 	// +optional
 	Hibernate bool `json:"hibernate,omitempty"`
+
+	// slotMigrationRate is how many bytes of data a second are moved between pods at most when slots are, 64Ki or
+	// more; by default as many as the servers can. A change counts for a move under way.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 65536 : !self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$') || !quantity(self.replace(' ', \"\")).isLessThan(quantity('64Ki'))",message="slotMigrationRate is in bytes per second, 64Ki or more, such as 50Mi; leave it out to have slots moved as fast as the servers can"
+	SlotMigrationRate Amount `json:"slotMigrationRate,omitempty"`
 
 	// redisConfig are settings of the servers, such as maxmemory-policy: allkeys-lru. Most are changed
 	// while the servers run; for those that cannot be, pods start again one after another. What makes the

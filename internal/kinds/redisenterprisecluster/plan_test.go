@@ -17,6 +17,15 @@ import (
 	"github.com/opcrew/opcrew/internal/redis"
 )
 
+func TestSlotsAreMovedAtTheRateThatIsAskedFor(t *testing.T) {
+	for spec, want := range map[string]int64{"": 0, "slotMigrationRate: 50 Mi": 50 << 20, "slotMigrationRate: 1M": 1_000_000} {
+		s := running(3, with(spec))
+		if got := s.ring(s.cluster, nil).Rate; got != want {
+			t.Errorf("%q: expected %d bytes a second, got %d", spec, want, got)
+		}
+	}
+}
+
 func TestNothingIsDoneToAClusterThatIsAsItShallBe(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
 		plan := running(n).plan()

@@ -59,7 +59,8 @@ func address(pod *corev1.Pod, place redisv1alpha1.Place) string {
 
 // ring is what is wanted, and what is known of the pods.
 func (f facts) ring(c *redisv1alpha1.RedisEnterpriseCluster, yields *corev1.Pod) ring.Ring {
-	out := ring.Ring{Nodes: int(nodes(c))}
+	rate := c.Spec.SlotMigrationRate.Quantity()
+	out := ring.Ring{Nodes: int(nodes(c)), Rate: rate.Value()}
 	for _, pod := range f.byOrdinal(c) {
 		p := ring.Pod{Gone: f.gone(c, pod)}
 		if pod != nil && pod.Status.PodIP != "" && !ended(pod) {

@@ -38,7 +38,7 @@ func balance(f *facts) verdict {
 	if found := f.mayMove(moves); found.refusals != nil {
 		return found
 	}
-	plan := redis.MoveSlots{Moves: moves, Tell: f.addresses(f.primaries()), Goal: f.ring.Nodes, ByJobs: f.byJobs()}
+	plan := redis.MoveSlots{Moves: moves, Tell: f.addresses(f.primaries()), Goal: f.ring.Nodes, BytesPerSecond: f.ring.Rate, ByJobs: f.byJobs()}
 	for _, move := range moves {
 		plan.Bytes += f.weight(move)
 	}

@@ -76,6 +76,9 @@ func moving(f *facts) verdict {
 	if move.Goal != f.ring.Nodes {
 		return take(redis.StopMove{}, "stop a move to %d pods, as %d are wanted", move.Goal, f.ring.Nodes)
 	}
+	if move.BytesPerSecond != f.ring.Rate {
+		return take(redis.StopMove{}, "stop a move of slots, as another rate is wanted")
+	}
 	return halt(Moving, "slots are moved: %d of %d", move.Moved, move.Slots)
 }
 

@@ -148,6 +148,14 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 		"but a wish for another number of pods ends it": {world: formed(3), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Slots: 10, Moved: 4}
 		}, step: "stop moving slots"},
+		"and so does one for another rate": {world: formed(3), do: func(w *world) {
+			w.ring.Rate = 1000
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+		}, step: "stop moving slots"},
+		"but not the rate that it has": {world: formed(3), do: func(w *world) {
+			w.ring.Rate = 1000
+			w.move = &redis.Progress{Goal: 3, BytesPerSecond: 1000, Slots: 10, Moved: 4}
+		}, refused: ring.Moving, words: "4 of 10"},
 		"a job that nobody waits for is waited for": {world: formed(3), do: func(w *world) {
 			w.promote("g1", "h0")
 			w.one("h2").Jobs = []redis.Job{{Name: "a", To: "id-g1", Slots: redis.SlotsOf(16000), State: "streaming"}}

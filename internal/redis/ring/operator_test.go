@@ -86,10 +86,6 @@ func (o *operator) act(ctx context.Context, view redis.View, step ring.Step, why
 }
 
 func (o *operator) take(ctx context.Context, step ring.Step, why ring.Why) {
-	if move, ok := step.(redis.MoveSlots); ok {
-		move.BytesPerSecond = o.rate
-		step = move
-	}
 	err := o.prober.Take(ctx, shop, step)
 	o.t.Logf("%s %s: %v", time.Now().Format("05.000"), why.Doing, err)
 	o.mu.Lock()
@@ -107,7 +103,7 @@ func (o *operator) note(why ring.Why) {
 func (o *operator) wanted() ring.Ring {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	out := ring.Ring{Nodes: o.nodes, Forsaken: o.forsaken}
+	out := ring.Ring{Nodes: o.nodes, Rate: o.rate, Forsaken: o.forsaken}
 	for i, p := range o.pods {
 		pod := ring.Pod{Gone: o.gone[i]}
 		if !pod.Gone {

@@ -15,6 +15,8 @@ import "github.com/opcrew/opcrew/internal/redis"
 type Ring struct {
 	// Nodes is how many pods the ring shall have, from 1.
 	Nodes int
+	// Rate is how many bytes a second are moved at most; 0 for as many as can be.
+	Rate int64
 	// Pods are those that there are, by ordinal: those beyond Nodes leave, and one that has
 	// yet to be made may be missing at the end.
 	Pods []Pod

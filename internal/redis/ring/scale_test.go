@@ -103,8 +103,12 @@ func TestServersMoveSlotsByThemselvesWhereAllOfThemCan(t *testing.T) {
 			if test.do != nil {
 				test.do(test.world)
 			}
+			test.world.ring.Rate = 5000
 			step, why := ring.Next(test.world.view(), test.world.ring)
 			move, is := step.(redis.MoveSlots)
+			if move.BytesPerSecond != 5000 {
+				t.Errorf("expected the rate that is wanted, got %d", move.BytesPerSecond)
+			}
 			if !is || move.ByJobs != test.byJobs {
 				t.Errorf("expected a move by jobs: %t, got %v; refused: %v", test.byJobs, step, why.Refusals)
 			}
