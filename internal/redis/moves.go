@@ -82,7 +82,7 @@ func (c *cluster) beginMove(step MoveSlots) error {
 		return ErrNotWatched
 	}
 	ctx, cancel := context.WithCancel(c.Prober.ctx)
-	progress := Progress{Goal: step.Goal, BytesPerSecond: step.BytesPerSecond, Estimate: step.Bytes, Began: c.clock.Now()}
+	progress := Progress{Goal: step.Goal, Shards: step.Shards, BytesPerSecond: step.BytesPerSecond, Estimate: step.Bytes, Began: c.clock.Now()}
 	for _, move := range step.Moves {
 		progress.Slots += move.Slots.Len()
 	}

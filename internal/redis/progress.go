@@ -11,8 +11,8 @@ import (
 
 // Progress is how far a move of slots has come.
 type Progress struct {
-	// Goal and BytesPerSecond are those of the step.
-	Goal           int
+	// Goal, Shards and BytesPerSecond are those of the step.
+	Goal, Shards   int
 	BytesPerSecond int64
 	// Slots are all that are to be moved, and Moved those that have been.
 	Slots, Moved int

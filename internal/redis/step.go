@@ -91,6 +91,8 @@ type MoveSlots struct {
 	// Goal is the number of pods that the moves lead to. A wish for another number is a
 	// reason to stop.
 	Goal int
+	// Shards is the number of primaries that have slots before.
+	Shards int
 	// Bytes is the estimate of how much is moved, and BytesPerSecond how fast: 0 is as fast
 	// as can be.
 	Bytes, BytesPerSecond int64

@@ -91,20 +91,25 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"a pod has come, and no slots yet": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingUp: All pods are ready, and not all have slots yet", "Available": "True",
+			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet", "Available": "True",
 		}},
 		"a pod has come, and the move of slots to it fails": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
-			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Began: noon, Ended: true, EndedAt: noon, Err: errors.New("no route to host"), Failures: 1}
+			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Began: noon, Ended: true, EndedAt: noon, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingUp: All pods are ready, and not all have slots yet: slots are moved; last: no route to host", "Migrating": "True ScalingUp: 0 of 4096 slots have been moved, for 4 pods; last: no route to host",
+			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet: slots are moved; last: no route to host", "Migrating": "True ScalingUp: 0 of 4096 slots have been moved, for 4 pods; last: no route to host",
 		}},
 		"a move fails when some slots have come": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots = append(s.procs["h0"].Slots, redis.SlotRange{First: 12288, Last: 16382})
 			s.procs["h3"].Slots = redis.SlotsOf(16383)
-			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Moved: 1, Began: noon, Ended: true, EndedAt: noon, Err: errors.New("no route to host"), Failures: 1}
+			s.view.Move = &redis.Progress{Goal: 4, Shards: 4, Slots: 4096, Moved: 1, Began: noon, Ended: true, EndedAt: noon, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{
 			"Ready": "True", "Migrating": "True Rebalancing: 1 of 4096 slots have been moved, for 4 pods; last: no route to host",
+		}},
+		"a pod that has come has some of its slots": {scene: running(4), do: func(s *scene) {
+			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Moved: 1, Began: noon}
+		}, state: "Running", wants: map[string]string{
+			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet: slots are moved", "Migrating": "True ScalingUp: 1 of 4096",
 		}},
 		"a move had failed, and nothing is left to be moved": {scene: running(4), do: func(s *scene) {
 			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Began: noon, Ended: true, Err: errors.New("no route to host"), Failures: 1}

@@ -156,7 +156,7 @@ func (f facts) moved(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Mov
 	switch {
 	case int(c.Status.Nodes) > move.Goal:
 		out.Reason = redisv1alpha1.ReasonScalingDown
-	case int(c.Status.Shards) < move.Goal:
+	case move.Shards < move.Goal:
 		out.Reason = redisv1alpha1.ReasonScalingUp
 	}
 	return out
@@ -220,11 +220,12 @@ func (f facts) whyUnready(c *redisv1alpha1.RedisEnterpriseCluster, d decision, o
 	return otherwise
 }
 
-// reportSpread tells of pods that are ready, and have yet to be given their slots. Before the servers were looked at,
-// what was last said stands.
+// reportSpread tells of pods that are ready, and have yet to be given their slots, or all of them. Before the servers
+// were looked at, what was last said stands.
 func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, before metav1.Condition) {
-	const words = "All pods are ready, and not all have slots yet: slots are moved"
-	idle := formed(c) && f.unserved(d).Len() == 0 && slices.ContainsFunc(d.servers, server.idle)
+	const words = "All pods are ready, and not all have their slots yet: slots are moved"
+	grows := c.Status.Move != nil && c.Status.Move.Reason == redisv1alpha1.ReasonScalingUp
+	idle := grows || formed(c) && f.unserved(d).Len() == 0 && slices.ContainsFunc(d.servers, server.idle)
 	if f.seen && idle || !f.seen && strings.HasPrefix(before.Message, words) {
 		set.False(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonScalingUp, words+f.moveFailed(d))
 	}

@@ -38,7 +38,8 @@ func balance(f *facts) verdict {
 	if found := f.mayMove(moves); found.refusals != nil {
 		return found
 	}
-	plan := redis.MoveSlots{Moves: moves, Tell: f.addresses(f.primaries()), Goal: f.ring.Nodes, BytesPerSecond: f.ring.Rate, ByJobs: f.byJobs()}
+	plan := f.plan()
+	plan.Moves, plan.ByJobs = moves, f.byJobs()
 	for _, move := range moves {
 		plan.Bytes += f.weight(move)
 	}
@@ -47,6 +48,11 @@ func balance(f *facts) verdict {
 
 // mostFailures in a row have slots go by their keys, whatever they failed by.
 const mostFailures = 3
+
+// plan is one without moves yet.
+func (f *facts) plan() redis.MoveSlots {
+	return redis.MoveSlots{Tell: f.addresses(f.primaries()), Goal: f.ring.Nodes, Shards: len(f.leaders()), BytesPerSecond: f.ring.Rate}
+}
 
 // byJobs tells whether all servers can move slots by themselves, and did when they were last asked to. One that cannot
 // does not understand what its primary tells it of a job either.

@@ -15,7 +15,7 @@ import (
 // is closed, once no other primary has keys of it.
 func settle(f *facts) verdict {
 	var out verdict
-	plan := redis.MoveSlots{Goal: f.ring.Nodes, BytesPerSecond: f.ring.Rate, Tell: f.addresses(f.primaries())}
+	plan := f.plan()
 	for _, slot := range f.openSlots() {
 		move, found := f.unfinished(slot)
 		if move != nil {
