@@ -77,13 +77,15 @@ func (s *server) start(t *testing.T, host string) {
 	})
 }
 
+// config has what is acknowledged be on disk. With everysec a server whose disk is busy keeps what it is given in memory
+// for two seconds (aof.c, flushAppendOnlyFile), and loses that when it is killed.
 func (s *server) config(host, port string) string {
 	return strings.Join([]string{
 		"bind " + host, "port " + port, "dir " + s.dir, "protected-mode no",
 		"cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 2000",
 		"cluster-require-full-coverage no", "cluster-allow-replica-migration no",
 		"cluster-replica-validity-factor 1000000", "cluster-announce-ip " + host,
-		"appendonly yes", "appendfsync everysec", `save ""`, "maxmemory 256mb", "maxmemory-policy noeviction",
+		"appendonly yes", "appendfsync always", `save ""`, "maxmemory 256mb", "maxmemory-policy noeviction",
 		"repl-diskless-sync-delay 0",
 		"user default on >" + secret + " ~* &* +@all", "user opcrew on >" + secret + " ~* &* +@all",
 		"masteruser opcrew", "masterauth " + secret, "",
