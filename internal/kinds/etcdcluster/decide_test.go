@@ -81,6 +81,8 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		// Regressions: a member that could not join froze all else.
 		"one is lost while another joins": {observed(plain, 5).without(1).asks(sized(6)).joining(5, true), "remove member " + n(1)},
 		"it is not wanted any more":       {observed(plain, 3).joining(3, true), "remove member " + n(3)},
+		"it is ready, and answers nobody": {observed(plain, 3).asks(sized(4)).with(3, true).aloof(3, 2*time.Minute), "remove member " + n(3)},
+		"it has been ready for a moment":  {observed(plain, 3).asks(sized(4)).with(3, true).aloof(3, 119*time.Second), "wait for " + n(3) + " to join: error reading server preface"},
 		"it was made for an earlier spec": {observed(plain, 3).joining(3, true).asks(sized(4), withEnv("A", "1")), "remove member " + n(3)},
 		// Regression: the silent member went from 3.5 to 3.7.
 		"over two minors, and the last is silent": {observed(plain, 3).asks(versioned("3.7.3")).running(1, "3.6.16", "3.6.16").running(2, "3.6.16", "3.6.16").unpulled(0), "change " + n(0) + " to 3.6.16"},

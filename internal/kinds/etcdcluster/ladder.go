@@ -6,6 +6,7 @@ package etcdcluster
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/etcd"
@@ -27,6 +28,8 @@ func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 			d.step = remove(m, "the cluster is to have fewer members now")
 		case m.learner && outdated(c, m):
 			d.step = remove(m, "its pod was made for an earlier spec")
+		case m.learner && f.mute(m):
+			d.step = remove(m, fmt.Sprintf("its pod has been ready for %s, and it answers nobody", muteTime))
 		case m.started && m.healthy && m.start() == startOf(etcdgate.Established, m.id):
 			d.step = promote(m) // one that was sent a snapshot may serve nobody for seconds yet (etcd: publishV3)
 		default:
@@ -35,6 +38,18 @@ func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 		return true
 	}
 	return false
+}
+
+// muteTime is how long a learner may answer nobody though its pod is ready. One that was sent a snapshot serves
+// clients only when it has told the others of itself, which it tries for some seconds at a time (etcd: publishV3).
+const muteTime = 2 * time.Minute
+
+// mute tells whether a learner is to be replaced by another that may fare better: nothing is lost by that.
+func (f facts) mute(m member) bool {
+	if _, asked := f.view.Status[m.id]; !asked || m.answers || m.pod == nil || !workload.Ready(m.pod) {
+		return false
+	}
+	return f.now.Sub(workload.Turned(m.pod)) >= muteTime
 }
 
 // most is how many members there may be for a while: one more where an outdated one in an emptyDir

@@ -110,6 +110,13 @@ func (w world) joining(serial int64, pod bool) world {
 	return w
 }
 
+// aloof has a member not answer whose pod has been ready for some time.
+func (w world) aloof(serial int64, since time.Duration) world {
+	w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("error reading server preface")}
+	w.pods[memberName(w.c, serial)].Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(-since))
+	return w
+}
+
 // asks is the world after an edit of the spec.
 func (w world) asks(options ...option) world {
 	w.c = w.c.DeepCopy()
