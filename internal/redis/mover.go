@@ -46,7 +46,7 @@ func (m *mover) run(ctx context.Context) error {
 func (m *mover) some(ctx context.Context, move Move, rest []int) (int, error) {
 	if m.plan.ByJobs {
 		n := min(len(rest), m.ofAJob())
-		return n, m.batch(ctx, move, rest[:n], (*batch).handOver)
+		return n, m.batch(ctx, move, rest[:n], (*batch).carryByJob)
 	}
 	n := min(len(rest), together)
 	return n, m.batch(ctx, move, rest[:n], (*batch).carry)

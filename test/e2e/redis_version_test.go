@@ -51,7 +51,8 @@ func (r *redisTest) change(t *testing.T, recipe, repository, tag string) {
 func TestServersOfARedisClusterThatMoveSlotsByThemselvesDoSoWithoutClientsNoticing(t *testing.T) {
 	r := newRedisTest(t, persistentRedis)
 	o, w := r.observe(t), r.plain(t)
-	r.change(t, "valkey9", "opcrew/valkey", "9.1")
+	repository, tag, _ := strings.Cut(r.debian(t, "valkey9"), ":") // which version that is changes: the suite is no stable one
+	r.change(t, "valkey9", repository, tag)
 	for _, nodes := range []int32{4, 3} {
 		r.kubectl(t, "scale", "-n", r.ns, "rec/"+redisName, fmt.Sprint("--replicas=", nodes))
 		r.wantRing(t, r.await(t, nodes), int(nodes))

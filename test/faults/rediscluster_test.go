@@ -53,7 +53,7 @@ func TestRedisEnterpriseCluster(t *testing.T) {
 			{Name: "the password that stands in the Secret stays valid", Check: redisPasswordStays},
 		},
 		Mask:      maskRedis,
-		Workloads: []faults.Workload{redisForming, redisScaling, redisHanding, redisChanging, redisSleeping, redisGrowing, redisPassword, redisLosing(wipe)},
+		Workloads: []faults.Workload{redisForming, redisScaling, redisScalingByJobs, redisChanging, redisSleeping, redisGrowing, redisPassword, redisLosing(wipe)},
 		Patience:  30 * time.Second,
 	})
 }
@@ -129,9 +129,9 @@ var redisScaling = faults.Workload{
 	},
 }
 
-// redisHanding has servers that move slots by jobs of their own.
-var redisHanding = faults.Workload{
-	Name: "handing-over",
+// redisScalingByJobs has servers that move slots by jobs of their own.
+var redisScalingByJobs = faults.Workload{
+	Name: "scaling-by-jobs",
 	Steps: []faults.Step{
 		createServers("opcrew/valkey", "9.1.2", 3, ""),
 		writeRedis,

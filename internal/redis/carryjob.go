@@ -47,8 +47,8 @@ func (m *mover) bytesPerSlot() int64 {
 	return m.plan.Bytes / int64(max(1, slots))
 }
 
-// handOver has the end that owns the slots move them, and waits until it has. Nothing is undone if it is stopped: see Job.
-func (b *batch) handOver(ctx context.Context) error {
+// carryByJob has the end that owns the slots move them, and waits until it has. Nothing is undone if it is stopped: see Job.
+func (b *batch) carryByJob(ctx context.Context) error {
 	if err := b.shelter(ctx); err != nil {
 		return err
 	}
