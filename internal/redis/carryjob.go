@@ -25,8 +25,8 @@ const (
 	shelterPatience = 30 * time.Second
 )
 
-// ErrJob tells that servers know of no jobs, or that one failed: slots are to be moved by their keys.
-var ErrJob = errors.New("the servers did not move them by themselves")
+// ErrNoJobs tells that servers know of no jobs: slots are to be moved by their keys.
+var ErrNoJobs = errors.New("the servers do not move slots by themselves")
 
 // ofAJob is how many slots go by the next job, as far as the estimate of the plan tells how large they are.
 func (m *mover) ofAJob() int {
@@ -138,7 +138,7 @@ func (b *batch) begin(ctx context.Context) error {
 	}
 	_, err := b.do(ctx, b.From.Address, append(command, "NODE", b.To.ID))
 	if refused(err, "unknown subcommand") {
-		return fmt.Errorf("%w: %w", ErrJob, err)
+		return fmt.Errorf("%w: %w", ErrNoJobs, err)
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func (b *batch) await(ctx context.Context) error {
 		case job.State == "success":
 			return nil
 		case job.State == "failed":
-			return fmt.Errorf("%w: the job has failed: %s", ErrJob, job.Message)
+			return fmt.Errorf("their job has failed: %s", job.Message)
 		case job.Ended():
 			return fmt.Errorf("their job was %s by somebody: %s", job.State, job.Message)
 		}

@@ -76,8 +76,8 @@ func TestAMoveEndsWithWhatTheServersSayOfItsJob(t *testing.T) {
 		words  string
 		byJobs bool // the next one may be tried by jobs again
 	}{
-		"it is refused":            {store: &scripted{}, words: "the servers did not move them by themselves: ERR unknown subcommand"},
-		"it fails":                 {store: &scripted{jobs: []string{"snapshotting", "failed"}}, words: "the job has failed: because"},
+		"it is refused":            {store: &scripted{}, words: "the servers do not move slots by themselves: ERR unknown subcommand"},
+		"it fails":                 {store: &scripted{jobs: []string{"snapshotting", "failed"}}, words: "their job has failed: because", byJobs: true},
 		"somebody cancels it":      {store: &scripted{jobs: []string{"cancelled"}}, words: "their job was cancelled by somebody: because", byJobs: true},
 		"whether it began is lost": {store: &scripted{jobs: []string{"streaming"}, fails: "MIGRATESLOTS"}, words: "connection reset by peer", byJobs: true},
 		"nobody tells of it":       {store: &scripted{jobs: []string{"streaming"}, fails: "GETSLOTMIGRATIONS"}, words: "connection reset by peer", byJobs: true},
@@ -90,7 +90,7 @@ func TestAMoveEndsWithWhatTheServersSayOfItsJob(t *testing.T) {
 			if !got.Ended || got.Moved != 0 || got.Err == nil || !strings.Contains(got.Err.Error(), test.words) {
 				t.Errorf("expected the move to have ended with %q, got %+v", test.words, got)
 			}
-			if by := !errors.Is(got.Err, ErrJob); by != test.byJobs {
+			if by := !errors.Is(got.Err, ErrNoJobs); by != test.byJobs {
 				t.Errorf("expected the next move to be by jobs: %t, got %v", test.byJobs, got.Err)
 			}
 		})

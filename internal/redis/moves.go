@@ -57,11 +57,7 @@ func (m *moves) end(at time.Time, err error) {
 	defer m.mu.Unlock()
 	m.cancel()
 	m.cancel, m.last.Ended, m.last.EndedAt, m.last.Err = nil, true, at, err
-	if m.last.Failed() {
-		m.last.Failures++
-	} else {
-		m.last.Failures = 0
-	}
+	m.last.Failures = m.last.failures()
 }
 
 // stop has the one that goes on end soon.

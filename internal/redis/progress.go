@@ -23,12 +23,24 @@ type Progress struct {
 	Ended   bool
 	EndedAt time.Time
 	Err     error
-	// Failures counts how many in a row have failed, this one included. One that was stopped has not.
+	// Failures counts how many in a row have failed before they moved anything, this one included. One that was stopped
+	// has not.
 	Failures int
 }
 
 // Failed tells whether it has ended by itself before all was moved.
 func (p Progress) Failed() bool { return p.Err != nil && !errors.Is(p.Err, context.Canceled) }
+
+// failures counts one that has ended, after those before it.
+func (p Progress) failures() int {
+	switch {
+	case !p.Failed():
+		return 0
+	case p.Moved > 0:
+		return 1
+	}
+	return p.Failures + 1
+}
 
 // Percent is how much of the slots has been moved, from 0 to 100.
 func (p Progress) Percent() int {

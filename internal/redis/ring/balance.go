@@ -57,7 +57,7 @@ func (f *facts) plan() redis.MoveSlots {
 // byJobs tells whether all servers can move slots by themselves, and did when they were last asked to. One that cannot
 // does not understand what its primary tells it of a job either.
 func (f *facts) byJobs() bool {
-	if move := f.view.Move; move != nil && (errors.Is(move.Err, redis.ErrJob) || move.Failures >= mostFailures) {
+	if move := f.view.Move; move != nil && (errors.Is(move.Err, redis.ErrNoJobs) || move.Failures >= mostFailures) {
 		return false
 	}
 	return !slices.ContainsFunc(f.procs, func(p *proc) bool { return !p.gone && !p.status.Version.HasJobs() })

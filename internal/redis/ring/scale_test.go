@@ -88,14 +88,14 @@ func TestServersMoveSlotsByThemselvesWhereAllOfThemCan(t *testing.T) {
 		"all are new":      {world: valkey(ringed(), "9.1.2"), byJobs: true},
 		"all are old":      {world: valkey(ringed(), "8.1.4")},
 		"a replica is old": {world: valkey(ringed(), "9.1.2"), do: func(w *world) { w.one("g2").Version.Number = "8.1.4" }},
-		"the last job failed": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
-			w.move = &redis.Progress{Goal: 5, Ended: true, Err: fmt.Errorf("%w: failed", redis.ErrJob)}
+		"they know of no jobs after all": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Ended: true, Err: fmt.Errorf("%w: unknown subcommand", redis.ErrNoJobs), Failures: 1}
 		}},
-		"three moves failed otherwise": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
+		"three moves failed in a row": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), Failures: 3}
 		}},
-		"the last move failed otherwise": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
-			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host")}
+		"the last move failed": {world: valkey(ringed(), "9.1.2"), do: func(w *world) {
+			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), Failures: 1}
 		}, byJobs: true},
 		"slots were left open": {world: valkey(formed(3), "9.1.2"), do: func(w *world) { w.open(5, "h0", "h1") }},
 	} {
