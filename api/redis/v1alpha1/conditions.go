@@ -5,7 +5,7 @@ package v1alpha1
 
 import "github.com/opcrew/opcrew/api/common"
 
-// Condition types of a RedisEnterpriseCluster. The last five are there only while what they tell of is so.
+// Condition types of a RedisEnterpriseCluster. The last seven are there only while what they tell of is so.
 const (
 	// ConditionReady sums up the others: it is False with the first blocking cause.
 	ConditionReady = "Ready"
@@ -31,6 +31,8 @@ const (
 	ConditionFieldsIgnored = "FieldsIgnored"
 	// ConditionImageReplaced is True while the operator's default image runs in place of the vendor's.
 	ConditionImageReplaced = "ImageReplaced"
+	// ConditionSpecNormalized is True while an amount in the spec is read otherwise than it is written; it says as what.
+	ConditionSpecNormalized = "SpecNormalized"
 	// ConditionCertificateUnused is True while the status page cannot have the certificate that the spec names.
 	ConditionCertificateUnused = "CertificateUnused"
 )
@@ -101,6 +103,8 @@ const (
 	ReasonWritesRefused = "WritesRefused"
 	// ReasonVendorImage: the image in the spec is the vendor's own, and no Redis server is in it.
 	ReasonVendorImage = "VendorImage"
+	// ReasonBlanksDropped: an amount is written with blanks, such as 4 Gi, and read without.
+	ReasonBlanksDropped = "BlanksDropped"
 	// ReasonInvalidCertificate: the Secret is not there, lacks a key, or what is in it is no pair.
 	ReasonInvalidCertificate = "InvalidCertificate"
 )

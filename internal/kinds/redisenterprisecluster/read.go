@@ -42,6 +42,10 @@ func read(c *redisv1alpha1.RedisEnterpriseCluster, from images) (reading, error)
 	out := reading{
 		helper: from.helper, image: img, each: half(pod), volume: volumeSize(&c.Spec, pod), side: side, notes: notes,
 	}
+	if p := c.Spec.PersistentSpec; p != nil {
+		out.notes = append(out.notes, normalized("persistentSpec.volumeSize", p.VolumeSize)...)
+	}
+	out.notes = append(out.notes, normalized("slotMigrationRate", c.Spec.SlotMigrationRate)...)
 	return out, errors.Join(badResources, badImage, badSide, badHibernation(c), badSecret(c), badSettings(c))
 }
 

@@ -25,7 +25,7 @@ func TestResourcesAreThoseOfThePodAndEachServerHasHalf(t *testing.T) {
 		},
 		"limits alone":               {`redisEnterpriseNodeResources: {limits: {cpu: 1, memory: 1Gi}}`, "512Mi", "0", "500m", "5Gi", 0},
 		"requests alone":             {`redisEnterpriseNodeResources: {requests: {memory: 1Gi}}`, "0", "512Mi", "0", "5Gi", 0},
-		"a volume of another size":   {`persistentSpec: {volumeSize: 7 Gi}`, "2Gi", "2Gi", "1", "7Gi", 0},
+		"a volume of another size":   {`persistentSpec: {volumeSize: 7 Gi}`, "2Gi", "2Gi", "1", "7Gi", 1},
 		"an empty list is none":      {`redisEnterpriseNodeResources: {}`, "2Gi", "2Gi", "1", "20Gi", 0},
 		"thousandths are rounded up": {`redisEnterpriseNodeResources: {limits: {cpu: 3m, memory: 1Gi}}`, "512Mi", "0", "2m", "5Gi", 0},
 	} {
@@ -44,10 +44,18 @@ func TestResourcesAreThoseOfThePodAndEachServerHasHalf(t *testing.T) {
 }
 
 func TestWhatIsReadOtherwiseThanItIsWrittenIsTold(t *testing.T) {
-	r := mustRead(t, newCluster(with(`redisEnterpriseNodeResources: {limits: {memory: 4 Gi}}`)))
-	want := []string{`redisEnterpriseNodeResources.limits.memory: "4 Gi" is read as 4Gi`}
-	if !slices.Equal(r.notes, want) {
-		t.Errorf("expected %q, got %q", want, r.notes)
+	for spec, want := range map[string][]string{
+		`redisEnterpriseNodeResources: {limits: {memory: 4Gi}}`:  nil,
+		`redisEnterpriseNodeResources: {limits: {memory: 4 Gi}}`: {`spec.redisEnterpriseNodeResources.limits.memory: "4 Gi" is read as 4Gi`},
+		`redisEnterpriseNodeResources: {requests: {cpu: 400 m}}`: {`spec.redisEnterpriseNodeResources.requests.cpu: "400 m" is read as 400m`},
+		`{persistentSpec: {volumeSize: ' 7Gi'}}`:                 {`spec.persistentSpec.volumeSize: " 7Gi" is read as 7Gi`},
+		`{persistentSpec: {volumeSize: 7Gi}}`:                    nil,
+		`slotMigrationRate: 50 Mi`:                               {`spec.slotMigrationRate: "50 Mi" is read as 50Mi`},
+		`{nodes: 3, persistentSpec: {enabled: true}}`:            nil,
+	} {
+		if got := mustRead(t, newCluster(with(spec))).notes; !slices.Equal(got, want) {
+			t.Errorf("%s: expected %q, got %q", spec, want, got)
+		}
 	}
 }
 

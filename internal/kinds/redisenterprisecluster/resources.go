@@ -53,15 +53,21 @@ func quantities(field string, amounts map[corev1.ResourceName]redisv1alpha1.Amou
 		if err != nil {
 			return nil, nil, fmt.Errorf("redisEnterpriseNodeResources.%s.%s: %q is no amount; write one such as 400m or 4Gi", field, name, amount)
 		}
-		if amount.Normal() != string(amount) {
-			notes = append(notes, fmt.Sprintf("redisEnterpriseNodeResources.%s.%s: %q is read as %s", field, name, amount, amount.Normal()))
-		}
+		notes = append(notes, normalized(fmt.Sprintf("redisEnterpriseNodeResources.%s.%s", field, name), amount)...)
 		out[name] = q
 	}
 	if len(out) == 0 {
 		return nil, nil, nil
 	}
 	return out, notes, nil
+}
+
+// normalized notes that an amount is read otherwise than it is written, if it is.
+func normalized(field string, amount redisv1alpha1.Amount) []string {
+	if amount.Normal() == string(amount) {
+		return nil
+	}
+	return []string{fmt.Sprintf("spec.%s: %q is read as %s", field, amount, amount.Normal())}
 }
 
 // enough refuses memory that no server could start with.

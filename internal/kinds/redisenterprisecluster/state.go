@@ -81,6 +81,7 @@ func (r reading) reportRemarks(set condition.Set, c *redisv1alpha1.RedisEnterpri
 		ignored = "Accepted and not served: " + strings.Join(names, ", ")
 	}
 	remark(set, redisv1alpha1.ConditionFieldsIgnored, redisv1alpha1.ReasonNotServed, ignored)
+	remark(set, redisv1alpha1.ConditionSpecNormalized, redisv1alpha1.ReasonBlanksDropped, strings.Join(r.notes, "; "))
 }
 
 func remark(set condition.Set, kind, reason, words string) {

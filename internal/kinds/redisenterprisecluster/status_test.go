@@ -191,6 +191,10 @@ func TestRemarksAreThereOnlyWhereThereIsSomethingToRemark(t *testing.T) {
 	if got := told(list, "FieldsIgnored"); got != "True NotServed: Accepted and not served: ldap, license" {
 		t.Errorf("expected the fields to be named and not what is in them, got %q", got)
 	}
+	if got, want := told(list, "SpecNormalized"), `True BlanksDropped: spec.redisEnterpriseNodeResources.limits.memory: "4 Gi" is read as 4Gi; `+
+		`spec.redisEnterpriseNodeResources.requests.memory: "4 Gi" is read as 4Gi`; got != want {
+		t.Errorf("expected to be told as what the article's memory is read:\n%s, got\n%s", want, got)
+	}
 	plain := newCluster()
 	mustRead(t, plain).reportRemarks(set, plain)
 	if len(list) > 0 {
