@@ -40,7 +40,7 @@ func (s ResetEmpty) apply(ctx context.Context, store Store) error {
 }
 
 // errBackground tells that a step is not one for Apply.
-var errBackground = errors.New("slots are moved in the background: see Prober.Move")
+var errBackground = errors.New("slots are moved in the background: see Prober.Take")
 
 func (s MoveSlots) apply(context.Context, Store) error { return errBackground }
 

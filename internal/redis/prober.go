@@ -85,13 +85,6 @@ func (p *Prober) View(key types.NamespacedName) (View, bool) {
 	return c.seen()
 }
 
-// Poke has a cluster looked at at once.
-func (p *Prober) Poke(key types.NamespacedName) {
-	if c, ok := p.cluster(key); ok {
-		c.wake()
-	}
-}
-
 // Do takes a step on the live store, and has the cluster looked at after it. The View is
 // Stale from the start of the step until then, whatever came of it.
 func (p *Prober) Do(ctx context.Context, key types.NamespacedName, step func(context.Context, Store) error) error {

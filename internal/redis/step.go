@@ -83,7 +83,7 @@ type Move struct {
 }
 
 // MoveSlots begins a move of slots in the background. Whoever takes the step does so by
-// Prober.Move.
+// Prober.Take.
 type MoveSlots struct {
 	Moves []Move
 	// Tell are the addresses of all primaries, which are told of each new owner at once.

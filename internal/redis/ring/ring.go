@@ -60,6 +60,3 @@ func (r Ring) Guest(i int) string {
 
 // Host is the pod whose guest replicates shard i.
 func (r Ring) Host(i int) int { return (i + 1) % r.Nodes }
-
-// Shard is the one that the guest of pod i replicates.
-func (r Ring) Shard(i int) int { return (i - 1 + r.Nodes) % r.Nodes }
