@@ -92,7 +92,7 @@ func (s Replicate) apply(ctx context.Context, store Store) error {
 var ErrNotElected = errors.New("it was not elected")
 
 // apply waits for the election: asked again while it goes on, the replica would begin anew.
-func (s Failback) apply(ctx context.Context, store Store) error {
+func (s TakeLead) apply(ctx context.Context, store Store) error {
 	if _, err := store.Do(ctx, s.Address, clusterCommand("FAILOVER")); err != nil {
 		if refused(err, "You should send CLUSTER FAILOVER to a replica") { // it leads
 			return nil

@@ -10,7 +10,7 @@ import (
 
 // apply asks first whether the primary has been there since, and whether what the replica holds is
 // of the primary's slots: one that was told to follow it, and never reached it, may hold something
-// else. It waits for the election as a Failback does.
+// else. It waits for the election as TakeLead does.
 func (s ForceFailover) apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
 	switch {

@@ -41,10 +41,10 @@ type Replicate struct {
 	PrimaryID string
 }
 
-// Failback has a replica in sync take the lead, by agreement with the primary: no write is
+// TakeLead has a replica in sync take the lead, by agreement with the primary: no write is
 // lost, and clients wait for less than a second. It is for a home that is back, and for a guest
 // whose home is about to be stopped.
-type Failback struct{ Address string }
+type TakeLead struct{ Address string }
 
 // Takeover has a replica take the lead without asking anybody.
 type Takeover struct{ Address string }
@@ -118,7 +118,7 @@ func (s Replicate) String() string {
 	return fmt.Sprintf("have %s replicate %s", s.Address, s.PrimaryID)
 }
 
-func (s Failback) String() string { return "have " + s.Address + " take the lead by agreement" }
+func (s TakeLead) String() string { return "have " + s.Address + " take the lead by agreement" }
 
 func (s Takeover) String() string {
 	return "have " + s.Address + " take the lead of a lost primary"

@@ -106,7 +106,7 @@ func events(d decision, formed bool) []kit.Event {
 		return []kit.Event{{Warning: true, Reason: "Takeover", Action: "TakeOver", Note: d.why.Doing}}
 	case redis.ForceFailover:
 		return []kit.Event{{Warning: true, Reason: "FailoverForced", Action: "FailOver", Note: d.why.Doing}}
-	case redis.Failback:
+	case redis.TakeLead:
 		return []kit.Event{{Reason: "LeadMoved", Action: "FailOver", Note: d.why.Doing}}
 	case redis.MoveSlots:
 		return []kit.Event{{Reason: "SlotsMoving", Action: "MoveSlots", Note: d.why.Doing}}

@@ -79,6 +79,13 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"pods are changed": {scene: running(3).changed(2), state: "RunningRollingUpdate", wants: map[string]string{
 			"UpToDate": "False Updating: 2 of 3 pods run what the spec says; example-2 has yet to hand over: the home of pod 2 hands over to the guest of pod 0",
 		}},
+		"a home that is back leads again": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0"); s.pod(0).Status.Conditions = nil }, state: "Running", wants: map[string]string{
+			"PodsReady": "False FailingBack: 2 of 3 pods are ready; example-0: ",
+		}},
+		"a home hands over while another pod is not ready": {scene: running(3).changed(2), do: func(s *scene) { s.pod(1).Status.Conditions = nil }, state: "RunningRollingUpdate", wants: map[string]string{
+			"PodsReady": "False Updating: 2 of 3 pods are ready; example-1: ",
+			"UpToDate":  "False Updating: 2 of 3 pods run what the spec says; example-2 has yet to hand over: the home of pod 2 hands over to the guest of pod 0",
+		}},
 		"its data is nowhere else": {scene: running(1).changed(0), wants: map[string]string{
 			"Ready": "False NoPersistence: pod example-0 is not restarted", "DataAtRisk": "True NoPersistence",
 		}, state: "RunningRollingUpdate"},

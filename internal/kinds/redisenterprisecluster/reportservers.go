@@ -239,9 +239,13 @@ func (f facts) refused() string {
 	return "; last: " + f.known.refused
 }
 
+// failsBack tells whether a home is about to have its lead again. One that is about to be stopped gives it away by the
+// same step: that is part of a change of the pods.
 func (d decision) failsBack() bool {
-	_, is := d.step.(redis.Failback)
-	return is
+	asked, is := d.step.(redis.TakeLead)
+	return is && slices.ContainsFunc(d.servers, func(s server) bool {
+		return s.address == asked.Address && s.place == redisv1alpha1.Home
+	})
 }
 
 // lowest is the lowest version that any server runs, such as 7.0.15 or valkey 8.1.3; "" if none is known.

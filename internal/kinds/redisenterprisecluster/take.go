@@ -29,7 +29,7 @@ func (r *reconciler) take(ctx context.Context, c *redisv1alpha1.RedisEnterpriseC
 		}
 	}
 	err := r.prober.Take(ctx, key, d.step)
-	if asked, ok := d.step.(redis.Failback); ok && errors.Is(err, redis.ErrNotElected) {
+	if asked, ok := d.step.(redis.TakeLead); ok && errors.Is(err, redis.ErrNotElected) {
 		r.memory.lostElection(key, asked.Address, r.Clock.Now().Add(electionPause(c)))
 	}
 	switch {

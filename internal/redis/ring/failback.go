@@ -24,7 +24,7 @@ func failback(f *facts) verdict {
 			out.add(found)
 			continue
 		}
-		out.add(take(redis.Failback{Address: home.Address}, "%s takes the lead back from %s", home, guest))
+		out.add(take(redis.TakeLead{Address: home.Address}, "%s takes the lead back from %s", home, guest))
 	}
 	return out
 }
@@ -42,7 +42,7 @@ func handover(f *facts) verdict {
 			out.add(found)
 			continue
 		}
-		out.add(take(redis.Failback{Address: guest.Address}, "%s hands over to %s", home, guest))
+		out.add(take(redis.TakeLead{Address: guest.Address}, "%s hands over to %s", home, guest))
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 		view := w.view()
 		test.do(view, w)
 		step, why := ring.Next(view, w.ring)
-		_, asked := step.(redis.Failback)
+		_, asked := step.(redis.TakeLead)
 		if asked != (test.want == "") {
 			t.Errorf("%s: expected it to be asked to lead: %v, got %v", name, test.want == "", step)
 		}

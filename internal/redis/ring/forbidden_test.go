@@ -27,8 +27,8 @@ func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 		return j.assign(step)
 	case redis.Replicate:
 		return j.replicate(step)
-	case redis.Failback:
-		return j.failback(step)
+	case redis.TakeLead:
+		return j.takeLead(step)
 	case redis.Takeover:
 		return j.takeover(step)
 	case redis.ForceFailover:

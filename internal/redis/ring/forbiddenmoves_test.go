@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/redis"
 )
 
-func (j judge) failback(step redis.Failback) string {
+func (j judge) takeLead(step redis.TakeLead) string {
 	status := j.Nodes[step.Address]
 	primary := j.answering()[status.PrimaryID]
 	switch answer, all := j.voters(); {

@@ -32,7 +32,7 @@ func TestNoViewLeadsToAForbiddenStep(t *testing.T) {
 		}
 	}
 	for _, step := range []redis.Step{
-		redis.SetEpoch{}, redis.Introduce{}, redis.AssignSlots{}, redis.Replicate{}, redis.Failback{}, redis.Takeover{},
+		redis.SetEpoch{}, redis.Introduce{}, redis.AssignSlots{}, redis.Replicate{}, redis.TakeLead{}, redis.Takeover{},
 		redis.ForceFailover{}, redis.Forget{}, redis.CancelMove{}, redis.MoveSlots{}, redis.StopMove{}, redis.ResetEmpty{},
 	} {
 		if name := reflect.TypeOf(step).Name(); seen[name] == 0 {
