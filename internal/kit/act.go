@@ -37,6 +37,7 @@ func (l *Loop[O, F]) act(ctx context.Context, gvk schema.GroupVersionKind, objec
 	if done.Err == nil && !done.retry {
 		l.conclude(ctx, gvk, object, plan, &done)
 	}
+	l.aside(ctx, object, plan.Aside, &done)
 	return done
 }
 

@@ -36,6 +36,7 @@ type Loop[O client.Object, F any] struct {
 
 	status  statusGate
 	retries retries
+	asides  asides
 }
 
 // Reconcile brings one object nearer to what it declares.
@@ -77,6 +78,7 @@ func (l *Loop[O, F]) gone(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	l.Writes().Forget(gvk, key)
 	l.status.forget(key)
 	l.retries.over(key)
+	l.asides.forget(key)
 	l.Metrics.forget(gvk, key)
 	if l.Forget != nil {
 		l.Forget(key)
@@ -84,12 +86,13 @@ func (l *Loop[O, F]) gone(gvk schema.GroupVersionKind, key client.ObjectKey) {
 }
 
 // result turns an outcome into what the queue does next: an error backs off by
-// itself, everything else waits for an event or for the time asked for.
+// itself, everything else waits for an event or for the time asked for. So does
+// an error that held up nothing, lest it hold up what is to be done next.
 func (l *Loop[O, F]) result(key client.ObjectKey, plan Plan, done Outcome) (ctrl.Result, error) {
 	done.lookAgain(plan.Again)
 	// What the user has not been told yet does not wait for the backoff, which events can
 	// drive up to a minute within the half second between two writes of a status.
-	if done.Err != nil && !done.untold {
+	if done.Err != nil && !done.untold && !done.aside {
 		return ctrl.Result{}, done.Err
 	}
 	if done.retry {

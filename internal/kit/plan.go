@@ -82,7 +82,12 @@ type Plan struct {
 	Stays func(client.Object) bool
 	// Patches change objects of others, in the few fields that are ours.
 	Patches []Patch
-	// Step is at most one guarded action outside of the API; it runs last.
+	// Aside are patches on which nothing else rests, and that rest on nothing else: they are made
+	// last, whatever became of the rest. What is refused to them is told, holds up nothing, and is
+	// asked for again after a minute, or once the object or the patches have changed.
+	Aside []Patch
+	// Step is at most one guarded action outside of the API; it runs after all of these but
+	// what is aside.
 	Step *Step
 	// Events are told when the rest of the plan was carried out.
 	Events []Event
@@ -135,6 +140,8 @@ type Outcome struct {
 	// Err is the first failure; the rest of the plan was tried all the same where it
 	// did not depend on it.
 	Err error
+	// aside: Err is of a patch aside, and the rest of the plan was carried out.
+	aside bool
 	// held: nothing may be changed, by a pause or by the plan itself.
 	held bool
 	// again is the shortest wait that any part asked for.

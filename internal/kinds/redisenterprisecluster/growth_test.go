@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -39,7 +40,7 @@ func (s *scene) claimed(class string, asksHas ...[2]string) {
 // asking are the claims that are told to ask for more, as "ordinal size".
 func (s *scene) asking() string {
 	var out []string
-	for _, patch := range s.plan().Patches {
+	for _, patch := range s.plan().Aside {
 		_, ordinal, _ := strings.Cut(patch.Object.GetName(), "redis-enterprise-storage-example-")
 		out = append(out, ordinal+" "+patch.Intent)
 	}
@@ -126,25 +127,30 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 	}
 }
 
-// What is refused to a claim, by a quota say, must not keep the servers from being healed.
-func TestNoClaimAsksWhileThereIsAStepToBeTaken(t *testing.T) {
-	s := running(3, with(persistentSpec)).changed(0)
-	s.claimed("fast", [2]string{"5Gi", "5Gi"})
-	s.storage.wanted = resource.MustParse("9Gi")
-	if got := s.asking(); got != "" || s.plan().Step == nil {
-		t.Errorf("expected the pod to be restarted first, got %q", got)
-	}
-}
-
-// The plan ends where a patch is refused: what has to be told, or to be looked at again, goes first.
-func TestNoClaimAsksWhileTwoPasswordsAreValid(t *testing.T) {
-	s := running(3, with(persistentSpec))
-	s.password("new", hashOf("old"), hashOf("new"))
-	s.told()
-	s.claimed("fast", [2]string{"5Gi", "5Gi"})
-	s.storage.wanted = resource.MustParse("9Gi")
-	if got := s.asking(); got != "" {
-		t.Errorf("expected the old password to be dropped first, got %q", got)
+// A server whose disk is full crashes until there is more room, and cannot be told anything.
+func TestVolumesGrowWhateverElseIsToBeDone(t *testing.T) {
+	for name, change := range map[string]func(*scene){
+		"a pod is to be restarted": func(s *scene) { s.changed(0) },
+		"a server is to be healed": func(s *scene) { s.apart = map[string]bool{"g1": true} },
+		"two passwords are valid":  func(s *scene) { s.password("new", hashOf("old"), hashOf("new")); s.told() },
+		"a server that crashes is to be told of a password": func(s *scene) {
+			s.password("new", hashOf("old"), hashOf("new"))
+			s.crash(0)
+			s.known.tunedSince = time.Time{}
+		},
+		"a step waits for another try":        func(s *scene) { s.changed(0); s.known.until = noon.Add(time.Second) },
+		"a password was taken away":           func(s *scene) { s.credentials.users.Data[passwordKey] = nil },
+		"the servers have not been asked yet": func(s *scene) { s.seen = false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := running(3, with(persistentSpec))
+			s.claimed("fast", [2]string{"5Gi", "5Gi"}, [2]string{"9Gi", "9Gi"})
+			s.storage.wanted = resource.MustParse("9Gi")
+			change(s)
+			if got := s.asking(); got != "0 9Gi" {
+				t.Errorf("expected the claim of pod 0 to ask for 9Gi, got %q", got)
+			}
+		})
 	}
 }
 

@@ -35,17 +35,15 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ ti
 	}
 	c = f.asMade(c)
 	d := f.decide(c)
-	plan := kit.Plan{Children: f.children(c, d), Again: f.again(c, d)}
+	// More room on disk may be what servers wait for to start again, and what a quota refuses must not keep them from
+	// being healed.
+	plan := kit.Plan{Children: f.children(c, d), Aside: f.storage.growth(), Again: f.again(c, d)}
 	if f.known.retriesIn(f.now) == 0 {
 		r.choose(c, f, d, &plan)
 	}
 	if f.credentials.lacksPassword() {
 		plan.Events = append(plan.Events, kit.Event{Warning: true, Reason: "PasswordMade", Action: "MakePassword", Note: "Secret " + userSecret(c) +
 			" had no password any more: it has another one, made at random, which clients need within a minute"})
-	}
-	// What is refused to a claim, by a quota say, keeps a plan from being carried out to its end.
-	if plan.Step == nil && len(plan.Events) == 0 && len(f.credentials.stored()) <= 1 {
-		plan.Patches = f.storage.growth()
 	}
 	return plan
 }

@@ -4,6 +4,8 @@
 package integration
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -168,5 +171,72 @@ func TestARefusedPatchIsToldAsOftenAsItIsTried(t *testing.T) {
 	expectReady(t, widget, "False", "Refused")
 	if _, sum := l.metric(t, "opcrew_writes_total", "action", "Patched"); sum != 0 {
 		t.Errorf("%v patches counted, expected none", sum)
+	}
+}
+
+// A patch that is refused must not keep anything else from being done, nor be asked for with every event.
+func TestWhatIsRefusedToAPatchAsideIsToldAndHoldsUpNothing(t *testing.T) {
+	l := newLoop(t, env.Namespace(t), setup{})
+	stepped := 0
+	widget := l.widget("w")
+	object := foreign(t, widget.Namespace, "slow")
+	refused := marking(object, "slow")
+	refused.Data = []byte(`[{"op":"add","path":"/metadata/labels","value":{"a b":"1"}}]`)
+	aside := refused
+	l.kind.plan = func(*Widget) kit.Plan {
+		return kit.Plan{
+			Aside: []kit.Patch{aside}, Step: &kit.Step{Name: "step", Do: stepper(&stepped)},
+			Events: []kit.Event{{Reason: "Planned", Action: "Plan", Note: "x"}}, Again: 5 * time.Second,
+		}
+	}
+	look := func(want time.Duration, costs cost) {
+		t.Helper()
+		if result, err := l.reconciles(widget, costs); err != nil || result.RequeueAfter != want {
+			t.Errorf("the reconcile gives %v (%v), expected to look again after %s", result, err, want)
+		}
+	}
+	look(5*time.Second, cost{"patch configmaps": 1, statusWrite: 1})
+	for range 3 {
+		look(5*time.Second, cost{})
+	}
+	if ready := expectReady(t, widget, "False", "Refused"); !strings.HasPrefix(ready.Message, "patch settings: ") {
+		t.Errorf("message %q, expected what was refused to be told", ready.Message)
+	}
+	if stepped != 4 {
+		t.Errorf("%d steps, expected one with each reconcile", stepped)
+	}
+	l.tells("Normal Planned", "Warning Refused", "Normal Planned", "Normal Planned", "Normal Planned")
+	l.clock.Step(time.Minute)
+	look(5*time.Second, cost{"patch configmaps": 1})
+	edit(t, "user", widget, `{"spec":{"size":7}}`)
+	l.settles(widget)
+	look(5*time.Second, cost{"patch configmaps": 1, statusWrite: 1})
+	aside = marking(object, "slow")
+	aside.Intent = "another"
+	look(5*time.Second, cost{"patch configmaps": 1, statusWrite: 1})
+	if got := current(t, settingsOf(widget.Namespace)).Data["mode"]; got != "fast" {
+		t.Errorf("mode %q, expected another patch to be made at once", got)
+	}
+}
+
+func TestAPatchAsideIsMadeWhateverBecameOfTheRest(t *testing.T) {
+	for name, step := range map[string]func(context.Context) error{
+		"a step that fails":      func(context.Context) error { return errors.New("no route to host") },
+		"a step that is not now": func(context.Context) error { return kit.ErrNotNow },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLoop(t, env.Namespace(t), setup{})
+			widget := l.widget("w")
+			object := foreign(t, widget.Namespace, "slow")
+			l.kind.plan = func(*Widget) kit.Plan {
+				return kit.Plan{Aside: []kit.Patch{marking(object, "slow")}, Step: &kit.Step{Name: "step", Do: step}}
+			}
+			if _, err := l.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(widget)}); (err != nil) != (name == "a step that fails") {
+				t.Errorf("unexpected outcome of the step: %v", err)
+			}
+			if got := current(t, settingsOf(widget.Namespace)).Data["mode"]; got != "fast" {
+				t.Errorf("mode %q, expected the patch to be made all the same", got)
+			}
+		})
 	}
 }
