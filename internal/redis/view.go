@@ -72,7 +72,8 @@ type NodeStatus struct {
 	Migrating, Importing map[int]string
 	// Jobs are those that have not ended and that it is an end of, as a primary.
 	Jobs []Job
-	// ClusterOK tells whether, for all that it knows, a majority of the primaries is there.
+	// ClusterOK tells whether it holds the cluster to be up: a majority of the primaries is there, for all that it
+	// knows, and has been for 2 seconds (CLUSTER_WRITABLE_DELAY). Else it answers no client, but for an error.
 	ClusterOK bool
 	// Keys is how many it holds; UsedMemory and Dataset are bytes, with and without what
 	// the process needs for itself; MaxMemory is 0 where there is no limit.
@@ -112,6 +113,21 @@ func (s NodeStatus) Answers() bool { return s.Err == nil && !s.Loading && s.ID !
 
 // Leads tells whether it serves slots.
 func (s NodeStatus) Leads() bool { return s.Answers() && s.Role == Primary && len(s.Slots) > 0 }
+
+// Hears counts the primaries that have slots, for all that it knows, and those of them that it hears of, itself among
+// both. One that hears of too few holds the cluster to be down (cluster.c, clusterUpdateState).
+func (s NodeStatus) Hears() (of, all int) {
+	for _, peer := range s.Known {
+		if peer.Role != Primary || len(peer.Slots) == 0 {
+			continue
+		}
+		all++
+		if !peer.Failing && !peer.Failed {
+			of++
+		}
+	}
+	return of, all
+}
 
 // HasCopy tells whether it holds what a primary had: a replica that has, or had, all of it, or one
 // that read some of it from disk.

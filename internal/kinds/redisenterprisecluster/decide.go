@@ -81,7 +81,7 @@ func formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 // begins tells whether the servers have yet to become a cluster. Those that have lost data were one before, be it that
 // of an earlier object of this name.
 func (f facts) begins(c *redisv1alpha1.RedisEnterpriseCluster, d decision) bool {
-	if formed(c) || f.seen && f.unserved(d).Len() == 0 {
+	if formed(c) || f.seen && f.unserved(d).Len()+f.refusing(d).Len() == 0 {
 		return false
 	}
 	_, refused := d.refusal(ring.Lost, ring.Unowned)
@@ -89,8 +89,11 @@ func (f facts) begins(c *redisv1alpha1.RedisEnterpriseCluster, d decision) bool 
 	return !refused || loss.Waits != "" || len(loss.Slots) == 0
 }
 
-// unserved are the slots that nobody who answers serves.
+// unserved are the slots that nobody who answers has.
 func (f facts) unserved(d decision) redis.Slots { return ring.Unserved(f.view, d.ring) }
+
+// refusing are the slots of servers that hold the cluster to be down. It is only told of them: they have their owners.
+func (f facts) refusing(d decision) redis.Slots { return ring.Refused(f.view, d.ring) }
 
 // replicas is how many pods there are to be. Those that leave stay until they have nothing that is
 // needed; before there is a cluster they have nothing, but for what an earlier one left.

@@ -107,7 +107,7 @@ func (s *server) fill(address string, view redis.View) {
 		return
 	}
 	s.run, s.version = status.RunID, status.Version
-	s.slots, s.inSync = status.Slots, status.LinkUp
+	s.slots, s.inSync, s.down = status.Slots, status.LinkUp, whyDown(status)
 	s.role, s.shard = redisv1alpha1.Primary, status.ID
 	if status.Role == redis.Replica {
 		s.role, s.shard = redisv1alpha1.Replica, status.PrimaryID

@@ -51,6 +51,32 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"Ready":      "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 have no primary that answers, and these servers do not answer: home of example-0, guest of example-0: slots 0-5460: the guest of pod 1 has a copy, but was restarted",
 			"DataAtRisk": "none",
 		}},
+		"nobody hears of the others": {scene: running(3), do: func(s *scene) {
+			s.deaf = map[string]bool{"h0": true, "h1": true, "h2": true, "g0": true, "g1": true, "g2": true}
+		}, state: "RecoveringFirstPod", wants: map[string]string{
+			"Ready": "False SlotsUnserved: 0 of 16384 slots are served by 0 primaries; 0-16383 are refused to clients: home of example-0 holds the cluster to be down, " +
+				"as it hears of 1 of 3 primaries; look at the ports of the bus (16379 and 16380: NetworkPolicy?)",
+			"DataAtRisk": "none", "Redundant": "True",
+		}},
+		"one hears of nobody": {scene: running(3), do: func(s *scene) { s.deaf = map[string]bool{"h1": true} }, state: "Error", wants: map[string]string{
+			"Ready": "False SlotsUnserved: 10922 of 16384 slots are served by 2 primaries; 5461-10922 are refused to clients: home of example-1 holds",
+		}},
+		"a primary has just been started": {scene: running(3), do: func(s *scene) { s.procs["h0"].ClusterOK = false }, state: "Error", wants: map[string]string{
+			"Ready": "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 are refused to clients: home of example-0 holds the cluster to be down, and takes it for up again in a moment",
+		}},
+		"a replica has just been started": {scene: running(3), do: func(s *scene) { s.procs["g0"].ClusterOK = false }, state: "Running", wants: map[string]string{
+			"Available": "True AllSlotsServed", "Ready": "True",
+		}},
+		"a primary is cut off and its replica leads": {scene: running(3), do: func(s *scene) {
+			slots := s.procs["h0"].Slots
+			s.swap("g1", "h0")
+			*s.procs["h0"] = redis.NodeStatus{ID: "h0", RunID: "run-h0", Role: redis.Primary, Slots: slots, Version: redis.Version{Number: "7.0.15"}}
+			s.deaf = map[string]bool{"h0": true}
+		}, state: "Running", wants: map[string]string{"Available": "True AllSlotsServed: 16384 of 16384 slots are served by 3 primaries"}},
+		"a new cluster takes no client yet": {scene: running(3), do: func(s *scene) {
+			s.Status.Conditions = nil
+			s.procs["h1"].ClusterOK = false
+		}, state: "Initializing", wants: map[string]string{"Available": "False Creating: The servers form a cluster: the home of pod 1 holds the cluster to be down"}},
 		"too few are left to vote": {scene: running(3), do: func(s *scene) {
 			s.ghosts = []redis.Peer{{ID: "h0", Role: redis.Primary, Slots: s.procs["h0"].Slots}, {ID: "h1", Role: redis.Primary, Slots: s.procs["h1"].Slots}}
 			s.silence(0, 1)

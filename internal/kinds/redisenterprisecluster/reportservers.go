@@ -24,7 +24,7 @@ import (
 // reportAvailability tells whether all slots are served and, where not, why nobody else serves them.
 func (f facts) reportAvailability(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionAvailable
-	reportAvailable(set, d.servers, f.unserved(d))
+	reportAvailable(set, d.servers, f.unserved(d), f.refusing(d))
 	told := meta.FindStatusCondition(*set.Conditions, kind)
 	if told.Status == metav1.ConditionTrue {
 		return

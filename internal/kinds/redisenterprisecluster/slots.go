@@ -12,6 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/redis"
 )
 
+// busOffset is how much higher than its port the bus port of a server is (cluster.h, CLUSTER_PORT_INCR).
+const busOffset = 10000
+
 // ranges are slots: how many, and which, such as 0-5460,10923.
 type ranges interface {
 	Len() int
@@ -29,6 +32,8 @@ type server struct {
 	shard string
 	// slots are a primary's own.
 	slots ranges
+	// down is why it holds the cluster to be down, and answers no client; "" where it does not.
+	down string
 	// inSync tells that a replica has all that its primary had when they connected, and is connected.
 	inSync bool
 
@@ -77,16 +82,52 @@ func (all servers) slotMap() []redisv1alpha1.ServerSlots {
 	return out
 }
 
-// reportAvailable tells whether each slot has a primary that answers; unserved are those that have none.
-func reportAvailable(set condition.Set, all servers, unserved ranges) {
+// reportAvailable tells whether each slot has a primary that serves it; unserved are those that have none that answers,
+// and refused those of primaries that answer no client.
+func reportAvailable(set condition.Set, all servers, unserved, refused ranges) {
 	const kind = redisv1alpha1.ConditionAvailable
-	served := redisv1alpha1.Slots - unserved.Len()
-	text := fmt.Sprintf("%d of %d slots are served by %d primaries", served, redisv1alpha1.Slots, all.shards())
+	served, primaries := redisv1alpha1.Slots-unserved.Len()-refused.Len(), 0
+	for _, s := range all {
+		if s.leads() && s.down == "" {
+			primaries++
+		}
+	}
+	text := fmt.Sprintf("%d of %d slots are served by %d primaries", served, redisv1alpha1.Slots, primaries)
 	if served == redisv1alpha1.Slots {
 		set.True(kind, redisv1alpha1.ReasonAllSlotsServed, text)
 		return
 	}
-	set.False(kind, redisv1alpha1.ReasonSlotsUnserved, fmt.Sprintf("%s; %s have no primary that answers%s", text, unserved, all.silent()))
+	if unserved.Len() > 0 {
+		text += fmt.Sprintf("; %s have no primary that answers%s", unserved, all.silent())
+	}
+	if refused.Len() > 0 {
+		text += fmt.Sprintf("; %s are refused to clients: %s", refused, all.downs())
+	}
+	set.False(kind, redisv1alpha1.ReasonSlotsUnserved, text)
+}
+
+// downs tells of the first primary that holds the cluster to be down.
+func (all servers) downs() string {
+	for _, s := range all {
+		if s.leads() && s.down != "" {
+			return fmt.Sprintf("%s holds the cluster to be down, %s", s, s.down)
+		}
+	}
+	return ""
+}
+
+// whyDown is why a server holds the cluster to be down; "" where it does not. One that hears of enough others has just
+// been started, or has just found them again.
+func whyDown(status redis.NodeStatus) string {
+	switch of, all := status.Hears(); {
+	case status.ClusterOK:
+		return ""
+	case of > all/2:
+		return "and takes it for up again in a moment"
+	default:
+		return fmt.Sprintf("as it hears of %d of %d primaries; look at the ports of the bus (%d and %d: NetworkPolicy?)",
+			of, all, redisv1alpha1.HomePort+busOffset, redisv1alpha1.GuestPort+busOffset)
+	}
 }
 
 // silent names the servers that do not answer.

@@ -218,7 +218,7 @@ func (f facts) situation(c *redisv1alpha1.RedisEnterpriseCluster, d decision, do
 		}
 		return out
 	}
-	out.served = redisv1alpha1.Slots - f.unserved(d).Len()
+	out.served = redisv1alpha1.Slots - f.unserved(d).Len() - f.refusing(d).Len()
 	for _, s := range d.servers {
 		if s.answers {
 			out.answering++

@@ -97,17 +97,20 @@ func told(conditions []metav1.Condition, kind string) string {
 func TestAvailableCountsSlotsAndNamesThoseThatNobodyServes(t *testing.T) {
 	silent := ringOf(func(all servers) { all[0] = server{pod: "example-0", place: "home"} })
 	for want, test := range map[string]struct {
-		all      servers
-		unserved some
+		all               servers
+		unserved, refused some
 	}{
-		"True AllSlotsServed: 16384 of 16384 slots are served by 3 primaries": {ringOf(), some{}},
+		"True AllSlotsServed: 16384 of 16384 slots are served by 3 primaries": {ringOf(), some{}, some{}},
 		"False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 have no primary that answers, and these servers do not answer: home of example-0": {
-			silent, some{5461, "0-5460"},
+			silent, some{5461, "0-5460"}, some{},
 		},
-		"False SlotsUnserved: 16383 of 16384 slots are served by 3 primaries; 7 have no primary that answers": {ringOf(), some{1, "7"}},
+		"False SlotsUnserved: 16383 of 16384 slots are served by 3 primaries; 7 have no primary that answers": {ringOf(), some{1, "7"}, some{}},
+		"False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 are refused to clients: home of example-0 holds the cluster to be down, as it is deaf": {
+			ringOf(func(all servers) { all[0].down, all[1].down = "as it is deaf", "as it is deaf" }), some{}, some{5461, "0-5460"},
+		},
 	} {
 		var list []metav1.Condition
-		reportAvailable(condition.Set{Conditions: &list, Now: noon}, test.all, test.unserved)
+		reportAvailable(condition.Set{Conditions: &list, Now: noon}, test.all, test.unserved, test.refused)
 		if got := told(list, "Available"); got != want {
 			t.Errorf("expected %q, got %q", want, got)
 		}

@@ -26,6 +26,8 @@ type scene struct {
 	procs map[string]*redis.NodeStatus
 	// apart are the servers that know nobody, and that nobody knows.
 	apart map[string]bool
+	// deaf are the servers that hear of nobody, as their bus is blocked.
+	deaf map[string]bool
 	// ghosts are what else stands in the tables of all others.
 	ghosts []redis.Peer
 }
@@ -161,7 +163,7 @@ func (s *scene) look() facts {
 				continue
 			}
 			status := *p
-			status.Known = s.table(status.ID)
+			status.Known, status.ClusterOK = s.table(status.ID), p.ClusterOK && !s.deaf[p.ID]
 			s.view.Nodes[address] = status
 		}
 	}
@@ -176,7 +178,7 @@ func (s *scene) table(myself string) []redis.Peer {
 			if p := s.procs[fmt.Sprintf("%s%d", name, i)]; p != nil && (p.ID == myself || !s.apart[p.ID] && !s.apart[myself]) {
 				out = append(out, redis.Peer{
 					ID: p.ID, Address: fmt.Sprintf("10.0.0.%d:%s", i+1, port), Role: p.Role, PrimaryID: p.PrimaryID,
-					Myself: p.ID == myself, Connected: true, Slots: p.Slots,
+					Myself: p.ID == myself, Connected: true, Slots: p.Slots, Failing: s.deaf[myself] && p.ID != myself,
 				})
 			}
 		}

@@ -149,3 +149,29 @@ func TestASlotThatChangesHandsDuringALookIsNeitherLostNorUnserved(t *testing.T) 
 		t.Errorf("expected nothing to be done or waited for, got %v, %+v", step, why)
 	}
 }
+
+func TestSlotsOfWhoHoldsTheClusterToBeDownAreRefusedAndNothingElse(t *testing.T) {
+	for name, test := range map[string]struct {
+		do   func(*world)
+		want string
+	}{
+		"all is well":              {func(*world) {}, ""},
+		"a replica":                {func(w *world) { w.one("g1").ClusterOK = false }, ""},
+		"a primary":                {func(w *world) { w.one("h0").ClusterOK = false }, "0-5460"},
+		"one that does not answer": {func(w *world) { w.one("h0").ClusterOK = false; w.kill("h0") }, ""},
+		"one whose replica leads too": {func(w *world) {
+			w.one("h0").ClusterOK = false
+			w.one("g1").Role, w.one("g1").Slots = redis.Primary, w.one("h0").Slots
+		}, ""},
+	} {
+		w := formed(3)
+		test.do(w)
+		view := w.view()
+		if got := ring.Refused(view, w.ring).String(); got != test.want {
+			t.Errorf("%s: expected slots %q to be refused to clients, got %q", name, test.want, got)
+		}
+		if loss := ring.Missing(view, w.ring); name != "one that does not answer" && len(loss.Slots)+len(ring.Unserved(view, w.ring)) > 0 {
+			t.Errorf("%s: expected no slots to be lost or without an owner, got %v", name, loss)
+		}
+	}
+}

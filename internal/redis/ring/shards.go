@@ -39,11 +39,26 @@ func (f *facts) shard(leader *proc) Shard {
 	return out
 }
 
-// Unserved are the slots that nobody who answers owns, nor has got while they were asked.
+// Unserved are the slots that nobody who answers owns, nor has got while they were asked. See Refused for those whose
+// owner serves nobody.
 func Unserved(view redis.View, wanted Ring) redis.Slots {
 	served := view.Passing.Numbers()
 	for _, p := range survey(view, wanted).leaders() {
 		served = append(served, p.status.Slots.Numbers()...)
 	}
 	return redis.Slots{{First: 0, Last: redis.SlotCount - 1}}.Without(redis.SlotsOf(served...))
+}
+
+// Refused are the slots whose owners answer, and hold the cluster to be down: clients get an error for them. They are
+// neither lost nor without an owner.
+func Refused(view redis.View, wanted Ring) redis.Slots {
+	var refused, served []int
+	for _, p := range survey(view, wanted).leaders() {
+		if p.status.ClusterOK {
+			served = append(served, p.status.Slots.Numbers()...)
+			continue
+		}
+		refused = append(refused, p.status.Slots.Numbers()...)
+	}
+	return redis.SlotsOf(refused...).Without(redis.SlotsOf(served...))
 }
