@@ -84,6 +84,16 @@ func TestAReplicaTellsWhetherItSawItsPrimarySinceItWasStarted(t *testing.T) {
 	}
 }
 
+func TestWhoMayEvictAnyKeyIsToldByThePolicy(t *testing.T) {
+	for policy, want := range map[string]bool{
+		"noeviction": false, "volatile-lru": false, "volatile-ttl": false, "allkeys-lru": true, "allkeys-lfu": true, "allkeys-random": true, "": false,
+	} {
+		if got := parseInfo("maxmemory_policy:" + policy + "\r\n").Evicts; got != want {
+			t.Errorf("%q: expected %t", policy, want)
+		}
+	}
+}
+
 func TestSlotsAreReadFromText(t *testing.T) {
 	for text, want := range map[string]string{"5": "5", "0-5460,7000": "0-5460,7000", "9,1-3,2-4": "1-4,9", "0-16383": "0-16383"} {
 		if got, err := ParseSlots(text); err != nil || got.String() != want {

@@ -79,6 +79,9 @@ type NodeStatus struct {
 	// the process needs for itself; MaxMemory is 0 where there is no limit.
 	Keys                           int64
 	UsedMemory, Dataset, MaxMemory int64
+	// Evicts tells that it drops whichever keys it takes for the least useful to have room for others: its
+	// maxmemory-policy is one of allkeys-*.
+	Evicts bool
 }
 
 // Fill is how much of the memory that it may use for data a process has used.

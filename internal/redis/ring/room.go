@@ -16,7 +16,8 @@ func (f *facts) weight(move redis.Move) int64 {
 }
 
 // room refuses moves to a process that has too little memory for them. What it gives away
-// itself is not counted on: that may come later.
+// itself is not counted on: that may come later. One that evicts any key is full most of the
+// time, and makes room for what comes as it does for what clients write.
 func (f *facts) room(moves []redis.Move) verdict {
 	var out verdict
 	gets := map[string]int64{}
@@ -26,7 +27,7 @@ func (f *facts) room(moves []redis.Move) verdict {
 	for _, id := range sortedKeys(gets) {
 		p := f.byID[id]
 		most := p.status.MaxMemory / 100 * fill
-		if room := most - p.status.UsedMemory; p.status.MaxMemory > 0 && gets[id] > room {
+		if room := most - p.status.UsedMemory; p.status.MaxMemory > 0 && !p.status.Evicts && gets[id] > room {
 			out.add(refuse(Memory, "%s would get about %s and has room for %s: %d%% of %s, less %s in use", p,
 				size(gets[id]), size(max(0, room)), fill, size(p.status.MaxMemory), size(p.status.UsedMemory)))
 		}

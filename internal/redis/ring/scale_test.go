@@ -124,6 +124,16 @@ func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
 				p.MaxMemory = gib / 3
 			}
 		}, refused: ring.Memory, words: "has room for"},
+		"a full cache has room": {world: shrunk(), do: func(w *world) {
+			for _, p := range w.p("h0 h1 h2 h3 h4") {
+				p.MaxMemory, p.UsedMemory, p.Evicts = gib, gib, true
+			}
+		}, step: "move 6554 slots"},
+		"not where one of those that stay evicts no key": {world: shrunk(), do: func(w *world) {
+			for _, p := range w.p("h0 h1 h2") {
+				p.MaxMemory, p.UsedMemory, p.Evicts = gib, gib, p != w.one("h1")
+			}
+		}, refused: ring.Memory, words: "the home of pod 1 would get"},
 		"not while one that stays has no primary": {world: shrunk(), do: func(w *world) { w.kill("h0 g1") },
 			refused: ring.Silent, words: "keeps its slots"},
 		"then replicas of those that stay are set free": {world: drained(), step: "have 10.0.0.1:6380 replicate id-h2"},
