@@ -51,7 +51,8 @@ func (f facts) decide(c *redisv1alpha1.RedisEnterpriseCluster) decision {
 		return d
 	}
 	next := f.next(d.old)
-	d.ring, d.approval = f.ring(c, next), approved(c)
+	d.ring = f.ring(c, next)
+	d.approval = f.approved(c, d.ring)
 	d.ring.Forsaken, d.ring.Beaten = d.approval.slots, f.known.lost(f.now)
 	d.untuned = d.servers.untuned(d.tuning, f.known.tuned)
 	if f.seen && f.Set != nil {

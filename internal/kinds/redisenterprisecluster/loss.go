@@ -22,6 +22,8 @@ const (
 	// longest is how long slots are as text before one range that spans them all is written in their place: a
 	// command that is cut short is of no use to anybody.
 	longest = 400
+	// digestLength is how many characters of a hash of the slots stand behind the token of such a command.
+	digestLength = 8
 	// mostQuoted is how much is repeated of what the user wrote.
 	mostQuoted = 100
 )
@@ -35,27 +37,28 @@ type approval struct {
 }
 
 // approved is what the user says of the loss that the status tells: none counts before it is written there.
-func approved(c *redisv1alpha1.RedisEnterpriseCluster) approval {
+func (f facts) approved(c *redisv1alpha1.RedisEnterpriseCluster, wanted ring.Ring) approval {
 	told := lossTold(c)
 	if told == nil {
 		return approval{}
 	}
-	return approvalOf(c, told.LastTransitionTime.Time)
+	return approvalOf(c, ring.Missing(f.view, wanted).Slots, told.LastTransitionTime.Time)
 }
 
-// approvalOf reads the annotation, as what is said of a loss that was told at a time.
-func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, at time.Time) approval {
+// approvalOf reads the annotation, as what is said of slots that are lost and of which that was told at a time.
+func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Time) approval {
 	said := c.Annotations[redisv1alpha1.AcceptDataLossAnnotation]
 	if said == "" {
 		return approval{}
 	}
 	text, token, _ := strings.Cut(said, "@")
 	slots, err := redis.ParseSlots(text)
+	_, asked := asks(lost, at)
 	quoted := strconv.Quote(condition.Cut(said, mostQuoted))
 	switch {
 	case err != nil || token == "":
 		return approval{problem: fmt.Sprintf("; the annotation that is there, %s, cannot be read", quoted)}
-	case token != tokenOf(at):
+	case token != asked:
 		return approval{problem: fmt.Sprintf("; the annotation that is there, %s, is of another loss", quoted)}
 	}
 	return approval{slots: slots}
@@ -72,6 +75,17 @@ func lossTold(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 
 // tokenOf names a loss by when it was told, in seconds.
 func tokenOf(at time.Time) string { return strconv.FormatInt(at.Unix(), 36) }
+
+// asks is what the command names: the slots that are lost, and the token. Where these are too many ranges it names one
+// that spans them; its token is of exactly those that are lost, as others within the range may be so later.
+func asks(lost redis.Slots, at time.Time) (slots, token string) {
+	slots, token = lost.String(), tokenOf(at)
+	if len(slots) <= longest {
+		return slots, token
+	}
+	span := redis.SlotRange{First: lost[0].First, Last: lost[len(lost)-1].Last}
+	return span.String(), token + "-" + hashOf(slots)[:digestLength]
+}
 
 // isUsed tells whether none of the slots that were given up is lost any more.
 func (a approval) isUsed(lost redis.Slots) bool {
@@ -99,10 +113,8 @@ func (d decision) reportLoss(set condition.Set, c *redisv1alpha1.RedisEnterprise
 }
 
 func (d decision) lossText(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Time) string {
-	said, text := approvalOf(c, at), lost.String()
-	if len(text) > longest {
-		text = redis.SlotRange{First: lost[0].First, Last: lost[len(lost)-1].Last}.String()
-	}
+	said := approvalOf(c, lost, at)
+	text, token := asks(lost, at)
 	left := lost.Without(said.slots)
 	if len(left) == 0 {
 		return fmt.Sprintf("The data of slots %s is lost, and given up as the annotation says: they are to be served without it%s", text, d.because())
@@ -112,5 +124,5 @@ func (d decision) lossText(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.S
 	}
 	return fmt.Sprintf("The data of slots %s is lost: no server has a copy of it%s. If a volume that has it can be brought back, do that. "+
 		"To go on without it: kubectl annotate --overwrite rec %s -n %s %s=%s@%s",
-		text, said.problem, c.Name, c.Namespace, redisv1alpha1.AcceptDataLossAnnotation, text, tokenOf(at))
+		text, said.problem, c.Name, c.Namespace, redisv1alpha1.AcceptDataLossAnnotation, text, token)
 }

@@ -256,8 +256,53 @@ func TestACommandOfVeryManySlotsIsStillWhole(t *testing.T) {
 		odd = append(odd, n)
 	}
 	got := decision{}.lossText(newCluster(), redis.SlotsOf(odd...), noon)
-	if !strings.HasSuffix(got, command+"1-16383@"+token) || len(got) > 1024 {
+	if !strings.Contains(got, command+"1-16383@"+token+"-") || len(got) > 1024 {
 		t.Errorf("expected a command that can be carried out, got %d characters: %s", len(got), got)
+	}
+}
+
+// scattered is a ring of three whose first two shards have every other slot of the same range.
+func scattered() *scene {
+	s := running(3, with(persistentSpec))
+	var odd, even []int
+	for n := 1; n < 5460; n += 2 {
+		odd, even = append(odd, n), append(even, n+1)
+	}
+	s.procs["h0"].Slots, s.procs["h1"].Slots = redis.SlotsOf(odd...), redis.SlotsOf(even...)
+	s.procs["h2"].Slots = redis.Slots{{First: 0, Last: redis.SlotCount - 1}}.Without(redis.SlotsOf(append(odd, even...)...))
+	return s
+}
+
+// obey has the user carry out the command that is told.
+func (s *scene) obey(t *testing.T) *scene {
+	t.Helper()
+	_, value, found := strings.Cut(s.risk(), command)
+	if !found {
+		t.Fatalf("expected a command, got %s", s.risk())
+	}
+	return s.annotate(value)
+}
+
+func TestACommandOfOneRangeCountsForTheSlotsAloneThatWereLostWhenItWasTold(t *testing.T) {
+	s := scattered()
+	s.lose("h0", "g1")
+	s.mourn(noon)
+	if got := s.annotate("1-5459@" + token).step(); got != "" {
+		t.Errorf("expected a token of no slots not to count for a range, got %q", got)
+	}
+	if got := s.obey(t).step(); got != "forget h0" {
+		t.Fatalf("expected the loss to be accepted, got %q", got)
+	}
+	s.lose("h1", "g2")
+	if got := s.step(); got != "" {
+		t.Errorf("expected nobody to be given up when slots are lost within the range that were not when it was told, got %q", got)
+	}
+	s.mourn(noon.Add(time.Minute))
+	if got := s.risk(); !strings.Contains(got, "is of another loss") {
+		t.Errorf("expected to be told that it is of another loss, got %s", got)
+	}
+	if got := s.obey(t).step(); !strings.HasPrefix(got, "forget h") {
+		t.Errorf("expected the command that is told then to count, got %q", got)
 	}
 }
 
