@@ -29,7 +29,7 @@ func (l *Loop[O, F]) aside(ctx context.Context, object O, patches []Patch, done 
 		return
 	}
 	what, now := intents(object, patches), l.Clock.Now()
-	if wait, known := l.asides.refused(key, what, now); wait > 0 {
+	if wait, known := l.asides.refused(key, what, now); wait > 0 && !done.held {
 		done.failAside(known)
 		done.lookAgain(wait)
 		return

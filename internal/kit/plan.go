@@ -168,8 +168,9 @@ func (o *Outcome) lookAgain(wait time.Duration) {
 	}
 }
 
+// fail notes a failure. The first one counts, but for one that held up nothing.
 func (o *Outcome) fail(err error) {
-	if o.Err == nil {
-		o.Err = err
+	if o.Err == nil || o.aside {
+		o.Err, o.aside = err, false
 	}
 }
