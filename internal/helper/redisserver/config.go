@@ -20,6 +20,7 @@ type inputs struct {
 	users users
 	extra []directive // the user's
 	version
+	stranger bool // nobody may copy it yet
 }
 
 // config is the text of the configuration. Of a directive that stands there twice the later
@@ -27,7 +28,7 @@ type inputs struct {
 func (in inputs) config() string {
 	var out strings.Builder
 	out.WriteString("# Written at each start: changes of this file are lost.\n")
-	for _, d := range slices.Concat(in.defaults(), in.extra, in.fixed(), in.users.directives()) {
+	for _, d := range slices.Concat(in.defaults(), in.extra, in.fixed(), in.users.directives(in.stranger)) {
 		fmt.Fprintf(&out, "%s %s\n", d.name, d.value)
 	}
 	return out.String()
@@ -69,6 +70,8 @@ func (in inputs) defaults() []directive {
 	return out
 }
 
+const announceIP = "cluster-announce-ip"
+
 // fixed are what the ring, the gate and the operator rely on.
 func (in inputs) fixed() []directive {
 	out := []directive{
@@ -90,7 +93,7 @@ func (in inputs) fixed() []directive {
 		// A replica is elected however long ago it last heard of its primary, but never one that has not had its
 		// data at all since it started, as with 0: the primary would come back and empty itself.
 		{"cluster-replica-validity-factor", "1000000"},
-		{"cluster-announce-ip", in.AnnounceIP},
+		{announceIP, in.AnnounceIP},
 	}
 	if in.AnnounceHostname != "" {
 		out = append(out, directive{"cluster-announce-hostname", in.AnnounceHostname})

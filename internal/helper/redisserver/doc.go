@@ -11,6 +11,7 @@
 //   - folder.go looks at what the folder holds, and decide.go, which is pure, says whether a
 //     server may go on with it. If not, the whole folder is put aside, and the server starts
 //     as a new node: its replica leads the shard then. Nothing is ever deleted;
+//   - stranger.go has no replica copy it for the one that was at its address before;
 //   - config.go writes the configuration anew, and users.go the users: both are pure.
 //
 // run.go goes through this and then becomes the server, so that signals and the exit code are

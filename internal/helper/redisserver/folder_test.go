@@ -89,7 +89,7 @@ func TestWhatCannotBeReadIsNotEmpty(t *testing.T) {
 		"the log is a file":         {nodesFile: master(" 0-5460"), logFolder: "x"},
 	} {
 		folder := folderOf(t, files)
-		if err := prepareFolder(folder, slog.New(slog.DiscardHandler)); err == nil {
+		if _, err := look(folder); err == nil {
 			t.Errorf("%s: expected an error", name)
 		}
 		if _, err := os.Stat(folder); err != nil {
@@ -105,7 +105,9 @@ func TestWhatIsPutAsideIsKeptWholeEachTime(t *testing.T) {
 		must(t, os.MkdirAll(folder, 0o700))
 		must(t, os.WriteFile(filepath.Join(folder, nodesFile), []byte(text), 0o600))
 		must(t, os.WriteFile(filepath.Join(folder, snapshot), []byte("x"), 0o600))
-		must(t, prepareFolder(folder, slog.New(slog.DiscardHandler)))
+		found, err := look(folder)
+		must(t, err)
+		must(t, prepareFolder(folder, found, slog.New(slog.DiscardHandler)))
 		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 			t.Errorf("expected an empty folder, got %v, error %v", left, err)
 		}

@@ -26,11 +26,15 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	config, err := configure(o, v)
+	found, err := look(o.Folder())
 	if err != nil {
 		return err
 	}
-	if err := prepareFolder(o.Folder(), log); err != nil {
+	config, err := configure(o, v, found)
+	if err != nil {
+		return err
+	}
+	if err := prepareFolder(o.Folder(), found, log); err != nil {
 		return err
 	}
 	if err := durable.Replace(o.Config, strings.NewReader(config), 0o600); err != nil {
@@ -47,12 +51,16 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 }
 
 // configure reads the files that a configuration is made of.
-func configure(o Options, v version) (string, error) {
+func configure(o Options, v version, found facts) (string, error) {
 	secrets, err := redissecrets.Read(o.Secrets)
 	if err != nil {
 		return "", err
 	}
-	in := inputs{Options: o, version: v}
+	before, err := readBefore(o.Config)
+	if err != nil {
+		return "", err
+	}
+	in := inputs{Options: o, version: v, stranger: stranger(before, o.AnnounceIP, found)}
 	if in.users, err = newUsers(secrets); err != nil {
 		return "", err
 	}
@@ -70,17 +78,17 @@ func configure(o Options, v version) (string, error) {
 }
 
 // prepareFolder leaves a folder that a server may start on.
-func prepareFolder(folder string, log *slog.Logger) error {
-	found, err := look(folder)
-	if err != nil {
-		return err
-	}
+func prepareFolder(folder string, found facts, log *slog.Logger) error {
 	if why := decide(found); why != "" {
 		aside, err := putAside(folder)
 		if err != nil {
 			return err
 		}
 		log.Warn("Starting as a new node", "reason", why, "aside", aside)
+	} else if found.own != nil && found.own.Primary != "" {
+		if err := forgetAddress(folder, found.own.Primary); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("make the folder: %w", err)

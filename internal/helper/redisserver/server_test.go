@@ -163,6 +163,51 @@ func TestAReplicaThatLostItsDataStartsAsANewNode(t *testing.T) {
 	}
 }
 
+func TestNobodyCopiesAServerThatMayBeAtTheAddressOfAnother(t *testing.T) {
+	pod := redistest.New(t)
+	copied := func(by string) {
+		t.Helper()
+		if answer := pod.Home.Do("ACL", "DRYRUN", "opcrew", "PSYNC", "?", "-1"); (answer == "OK") != (by == "") {
+			t.Errorf("expected to be kept from being copied %q, got %q", by, answer)
+		}
+	}
+	pod.Home.StartBarred()
+	copied("as it is new")
+	pod.Home.Do("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+	pod.Home.Until("cluster_state:ok", "CLUSTER", "INFO")
+	pod.Home.Stop(syscall.SIGKILL)
+	pod.Home.StartBarred()
+	copied("")
+	pod.Home.Stop(syscall.SIGTERM)
+	pod.Home.StartBarred("--announce-ip=127.0.0.2")
+	copied("as it has another address")
+	pod.Home.Stop(syscall.SIGTERM)
+	must(t, os.Remove(pod.Home.Folder()+".conf"))
+	pod.Home.StartBarred("--announce-ip=127.0.0.2")
+	copied("as it is in another pod")
+}
+
+// The one at the address that a replica knew may be another by now.
+func TestAReplicaThatIsStartedFindsItsPrimaryByName(t *testing.T) {
+	pod := led(t)
+	pod.Guest.Start()
+	pod.Guest.Do("CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(pod.Home.Port))
+	primary := pod.Home.Do("CLUSTER", "MYID")
+	pod.Guest.Until(primary, "CLUSTER", "NODES")
+	pod.Guest.Do("CLUSTER", "REPLICATE", primary)
+	pod.Guest.Until("master_link_status:up", "INFO", "replication")
+	pod.Guest.Stop(syscall.SIGTERM)
+	pod.Home.Stop(syscall.SIGTERM)
+
+	pod.Guest.Start()
+	pod.Guest.Until(primary+" :0@0", "CLUSTER", "NODES")
+	pod.Home.Start()
+	pod.Guest.Until("master_link_status:up", "INFO", "replication")
+	if value := pod.Guest.Do("CLUSTER", "COUNTKEYSINSLOT", "15495"); value != "1" {
+		t.Errorf("expected the replica to have the key that its primary has, got %s", value)
+	}
+}
+
 func TestAnImageWithoutAServerIsNamedAsSuch(t *testing.T) {
 	pod := redistest.New(t)
 	pod.Path = t.TempDir()

@@ -32,14 +32,18 @@ func newUsers(s redissecrets.Secrets) (users, error) {
 func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
 
 // directives are the users, and the one as which a replica logs in at its primary.
-func (u users) directives() []directive {
+func (u users) directives(stranger bool) []directive {
 	names := []string{"default", u.name}
 	var out []directive
 	for _, name := range slices.Compact(names) {
 		out = append(out, directive{"user", acl(name, u.accepted, redissecrets.UserRules())})
 	}
+	rules := redissecrets.SystemRules()
+	if stranger {
+		rules = append(rules, "-psync", "-sync")
+	}
 	return append(out,
-		directive{"user", acl(redissecrets.System, []string{redissecrets.Hash(u.password)}, redissecrets.SystemRules())},
+		directive{"user", acl(redissecrets.System, []string{redissecrets.Hash(u.password)}, rules)},
 		directive{"masteruser", redissecrets.System},
 		directive{"masterauth", quote(u.password)})
 }

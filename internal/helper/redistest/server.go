@@ -31,8 +31,16 @@ type Server struct {
 	process *exec.Cmd
 }
 
-// Start runs the helper, which becomes the server, and waits until that answers.
+// Start runs the helper, which becomes the server, waits until that answers, and lets replicas copy it, as the operator
+// does.
 func (s *Server) Start(flags ...string) {
+	s.pod.Helper()
+	s.StartBarred(flags...)
+	s.Do("ACL", "SETUSER", redissecrets.System, "+psync", "+sync")
+}
+
+// StartBarred is Start without the last.
+func (s *Server) StartBarred(flags ...string) {
 	s.pod.Helper()
 	s.Launch(flags...)
 	s.Eventually("the server answers", func() error {
