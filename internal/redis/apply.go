@@ -72,11 +72,24 @@ func (s SetEpoch) apply(ctx context.Context, store Store) error {
 
 func (s AssignSlots) apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Slots)) {
+		var commands []Command
+		if s.Outrank {
+			commands = append(commands, clusterCommand("BUMPEPOCH"))
+		}
 		command := clusterCommand("ADDSLOTSRANGE")
 		for _, r := range s.Slots[address] {
 			command = append(command, r.First, r.Last)
 		}
-		if _, err := store.Do(ctx, address, command); err != nil {
+		if _, err := store.Do(ctx, address, append(commands, command)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Admit) apply(ctx context.Context, store Store) error {
+	for _, address := range s.At {
+		if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 			return err
 		}
 	}

@@ -13,15 +13,15 @@ import (
 // else. It waits for the election as TakeLead does.
 func (s ForceFailover) apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
+	primary, _ := status.Peer(status.PrimaryID) // without an address where another process has it
 	switch {
 	case err != nil:
 		return err
 	case status.Role == Primary:
 		return nil
-	case !status.Unlinked:
+	case !status.Unlinked && primary.Address != "" || status.LinkUp:
 		return fmt.Errorf("%s has been connected to its primary since", s.Address)
 	}
-	primary, _ := status.Peer(status.PrimaryID)
 	held, err := holds(ctx, store, s.Address, primary.Slots)
 	if err != nil {
 		return err

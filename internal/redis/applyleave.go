@@ -25,17 +25,25 @@ func (s Forget) apply(ctx context.Context, store Store) error {
 // apply takes the process out only if it holds no key now, whatever its role: a reset has
 // a replica drop all that it holds.
 func (s ResetEmpty) apply(ctx context.Context, store Store) error {
-	status, err := store.Status(ctx, s.Address)
+	return reset(ctx, store, s.Address, s.ID, "SOFT")
+}
+
+func (s Renew) apply(ctx context.Context, store Store) error {
+	return reset(ctx, store, s.Address, s.ID, "HARD")
+}
+
+func reset(ctx context.Context, store Store, address, id, how string) error {
+	status, err := store.Status(ctx, address)
 	if err != nil {
 		return err
 	}
-	if status.ID != s.ID {
-		return fmt.Errorf("%s is %s by now, and not %s", s.Address, status.ID, s.ID)
+	if status.ID != id {
+		return fmt.Errorf("%s is %s by now, and not %s", address, status.ID, id)
 	}
 	if status.Keys > 0 || len(status.Slots) > 0 {
-		return fmt.Errorf("%s holds %d keys and %d slots", s.Address, status.Keys, status.Slots.Len())
+		return fmt.Errorf("%s holds %d keys and %d slots", address, status.Keys, status.Slots.Len())
 	}
-	_, err = store.Do(ctx, s.Address, clusterCommand("RESET", "SOFT"))
+	_, err = store.Do(ctx, address, clusterCommand("RESET", how))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 )
@@ -21,7 +22,7 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	if status.Loading {
 		return status, nil
 	}
-	questions := []Command{clusterCommand("INFO"), clusterCommand("NODES")}
+	questions := []Command{clusterCommand("INFO"), clusterCommand("NODES"), {"ACL", "DRYRUN", r.Credentials().User, "PSYNC", "?", -1}}
 	if status.Version.HasJobs() {
 		questions = append(questions, clusterCommand("GETSLOTMIGRATIONS"))
 	}
@@ -33,7 +34,8 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	if err != nil {
 		return NodeStatus{Err: err}, err
 	}
-	if err := errors.Join(status.join(text(answers[0]), text(answers[1])), status.joinJobs(answers[2:])); err != nil {
+	status.Barred = text(answers[2]) != "OK"
+	if err := errors.Join(status.join(text(answers[0]), text(answers[1])), status.joinJobs(answers[3:])); err != nil {
 		err = fmt.Errorf("%s: %w", address, err)
 		return NodeStatus{Err: err}, err
 	}
@@ -76,6 +78,7 @@ func parseInfo(text string) NodeStatus {
 	}
 	if info["role"] == "slave" {
 		status.Offset = number("slave_repl_offset")
+		status.Source = net.JoinHostPort(info["master_host"], info["master_port"])
 		status.Unlinked = !status.LinkUp && info["master_link_down_since_seconds"] == "-1"
 	}
 	return status

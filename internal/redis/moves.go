@@ -65,6 +65,7 @@ func (m *moves) stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.cancel != nil {
+		m.last.Stopping = true
 		m.cancel()
 	}
 }

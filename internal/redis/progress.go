@@ -19,6 +19,8 @@ type Progress struct {
 	// Keys and Bytes are what has been moved so far, and Estimate is the step's of all bytes.
 	Keys, Bytes, Estimate int64
 	Began                 time.Time
+	// Stopping tells that it was told to end, and has yet to.
+	Stopping bool
 	// Ended tells that nothing is moved any more: all has been, or Err tells why not.
 	Ended   bool
 	EndedAt time.Time

@@ -33,7 +33,17 @@ type Introduce struct{ Meetings []Meeting }
 type SetEpoch struct{ Epochs map[string]uint64 }
 
 // AssignSlots gives slots that nobody claims to primaries, by address.
-type AssignSlots struct{ Slots map[string]Slots }
+type AssignSlots struct {
+	Slots map[string]Slots
+	// Outrank tells that others had them, whose data is given up. Of two that claim a slot servers believe the one with
+	// the greater epoch: without one a former owner that comes back late would win, and what was written since be dropped.
+	Outrank bool
+}
+
+// Admit lets replicas copy processes, by address. A replica copies whoever is at the address that its primary had, and
+// never asks who that is: if it is another server by now, the data that it copies is another's, and its own is gone, which
+// may be the last there is. So a server that is new, or at a new address, is started such that nobody may copy it.
+type Admit struct{ At []string }
 
 // Replicate has a process follow a primary. What it held before is gone.
 type Replicate struct {
@@ -52,7 +62,7 @@ type Takeover struct{ Address string }
 // ForceFailover has a replica ask the others for their votes without waiting for its primary, which
 // is gone (Redis: CLUSTER FAILOVER FORCE). It is for one that was restarted since it saw the primary
 // last: such a one does not ask by itself, however long it is waited for (Redis:
-// cluster-replica-validity-factor).
+// cluster-replica-validity-factor). Nor does one whose primary's address another process has.
 type ForceFailover struct{ Address string }
 
 // Forget has processes, by address, strike one from their tables.
@@ -72,6 +82,10 @@ type CancelMove struct {
 
 // ResetEmpty has a process without keys forget the cluster, so that it can leave it.
 type ResetEmpty struct{ Address, ID string }
+
+// Renew has a process that was in a cluster, and was taken out, be another one. Servers do not hear again of one that they
+// forgot less than a minute ago (cluster.c, CLUSTER_BLACKLIST_TTL), and Valkey not even if they are introduced.
+type Renew struct{ Address, ID string }
 
 // End is one end of a move.
 type End struct{ Address, ID string }
@@ -114,6 +128,8 @@ func (s AssignSlots) String() string {
 	return fmt.Sprintf("assign slots to %d primaries", len(s.Slots))
 }
 
+func (s Admit) String() string { return "let replicas copy " + strings.Join(s.At, ", ") }
+
 func (s Replicate) String() string {
 	return fmt.Sprintf("have %s replicate %s", s.Address, s.PrimaryID)
 }
@@ -135,6 +151,8 @@ func (s CancelMove) String() string {
 }
 
 func (s ResetEmpty) String() string { return "take " + s.Address + " out of the cluster" }
+
+func (s Renew) String() string { return "have " + s.Address + " be a new process" }
 
 func (s MoveSlots) String() string {
 	n := 0

@@ -60,6 +60,10 @@ type NodeStatus struct {
 	// Unlinked tells that a replica has not been connected to its primary since it was started.
 	// What it holds is what it read from disk, and by itself it is not elected.
 	Unlinked bool
+	// Source is the address that a replica copies: that of its primary, for all that it knows. Servers do not ask who is there.
+	Source string
+	// Barred tells that nobody may copy the process yet: see Admit.
+	Barred bool
 	// Offset is how much of the stream of writes it has written, or received: in bytes.
 	Offset int64
 	// Slots are those that it claims for itself. A replica claims none.

@@ -35,7 +35,7 @@ func (n *node) do(command redis.Command) (any, error) {
 	}
 	known := map[string]func([]string) (any, error){
 		"PING": n.ping, "ROLE": n.role, "MEMORY": n.usage, "MIGRATE": n.migrate, "ACL": n.acl, "CONFIG": n.configure,
-		"MYID": n.myID, "MEET": n.meet, "SET-CONFIG-EPOCH": n.setEpoch, "REPLICATE": n.replicate, "FAILOVER": n.failover,
+		"MYID": n.myID, "MEET": n.meet, "SET-CONFIG-EPOCH": n.setEpoch, "BUMPEPOCH": n.bumpEpoch, "REPLICATE": n.replicate, "FAILOVER": n.failover,
 		"FORGET": n.forget, "RESET": n.reset, "ADDSLOTSRANGE": n.addSlots, "SETSLOT": n.setSlot,
 		"INFO": n.info, "MIGRATESLOTS": n.migrateSlots, "GETSLOTMIGRATIONS": n.getSlotMigrations,
 		"COUNTKEYSINSLOT": n.countKeys, "GETKEYSINSLOT": n.getKeys,
@@ -72,6 +72,19 @@ func (n *node) setEpoch(args []string) (any, error) {
 	n.epoch, _ = strconv.ParseUint(args[0], 10, 64) // a test would see it
 	n.current = max(n.current, n.epoch)
 	return "OK", nil
+}
+
+// bumpEpoch leaves one that has the greatest epoch of all as it is.
+func (n *node) bumpEpoch([]string) (any, error) {
+	most := n.current
+	for _, p := range n.peers {
+		most = max(most, p.epoch)
+	}
+	if n.epoch != 0 && n.epoch == most {
+		return "STILL", nil
+	}
+	n.bump()
+	return "BUMPED", nil
 }
 
 func (n *node) replicate(args []string) (any, error) {
@@ -135,7 +148,7 @@ func (n *node) forget(args []string) (any, error) {
 	return "OK", nil
 }
 
-func (n *node) reset([]string) (any, error) {
+func (n *node) reset(args []string) (any, error) {
 	if n.primary == "" && len(n.data) > 0 {
 		n.world.violated(n.Cluster, "%s was to be reset, and is a primary with %d keys", n.Address, len(n.data))
 		return nil, refuse("ERR CLUSTER RESET can't be called with master nodes containing keys")
@@ -148,5 +161,9 @@ func (n *node) reset([]string) (any, error) {
 	clear(n.peers)
 	n.meets = nil
 	n.heard()
+	if args[0] == "HARD" {
+		n.world.made++
+		n.id, n.current, n.epoch = newID(n.world.made), 0, 0
+	}
 	return "OK", nil
 }

@@ -31,7 +31,8 @@ func (w *World) gossip(cluster string) {
 	w.judge(cluster, nodes)
 }
 
-// greet has whoever it was told of know it, and it them: a MEET is answered by anybody.
+// greet has whoever it was told of know it, and it them: a MEET is answered by anybody, but for Valkey by who has forgotten
+// it a moment ago.
 func (n *node) greet() {
 	for _, address := range n.meets {
 		other := n.world.running[address]
@@ -40,6 +41,9 @@ func (n *node) greet() {
 		}
 		if other.Cluster != n.Cluster {
 			n.world.violated(n.Cluster, "%s was introduced to %s of cluster %s", n.Address, address, other.Cluster)
+			continue
+		}
+		if now := time.Now(); now.Before(n.banned[other.id]) || now.Before(other.banned[n.id]) {
 			continue
 		}
 		n.know(other)
@@ -55,6 +59,9 @@ func (n *node) know(other *node) {
 		n.peers[other.id] = p
 	}
 	p.address = other.Address
+	if p.id == n.primary {
+		n.source = p.address
+	}
 }
 
 // call asks all that it knows how they are. Only who knows the caller listens to it.
@@ -100,6 +107,9 @@ func (n *node) hearOfOthers(other *node) {
 			n.meets = append(n.meets, p.address)
 		case n.reach(mine) == nil:
 			mine.address = p.address
+			if mine.id == n.primary {
+				n.source = p.address
+			}
 		}
 	}
 }
@@ -176,12 +186,24 @@ func (n *node) catchUp() {
 	if p != nil && p.primary != "" && p.primary != n.id && n.peers[p.primary] != nil { // it follows another itself by now
 		n.primary = p.primary
 		p = n.peers[n.primary]
+		n.source = n.addressOf(n.primary)
 	}
 	if p == nil || n.reach(p) == nil || n.reach(p).primary != "" {
 		n.synced, n.looks = false, 0
+		n.copyStranger()
 		return
 	}
-	if !n.synced && n.looks >= n.world.SyncLooks {
+	if !n.synced && !n.reach(p).barred && n.looks >= n.world.SyncLooks {
 		n.copy(n.reach(p))
 	}
+}
+
+// copyStranger has a replica copy who is at the address of its primary by now, as servers do: they never ask who that is.
+func (n *node) copyStranger() {
+	other := n.world.running[n.source]
+	if other == nil || other.Cluster != n.Cluster || other.id == n.primary || other.primary != "" || other.barred {
+		return
+	}
+	n.world.violated(n.Cluster, "%s copied %s, which has the address of its primary %s", n.Address, other.Address, n.primary)
+	n.copy(other)
 }

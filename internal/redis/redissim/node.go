@@ -23,6 +23,9 @@ type node struct {
 	synced bool
 	linked bool
 	looks  int
+	// barred tells that nobody may copy it yet, and source is the address of whom a replica copies.
+	barred bool
+	source string
 	// silent are the peers that cannot be reached, and since when; meets are addresses of whoever it
 	// was told of and has not reached yet; banned, by ID, who is not to be heard of again until then.
 	silent map[string]time.Time
@@ -55,10 +58,12 @@ type peer struct {
 func (w *World) newFolder(cluster string) *folder {
 	w.made++
 	return &folder{
-		cluster: cluster, id: fmt.Sprintf("%040x", w.made), peers: map[string]*peer{}, data: map[string]written{},
+		cluster: cluster, id: newID(w.made), peers: map[string]*peer{}, data: map[string]written{},
 		migrating: map[int]string{}, importing: map[int]string{},
 	}
 }
+
+func newID(n int) string { return fmt.Sprintf("%040x", n) }
 
 // heard has it begin without a memory of who could not be reached.
 func (n *node) heard() { n.silent, n.banned = map[string]time.Time{}, map[string]time.Time{} }
@@ -107,8 +112,17 @@ func (n *node) ok() bool {
 func (n *node) follow(id string) {
 	n.slots.takeAll(n.slots)
 	n.primary, n.synced, n.linked, n.looks = id, false, false, 0
+	n.source = n.addressOf(id)
 	clear(n.migrating)
 	clear(n.importing)
+}
+
+// addressOf is where it knows a peer to be, "" for nowhere.
+func (n *node) addressOf(id string) string {
+	if p := n.peers[id]; p != nil {
+		return p.address
+	}
+	return ""
 }
 
 // promote has it take the place of its primary.

@@ -22,6 +22,7 @@ func (n *node) status() redis.NodeStatus {
 		Keys: int64(len(n.data)), Dataset: n.bytes(), MaxMemory: n.MaxMemory,
 	}
 	out.UsedMemory = out.Dataset + idle
+	out.Barred, out.Source = n.barred, n.source
 	if n.primary != "" {
 		out.Role, out.PrimaryID, out.LinkUp, out.Unlinked = redis.Replica, n.primary, n.synced, !n.linked
 	}

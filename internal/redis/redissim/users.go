@@ -13,7 +13,7 @@ var settings = map[string]bool{
 	"maxmemory-policy": true, "timeout": true, "hz": true, "slowlog-max-len": true, "maxclients": true, "databases": false, "io-threads": false,
 }
 
-// acl is ACL SETUSER, of which only passwords mean anything here.
+// acl is ACL SETUSER, of which only passwords mean anything here, and that replicas may copy it.
 func (n *node) acl(args []string) (any, error) {
 	if args[0] != "SETUSER" {
 		return nil, refuse("ERR unknown subcommand '%s'. Try ACL HELP.", args[0])
@@ -23,6 +23,8 @@ func (n *node) acl(args []string) (any, error) {
 		switch hash, isHash := strings.CutPrefix(rule, "#"); {
 		case rule == "resetpass":
 			n.users[user] = nil
+		case rule == "+psync":
+			n.barred = false
 		case isHash && !slices.Contains(n.users[user], hash):
 			n.users[user] = append(slices.Clone(n.users[user]), hash)
 		}

@@ -69,7 +69,10 @@ func (w *World) Run(p Process) {
 		w.folders[p.Volume] = n.folder
 	}
 	n.heard()
-	w.end(w.running[p.Address])
+	before := w.running[p.Address]
+	n.barred = before == nil || before.folder != n.folder
+	n.source = "" // it has dropped the address that it knew: see internal/helper/redisserver
+	w.end(before)
 	w.running[p.Address] = n
 	w.pods[p.Pod] = append(w.pods[p.Pod], n)
 	w.clusters[p.Cluster] = append(w.clusters[p.Cluster], n)

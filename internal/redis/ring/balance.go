@@ -22,13 +22,8 @@ func pause(failures int) time.Duration {
 // balance moves slots so that every shard of the ring has as many as any other, give or take
 // one, and nobody else has any.
 func balance(f *facts) verdict {
-	var leaders []*proc
-	for i := range f.ring.Nodes {
-		if leader := f.leader(i); leader != nil {
-			leaders = append(leaders, leader)
-		}
-	}
-	if len(leaders) < f.ring.Nodes {
+	leaders, all := f.shards()
+	if !all {
 		return f.waitToDrain()
 	}
 	moves := f.moves(leaders)
@@ -44,6 +39,29 @@ func balance(f *facts) verdict {
 		plan.Bytes += f.weight(move)
 	}
 	return take(plan, "%s, about %s, for %d pods to have as many each", plan, size(plan.Bytes), f.ring.Nodes)
+}
+
+// shards are the leaders of those of the ring, and whether each has one.
+func (f *facts) shards() (leaders []*proc, all bool) {
+	for i := range f.ring.Nodes {
+		if leader := f.leader(i); leader != nil {
+			leaders = append(leaders, leader)
+		}
+	}
+	return leaders, len(leaders) == f.ring.Nodes
+}
+
+// ToMove is how many slots are not where the ring has them; false while that cannot be said, as a shard has no primary.
+func ToMove(view redis.View, wanted Ring) (slots int, known bool) {
+	f := survey(view, wanted)
+	leaders, all := f.shards()
+	if !all || view.Err != nil {
+		return 0, false
+	}
+	for _, move := range f.moves(leaders) {
+		slots += move.Slots.Len()
+	}
+	return slots, true
 }
 
 // mostFailures in a row have slots go by their keys, whatever they failed by.
@@ -128,7 +146,10 @@ func (f *facts) mayMove(moves []redis.Move) verdict {
 		return refuse(Agreement, "slots are not moved now: %s", reason)
 	}
 	for _, move := range moves {
-		to := f.byID[move.To.ID]
+		from, to := f.byID[move.From.ID], f.byID[move.To.ID]
+		if from.yields || to.yields {
+			return refuse(Moving, "slots are not moved between %s and %s: one is about to be stopped", from, to)
+		}
 		if !to.status.ClusterOK { // for 2 s from its start (Redis: CLUSTER_WRITABLE_DELAY) it would refuse clients
 			return refuse(Serving, "slots are not moved to %s before it holds the cluster to be up", to)
 		}

@@ -25,6 +25,8 @@ func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 		return j.setEpoch(step)
 	case redis.AssignSlots:
 		return j.assign(step)
+	case redis.Admit:
+		return j.admit(step)
 	case redis.Replicate:
 		return j.replicate(step)
 	case redis.TakeLead:
@@ -41,6 +43,10 @@ func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 		return j.move(step)
 	case redis.ResetEmpty:
 		return j.reset(step)
+	case redis.Renew:
+		if !j.Nodes[step.Address].Fresh() {
+			return step.Address + " is in a cluster, or holds something"
+		}
 	}
 	return ""
 }
@@ -163,6 +169,17 @@ func (j judge) formed() bool {
 		}
 	}
 	return false
+}
+
+func (j judge) admit(step redis.Admit) string {
+	for _, address := range step.At {
+		for _, status := range j.answering() {
+			if status.Role == redis.Replica && status.Source == address && status.PrimaryID != j.Nodes[address].ID {
+				return "the replica of another would copy " + address
+			}
+		}
+	}
+	return ""
 }
 
 func (j judge) replicate(step redis.Replicate) string {

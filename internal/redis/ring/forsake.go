@@ -116,5 +116,5 @@ func (f *facts) reassign(given redis.Slots) verdict {
 	if len(out) == 0 {
 		return halt(Unowned, "slots %s are given up, and wait for a primary of their shard", brief(given))
 	}
-	return take(redis.AssignSlots{Slots: out}, "give out slots %s without the data that they had", brief(given))
+	return take(redis.AssignSlots{Slots: out, Outrank: true}, "give out slots %s without the data that they had", brief(given))
 }

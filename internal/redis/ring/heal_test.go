@@ -126,3 +126,33 @@ func TestAHomeThatIsAboutToBeStoppedHandsOverAndDoesNotTakeTheLeadBack(t *testin
 		"others go home meanwhile": {world: yields(3, func(w *world) { w.promote("g1", "h0") }), step: "have 10.0.0.1:6379 take the lead by agreement"},
 	})
 }
+
+func TestAProcessIsCopiedOnlyByWhoTakesItForWhomItIs(t *testing.T) {
+	barred := func(w *world, names string) {
+		for _, p := range w.p(names) {
+			p.Barred = true
+		}
+	}
+	expect(t, map[string]situation{
+		"new ones before they have anything": {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2"); barred(w, "h0 g0 h1 g1 h2 g2") },
+			step: "let replicas copy 10.0.0.1:6379, 10.0.0.1:6380, 10.0.0.2:6379, 10.0.0.2:6380, 10.0.0.3:6379, 10.0.0.3:6380"},
+		"one that has moved": {world: formed(3), do: func(w *world) { barred(w, "h1") }, step: "let replicas copy 10.0.0.2:6379"},
+		"not while the replica of who was there before would take it for that": {world: formed(3), do: func(w *world) {
+			w.wipe("h0")
+			w.join("h0")
+			barred(w, "h0")
+		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 0, which has the address of its primary id-h0 by now"},
+		"nor where another has taken the address": {world: formed(3), do: func(w *world) {
+			w.kill("h0 g0")
+			w.one("g1").Source = "10.0.0.3:6379"
+			barred(w, "h2")
+		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
+		"and nobody waits for an election that never comes": {world: formed(3), do: func(w *world) {
+			w.wipe("h0")
+			w.join("h0")
+			barred(w, "h0")
+			w.one("g1").LinkUp = false
+			w.ghosts[0].Address, w.ghosts[0].Failed = "", false
+		}, step: "have 10.0.0.2:6380 be elected"},
+	})
+}

@@ -12,6 +12,20 @@ import (
 // mostMeetings are in one step.
 const mostMeetings = 200
 
+// renew has one that comes back after it left be a new process: the others may not hear of the one that it was.
+func renew(f *facts) verdict {
+	if len(f.leaders()) == 0 { // one that is being made
+		return verdict{}
+	}
+	var out verdict
+	for _, p := range f.answering() {
+		if p.status.Fresh() && !f.leaves(p) && p.status.CurrentEpoch > 0 {
+			out.add(take(redis.Renew{Address: p.Address, ID: p.id()}, "have %s, which left before, be a new process", p))
+		}
+	}
+	return out
+}
+
 // members are those that shall know each other. One that leaves and has been taken out
 // already stays apart.
 func (f *facts) members() []*proc {

@@ -44,7 +44,7 @@ func TestAReplicaThatWasRestartedLeadsOnceNobodyCanHaveMore(t *testing.T) {
 	expect(t, map[string]situation{
 		"it is elected by order, as it would not ask by itself": {world: restarted(3), step: "have 10.0.0.2:6380 be elected"},
 		"not while its primary may still run": {world: formed(3), do: func(w *world) { w.restart("g1"); w.kill("h0") },
-			refused: ring.Fenced, words: "the guest of pod 1 has a copy, but was restarted and may lack the last writes: it may not lead before the home of pod 0 answers, or is gone for certain"},
+			refused: ring.Fenced, words: "the guest of pod 1 has a copy, but may lack the last writes: it may not lead before the home of pod 0 answers, or is gone for certain"},
 		"nor while anybody else may, who may be it": {world: restarted(3), do: func(w *world) { w.kill("g2") }, refused: ring.Fenced, words: "the guest of pod 2"},
 		"but when the pod is gone":                  {world: formed(3), do: func(w *world) { w.restart("g1"); w.gone(0) }, step: "have 10.0.0.2:6380 be elected"},
 		"one that saw its primary asks by itself": {world: formed(3), do: func(w *world) { w.wipe("h0"); w.join("h0") },
@@ -103,6 +103,9 @@ func TestGivenUpSlotsGoToTheShardsThatTheyAreOf(t *testing.T) {
 	w.one("h2").Slots = redis.Slots{{First: 12000, Last: 16383}}
 	step, _ := ring.Next(w.view(), w.ring)
 	got, _ := step.(redis.AssignSlots)
+	if !got.Outrank {
+		t.Errorf("expected the new owners to outrank those of before, got %+v", step)
+	}
 	if len(got.Slots) != 2 || got.Slots["10.0.0.1:6379"].String() != "0-5460" || got.Slots["10.0.0.3:6379"].String() != "10923-11999" {
 		t.Errorf("expected the empty primary and the one that lacks some of its slots to get them, got %v", step)
 	}
@@ -173,5 +176,29 @@ func TestSlotsOfWhoHoldsTheClusterToBeDownAreRefusedAndNothingElse(t *testing.T)
 		if loss := ring.Missing(view, w.ring); name != "one that does not answer" && len(loss.Slots)+len(ring.Unserved(view, w.ring)) > 0 {
 			t.Errorf("%s: expected no slots to be lost or without an owner, got %v", name, loss)
 		}
+	}
+}
+
+func TestSlotsWhoseOwnerAPrimaryDoesNotKnowAreTold(t *testing.T) {
+	for name, test := range map[string]struct {
+		do        func(*world)
+		slots, by string
+	}{
+		"all know all":                    {do: func(*world) {}},
+		"somebody has forgotten an owner": {func(w *world) { w.one("h2").alone = true }, "10923-16383", "the home of pod 0"},
+		"while slots are moved": {func(w *world) {
+			w.one("h2").alone = true
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+		}, "", ""},
+		"a replica knows nobody":                    {func(w *world) { w.one("g2").alone = true }, "", ""},
+		"they are held to be those of who had them": {func(w *world) { w.promote("g1", "h0"); w.one("g1").heard = even(2, 3) }, "0-5460", "the home of pod 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := formed(3)
+			test.do(w)
+			if slots, by := ring.Unheard(w.view(), w.ring); slots.String() != test.slots || by != test.by {
+				t.Errorf("expected slots %q of which %q has not heard, got %q and %q", test.slots, test.by, slots, by)
+			}
+		})
 	}
 }

@@ -3,7 +3,11 @@
 
 package ring
 
-import "github.com/opcrew/opcrew/internal/redis"
+import (
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/redis"
+)
 
 // rule looks at one thing that may have to be done.
 type rule func(*facts) verdict
@@ -14,7 +18,9 @@ func rules() []rule {
 		seen,      // nothing is done on an old view
 		distinct,  // nor while it is not known who is who
 		create,    // number the processes of a new cluster
+		renew,     // who was in the cluster before
 		introduce, // whoever does not know where another is
+		admit,     // who may be copied by replicas
 		takeover,  // shards that cannot be had back by an election
 		forsake,   // primaries whose data the user has given up
 		assign,    // the slots of a new cluster, and those that were given up
@@ -73,13 +79,35 @@ func moving(f *facts) verdict {
 		return f.jobs()
 	}
 	move := f.view.Move
-	if move.Goal != f.ring.Nodes {
-		return take(redis.StopMove{}, "stop a move to %d pods, as %d are wanted", move.Goal, f.ring.Nodes)
+	if move.Stopping {
+		return halt(Moving, "slots are moved: %d of %d, and the move is about to stop", move.Moved, move.Slots)
 	}
-	if move.BytesPerSecond != f.ring.Rate {
-		return take(redis.StopMove{}, "stop a move of slots, as another rate is wanted")
+	if reason := f.stops(move); reason != "" {
+		return take(redis.StopMove{}, "stop a move of slots: %s", reason)
 	}
 	return halt(Moving, "slots are moved: %d of %d", move.Moved, move.Slots)
+}
+
+// stops tells why a move of slots is to end before all are moved; "" if it is not. What one may have to wait for that has
+// a replica only, or leads where it shall not, takes moments, and a move may take hours: it is taken up again then.
+func (f *facts) stops(move *redis.Progress) string {
+	switch {
+	case move.Goal != f.ring.Nodes:
+		return fmt.Sprintf("it is for %d pods, and %d are wanted", move.Goal, f.ring.Nodes)
+	case move.BytesPerSecond != f.ring.Rate:
+		return "another rate is wanted"
+	}
+	for _, p := range f.leaders() {
+		if p.yields && p.open() {
+			return fmt.Sprintf("%s is about to be stopped", p)
+		}
+	}
+	for _, look := range []rule{failback, handover, replicate} {
+		if found := look(f); found.step != nil {
+			return found.doing + " first"
+		}
+	}
+	return ""
 }
 
 // jobs waits for those of the servers that nobody here waits for: whoever began them may be gone.

@@ -141,8 +141,9 @@ func TestProcessesThatMovedAreIntroduced(t *testing.T) {
 
 func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 	expect(t, map[string]situation{
-		"a failback": {world: formed(3), do: func(w *world) {
-			w.promote("g1", "h0")
+		"pods that leave": {world: formed(3), do: func(w *world) {
+			w.add()
+			w.join("h3 g3")
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
 		}, refused: ring.Moving, words: "4 of 10"},
 		"but a wish for another number of pods ends it": {world: formed(3), do: func(w *world) {
@@ -152,6 +153,26 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 			w.ring.Rate = 1000
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
 		}, step: "stop moving slots"},
+		"and for a shard that lacks its replica, which may not wait for hours": {world: formed(3), do: func(w *world) {
+			w.wipe("g0")
+			w.join("g0")
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+		}, step: "stop moving slots"},
+		"and for a home that is to lead again": {world: formed(3), do: func(w *world) {
+			w.promote("g1", "h0")
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+		}, step: "stop moving slots"},
+		"and where an end is about to be stopped": {world: formed(3), do: func(w *world) {
+			w.open(5, "h0", "h1")
+			w.ring.Pods[0].Yields = true
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+		}, step: "stop moving slots"},
+		"but once only": {world: formed(3), do: func(w *world) {
+			w.ring.Rate = 1000
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4, Stopping: true}
+		}, refused: ring.Moving, words: "4 of 10, and the move is about to stop"},
+		"an end that is about to be stopped gets no slots": {world: ringed(), do: func(w *world) { w.ring.Pods[3].Yields = true; w.one("g4").LinkUp = false },
+			refused: ring.Moving, words: "one is about to be stopped"},
 		"but not the rate that it has": {world: formed(3), do: func(w *world) {
 			w.ring.Rate = 1000
 			w.move = &redis.Progress{Goal: 3, BytesPerSecond: 1000, Slots: 10, Moved: 4}

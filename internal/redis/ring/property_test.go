@@ -32,8 +32,8 @@ func TestNoViewLeadsToAForbiddenStep(t *testing.T) {
 		}
 	}
 	for _, step := range []redis.Step{
-		redis.SetEpoch{}, redis.Introduce{}, redis.AssignSlots{}, redis.Replicate{}, redis.TakeLead{}, redis.Takeover{},
-		redis.ForceFailover{}, redis.Forget{}, redis.CancelMove{}, redis.MoveSlots{}, redis.StopMove{}, redis.ResetEmpty{},
+		redis.SetEpoch{}, redis.Introduce{}, redis.AssignSlots{}, redis.Admit{}, redis.Replicate{}, redis.TakeLead{}, redis.Takeover{},
+		redis.ForceFailover{}, redis.Forget{}, redis.CancelMove{}, redis.MoveSlots{}, redis.StopMove{}, redis.ResetEmpty{}, redis.Renew{},
 	} {
 		if name := reflect.TypeOf(step).Name(); seen[name] == 0 {
 			t.Errorf("expected some of %d views to lead to %s, so that it is tried here: %v", seeds, name, seen)
@@ -108,7 +108,7 @@ func (w *world) drain() {
 func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or two each
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)
-	switch r.IntN(25) {
+	switch r.IntN(26) {
 	case 0, 1:
 		p.down = true
 	case 2, 3:
@@ -146,6 +146,7 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 		}
 	case 18:
 		p.alone = true
+		p.CurrentEpoch = r.Uint64N(2)
 	case 19:
 		w.move = &redis.Progress{Goal: w.ring.Nodes + r.IntN(2), Slots: 9, Ended: r.IntN(2) == 0}
 	case 20, 21:
@@ -156,6 +157,11 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 		w.ring.Forsaken = redis.SlotsOf(append(w.ring.Forsaken.Numbers(), p.Slots.Numbers()...)...)
 	case 24:
 		w.ring.Pods[r.IntN(len(w.ring.Pods))].Yields = true
+	case 25:
+		p.Barred = true
+		if q.Role == redis.Replica && r.IntN(2) == 0 {
+			q.Source = p.address
+		}
 	}
 }
 

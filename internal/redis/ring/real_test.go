@@ -37,6 +37,22 @@ func TestAClusterIsScaledOutAndInUnderWritesAndNobodyNotices(t *testing.T) {
 	w.spotless()
 }
 
+func TestAPodThatLeftComesBackAtOnceAndNobodyNotices(t *testing.T) {
+	o := operate(t, 4)
+	o.settled(soon)
+	w := o.write()
+	left := o.pods[3]
+	o.scale(3)
+	o.settled(later)
+	o.shrink()
+	o.restart(loopback.Host(), left.servers()...)
+	o.mu.Lock()
+	o.pods, o.nodes = append(o.pods, left), 4
+	o.mu.Unlock()
+	o.settled(later)
+	w.spotless()
+}
+
 func TestAllComeBackAtOtherAddresses(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)

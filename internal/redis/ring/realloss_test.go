@@ -5,6 +5,7 @@ package ring_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,62 @@ func TestAShardThatIsLostIsGivenUpWhenTheUserSaysSo(t *testing.T) {
 	}
 }
 
+func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
+	o, w := written(t)
+	home := o.pods[0].home
+	o.kill(home)
+	home.wipe(t)
+	o.restart(o.host(0), home) // at once: nobody has missed it yet
+	o.settled(soon)
+	o.tookSteps("be elected in the place of a lost primary", "take the lead by agreement")
+	o.keeps(w)
+}
+
+func TestAReplicaDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
+	o, w := written(t)
+	was := o.host(0)
+	for _, p := range o.pods {
+		o.kill(p.servers()...)
+	}
+	o.unplace(0)
+	o.restart(o.host(1), o.pods[1].servers()...)
+	o.restart(was, o.pods[2].servers()...)
+	o.await(soon, "it to be told", refuses(ring.Misled))
+	time.Sleep(5 * time.Second) // in which it tries to
+	o.restart(loopback.Host(), o.pods[0].servers()...)
+	o.settled(soon)
+	o.keeps(w)
+}
+
+func TestAPrimaryThatWasGivenUpAndComesBackLateDoesNotWinOverWhatWasWrittenSince(t *testing.T) {
+	o, _ := written(t)
+	home, guest := o.pods[0].home, o.pods[1].guest
+	o.kill(home, guest)
+	late := home.dir
+	home.dir = filepath.Join(t.TempDir(), "new")
+	home.wipe(t)
+	guest.wipe(t)
+	o.restart(o.host(0), home)
+	o.restart(o.host(1), guest)
+	o.await(soon, "the loss to be told", refuses(ring.Lost))
+	o.forsake(redis.Slots{{First: 0, Last: 5460}})
+	o.settled(soon)
+	client := o.client()
+	for i := range 50 {
+		if err := client.RPush(t.Context(), "{mid}since", i).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Second) // until the replica has them
+	o.kill(home)
+	home.dir = late
+	o.restart(o.host(0), home)
+	o.settled(soon)
+	if n, err := o.client().LLen(t.Context(), "{mid}since").Result(); err != nil || n != 50 {
+		t.Errorf("expected the 50 items that were written since to be kept, got %d (%v)", n, err)
+	}
+}
+
 func TestNobodyIsForcedToLeadWhoHasNoDataOrMayAskByItself(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
@@ -77,6 +134,15 @@ func TestNobodyIsForcedToLeadWhoHasNoDataOrMayAskByItself(t *testing.T) {
 	o.kill(home, guest)
 	o.restart(o.host(1), guest)
 	o.forced(guest, "holds no key of the slots of its primary")
+}
+
+// unplace has a pod have no address.
+func (o *operator) unplace(pod int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.pods[pod].servers() {
+		s.address = ""
+	}
 }
 
 // forced expects a process to be refused the lead, once it answers.

@@ -61,6 +61,8 @@ func TestPodsThatAreAddedGetReplicasAndThenSlots(t *testing.T) {
 		}, refused: ring.LastReplica, words: "the guest of pod 0 is the only replica of the home of pod 2"},
 		"and then goes": {world: grown(), do: func(w *world) { w.follow("g3", "h2"); w.follow("g4", "h3") },
 			step: "have 10.0.0.1:6380 replicate id-h4"},
+		"one that left before first": {world: grown(), do: func(w *world) { w.one("h4").alone, w.one("h4").CurrentEpoch = true, 7 },
+			step: "have 10.0.0.5:6379 be a new process"},
 		"slots come last": {world: ringed(), step: "move 6553 slots"},
 		"no shard gets any before it has a replica": {world: ringed(), do: func(w *world) { w.one("g0").LinkUp = false },
 			refused: ring.InSync, words: "before it has a replica in sync"},

@@ -22,7 +22,9 @@ type server struct {
 	pod     int
 	dir     string
 	address string
-	cmd     *exec.Cmd
+	// ran is the folder and the address with which it ran last.
+	ran string
+	cmd *exec.Cmd
 }
 
 // redisBinary is what OPCREW_REDIS_SERVER names, else bin/redis-server. Debian has one:
@@ -54,8 +56,13 @@ func (s *server) start(t *testing.T, host string) {
 		port = "6380"
 	}
 	s.address = host + ":" + port
+	rights := "+@all -psync -sync" // nobody may copy who is new here, as internal/helper/redisserver has it
+	if s.ran == s.dir+s.address {
+		rights = "+@all"
+	}
+	s.ran = s.dir + s.address
 	config := filepath.Join(t.TempDir(), "redis.conf")
-	if err := os.WriteFile(config, []byte(s.config(host, port)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(s.config(host, port, rights)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	log, err := os.OpenFile(filepath.Join(filepath.Dir(s.dir), string(s.place)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -79,7 +86,7 @@ func (s *server) start(t *testing.T, host string) {
 
 // config has what is acknowledged be on disk. With everysec a server whose disk is busy keeps what it is given in memory
 // for two seconds (aof.c, flushAppendOnlyFile), and loses that when it is killed.
-func (s *server) config(host, port string) string {
+func (s *server) config(host, port, rights string) string {
 	return strings.Join([]string{
 		"bind " + host, "port " + port, "dir " + s.dir, "protected-mode no",
 		"cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 2000",
@@ -87,7 +94,7 @@ func (s *server) config(host, port string) string {
 		"cluster-replica-validity-factor 1000000", "cluster-announce-ip " + host,
 		"appendonly yes", "appendfsync always", `save ""`, "maxmemory 256mb", "maxmemory-policy noeviction",
 		"repl-diskless-sync-delay 0",
-		"user default on >" + secret + " ~* &* +@all", "user opcrew on >" + secret + " ~* &* +@all",
+		"user default on >" + secret + " ~* &* +@all", "user opcrew on >" + secret + " ~* &* " + rights,
 		"masteruser opcrew", "masterauth " + secret, "",
 	}, "\n")
 }
@@ -111,4 +118,5 @@ func (s *server) wipe(t *testing.T) {
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	s.ran = ""
 }

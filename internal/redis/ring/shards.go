@@ -62,3 +62,24 @@ func Refused(view redis.View, wanted Ring) redis.Slots {
 	}
 	return redis.SlotsOf(refused...).Without(redis.SlotsOf(served...))
 }
+
+// Unheard are slots that others serve and that a primary knows no owner of, and who that is: it refuses clients that ask
+// it for them. While slots are moved some are known to two alone, for a moment.
+func Unheard(view redis.View, wanted Ring) (slots redis.Slots, by string) {
+	f := survey(view, wanted)
+	if view.Moving() {
+		return nil, ""
+	}
+	for _, p := range f.leaders() {
+		known := view.Passing.Numbers()
+		for _, peer := range p.status.Known {
+			known = append(known, peer.Slots.Numbers()...)
+		}
+		for _, other := range f.leaders() {
+			if missing := other.status.Slots.Without(redis.SlotsOf(known...)); len(missing) > 0 {
+				return missing, p.String()
+			}
+		}
+	}
+	return nil, ""
+}

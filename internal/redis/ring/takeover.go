@@ -5,6 +5,7 @@ package ring
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/opcrew/opcrew/internal/redis"
 )
@@ -31,18 +32,31 @@ func (f *facts) replace(id string, majority bool, answer, all int) verdict {
 		return verdict{}
 	case heir == nil:
 		return refuse(Lost, "slots %s are lost: their primary %s is gone, and no replica of it answers", slots, id)
-	case majority && !heir.status.Unlinked:
+	case majority && f.asks(heir):
 		return refuse(Election, "slots %s: %s is about to be elected by %d of %d primaries", slots, heir, answer, all)
 	case majority && len(running) > 0:
-		return refuse(Fenced, "slots %s: %s has a copy, but was restarted and may lack the last writes: it may not lead before %s answers, or is gone for certain",
+		return refuse(Fenced, "slots %s: %s has a copy, but may lack the last writes: it may not lead before %s answers, or is gone for certain",
 			slots, heir, list(running))
 	case majority:
-		return take(redis.ForceFailover{Address: heir.Address}, "have %s elected for slots %s: it was restarted and would wait for its primary, which is gone", heir, slots)
+		return take(redis.ForceFailover{Address: heir.Address}, "have %s elected for slots %s: it would wait for its primary, which is gone", heir, slots)
 	case len(running) > 0:
 		return refuse(Fenced, "slots %s: %d of %d primaries are too few to elect %s, which may not take over while %s may still run",
 			slots, answer, all, heir, list(running))
 	}
 	return take(redis.Takeover{Address: heir.Address}, "have %s take over slots %s: %d of %d primaries are too few to elect it", heir, slots, answer, all)
+}
+
+// asks tells whether a replica of a lost primary asks for votes by itself. One does not that was restarted and has not seen
+// its primary since; nor does any whose primary has no address any more, as another process has it: those are never
+// found to have failed (cluster.c, clusterCron skips them).
+func (f *facts) asks(heir *proc) bool {
+	if heir.status.Unlinked {
+		return false
+	}
+	return slices.ContainsFunc(f.answering(), func(p *proc) bool {
+		peer, listed := p.status.Peer(heir.status.PrimaryID)
+		return listed && (peer.Address != "" || peer.Failed)
+	})
 }
 
 // heir is the replica of a lost primary that has most of its writes. One that has never had any
@@ -57,12 +71,12 @@ func (f *facts) heir(id string) *proc {
 	return best
 }
 
-// ahead tells whether a replica has more of the writes than another, for all that is known: of one
-// that was restarted the offset may not be.
+// ahead tells whether a replica has more of the writes than another, for all that is known. The offset of one that has not
+// been connected to its primary may be that of another's writes.
 func (p *proc) ahead(other *proc) bool {
 	return cmp.Or(
-		cmp.Compare(p.status.Offset, other.status.Offset),
 		cmp.Compare(linked(p), linked(other)),
+		cmp.Compare(p.status.Offset, other.status.Offset),
 		cmp.Compare(p.status.Keys, other.status.Keys),
 	) > 0
 }

@@ -44,6 +44,8 @@ const (
 	// Strangers keeps processes apart that have never met and claim the same slots: one would
 	// drop what it holds.
 	Strangers Guard = "Strangers"
+	// Misled keeps a process from being copied by who would take it for another.
+	Misled Guard = "Misled"
 	// Acquainted waits until processes have heard of each other.
 	Acquainted Guard = "Acquainted"
 	// Election waits for the replica of a lost primary to be elected by the others.

@@ -112,7 +112,7 @@ func (w *world) join(names string) {
 // follow has a process be a replica in sync.
 func (w *world) follow(name, primary string) {
 	p, of := w.procs[name], w.procs[primary]
-	p.alone, p.Role, p.PrimaryID, p.LinkUp, p.Slots = false, redis.Replica, of.ID, true, nil
+	p.alone, p.Role, p.PrimaryID, p.Source, p.LinkUp, p.Slots = false, redis.Replica, of.ID, of.address, true, nil
 	p.Keys, p.UsedMemory, p.Dataset, p.Offset = of.Keys, of.UsedMemory, of.Dataset, of.Offset
 }
 
