@@ -15,8 +15,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
 // lastWords is how much is told, in bytes, of what a container said at its end.
@@ -90,17 +88,20 @@ func whyContainer(status corev1.ContainerStatus) string {
 	case waiting == nil || waiting.Reason == "ContainerCreating" || waiting.Reason == "PodInitializing":
 		return ""
 	case waiting.Reason == "CrashLoopBackOff":
-		return fmt.Sprintf("container %s crashes again and again%s%s", status.Name, times(status.RestartCount), lastExit(status))
+		return fmt.Sprintf("container %s crashes%s%s", status.Name, times(status.RestartCount), lastExit(status))
 	}
 	return fmt.Sprintf("container %s: %s: %s", status.Name, waiting.Reason, waiting.Message)
 }
 
 // times tells how often; a container that was made anew since is not counted yet.
 func times(n int32) string {
-	if n == 0 {
+	switch n {
+	case 0:
+		return " again and again"
+	case 1:
 		return ""
 	}
-	return fmt.Sprintf(", %d times so far", n)
+	return fmt.Sprintf(" again and again, %d times so far", n)
 }
 
 func lastExit(status corev1.ContainerStatus) string {
@@ -112,7 +113,16 @@ func lastExit(status corev1.ContainerStatus) string {
 		return fmt.Sprintf(" (last: %s, exit code %d)", cmp.Or(last.Reason, "Error"), last.ExitCode)
 	}
 	return fmt.Sprintf(" (last: %s, exit code %d: %s)", cmp.Or(last.Reason, "Error"), last.ExitCode,
-		condition.Cut(strings.Join(strings.Fields(last.Message), " "), lastWords))
+		ending(strings.Join(strings.Fields(last.Message), " "), lastWords))
+}
+
+// ending is the end of what a container printed: that is what it ended by.
+func ending(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	_, whole, _ := strings.Cut(text[len(text)-most:], " ") // from a word on
+	return "... " + whole
 }
 
 func statuses(pod *corev1.Pod) []corev1.ContainerStatus {

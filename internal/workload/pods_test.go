@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -100,6 +101,8 @@ func TestWhyAPodIsNotReadyIsToldInTheWordsOfWhoeverKnows(t *testing.T) {
 		"its node crashed":                        {newPod(runs("main"), isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "")), "its containers are ready but node node3 does not answer, or a readiness gate is closed", true},
 		"it is deleted on a node that crashed":    {newPod(isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, ""), isDeleted), "it is being deleted, and node node3 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", true},
 		"it crashes, with last words":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "Error", 71), says("failed to set rlimit\n for open files")), "container main crashes again and again, 2 times so far (last: Error, exit code 71: failed to set rlimit for open files)", true},
+		"it crashes, and prints much before":      {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "Error", 1), says(strings.Repeat("# Loading\n", 99)+"# Bad file format")), "container main crashes again and again, 2 times so far (last: Error, exit code 1: ... " + strings.Repeat("# Loading ", 28) + "# Bad file format)", true},
+		"it has crashed once":                     {newPod(waits("main", "CrashLoopBackOff", ""), crashed(1, "Error", 1)), "container main crashes (last: Error, exit code 1)", true},
 		"it was evicted":                          {newPod(failed("The node was low on resource: memory.", "Evicted")), "The node was low on resource: memory.", true},
 		"it failed with a reason":                 {newPod(failed("", "NodeLost")), "NodeLost", true},
 		"it failed":                               {newPod(failed("", "")), "it failed", true},
