@@ -177,11 +177,6 @@ func (all servers) leadsOn(pod string) bool {
 	return slices.ContainsFunc(all, func(s server) bool { return s.pod == pod && s.leads() })
 }
 
-// idle is a primary at home that has no slots: one that has handed over is none.
-func (s server) idle() bool {
-	return s.answers && s.place == redisv1alpha1.Home && s.role == redisv1alpha1.Primary && !s.leads()
-}
-
 // unknownOn tells whether a server of a pod may be the primary of slots for all that is known: its
 // container runs, and it does not answer.
 func (all servers) unknownOn(pod *corev1.Pod) bool {

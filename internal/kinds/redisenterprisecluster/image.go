@@ -6,6 +6,8 @@ package redisenterprisecluster
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +67,43 @@ func isVendors(repository string) bool {
 	}
 	owner, name := parts[len(parts)-2], parts[len(parts)-1]
 	return owner == "redislabs" && (name == "redis" || strings.HasPrefix(name, "redis-enterprise"))
+}
+
+// badVersion refuses a version before that which has written the data: servers do not read what later ones have written,
+// and the pods would crash one after another. A tag that is no number is not known to be one.
+func badVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
+	asked := c.Spec.RedisEnterpriseImageSpec
+	if asked == nil || asked.DigestHash != "" {
+		return nil
+	}
+	runs, number, isValkey := "redis", c.Status.Version, false
+	if number, isValkey = strings.CutPrefix(number, "valkey "); isValkey {
+		runs = "valkey"
+	}
+	wanted, has := release(asked.VersionTag), release(number)
+	if !strings.HasSuffix(asked.Repository, runs) || wanted == nil || has == nil || slices.Compare(wanted, has) >= 0 {
+		return nil
+	}
+	return fmt.Errorf("redisEnterpriseImageSpec.versionTag: %s is before %s %s, which has written the data, and servers do not read what later ones have written; "+
+		"write %d.%d or later, or make another cluster and move the data", asked.VersionTag, runs, number, has[0], has[1])
+}
+
+// release is the first two numbers of a version, such as 9.1 of 9.1.2-alpine; nil if there are none.
+func release(version string) []int {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return nil
+	}
+	minor, _, _ := strings.Cut(parts[1], "-")
+	out := make([]int, 2)
+	for i, part := range []string{parts[0], minor} {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil
+		}
+		out[i] = n
+	}
+	return out
 }
 
 func invalid(reference string) error {

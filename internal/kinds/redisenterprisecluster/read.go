@@ -46,7 +46,7 @@ func read(c *redisv1alpha1.RedisEnterpriseCluster, from images) (reading, error)
 		out.notes = append(out.notes, normalized("persistentSpec.volumeSize", p.VolumeSize)...)
 	}
 	out.notes = append(out.notes, normalized("slotMigrationRate", c.Spec.SlotMigrationRate)...)
-	return out, errors.Join(badResources, badImage, badSide, badHibernation(c), badSecret(c), badSettings(c))
+	return out, errors.Join(badResources, badImage, badSide, badVersion(c), badHibernation(c), badSecret(c), badSettings(c))
 }
 
 // badHibernation is what the CRD cannot see: enabled can be text.

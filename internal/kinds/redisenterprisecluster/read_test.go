@@ -83,6 +83,31 @@ func TestASpecThatCannotBeSaysWhatToWriteInstead(t *testing.T) {
 	}
 }
 
+func TestAVersionBeforeThatWhichHasWrittenTheDataIsRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		runs, repository, tag string
+		want                  string
+	}{
+		"an earlier one":               {"valkey 9.1.2", "opcrew/valkey", "8.1", "8.1 is before valkey 9.1.2, which has written the data, and servers do not read what later ones have written; write 9.1 or later"},
+		"an earlier one of Redis":      {"8.0.2", "docker.io/library/redis", "7.4.1-alpine", "7.4.1-alpine is before redis 8.0.2"},
+		"an earlier minor one":         {"valkey 9.1.2", "opcrew/valkey", "9.0.7", "write 9.1 or later"},
+		"the same":                     {"valkey 9.1.2", "opcrew/valkey", "9.1", ""},
+		"an earlier patch":             {"valkey 9.1.2", "opcrew/valkey", "9.1.1", ""},
+		"a later one":                  {"valkey 8.1.1", "opcrew/valkey", "9.1", ""},
+		"the other product":            {"8.0.2", "opcrew/valkey", "7.2", ""},
+		"a tag that is no number":      {"valkey 9.1.2", "opcrew/valkey", "latest", ""},
+		"before anything runs":         {"", "opcrew/valkey", "8.1", ""},
+		"a repository of another name": {"valkey 9.1.2", "registry.example.com/base/kv", "1.0", ""},
+	} {
+		c := newCluster(with(`redisEnterpriseImageSpec: {repository: ` + test.repository + `, versionTag: "` + test.tag + `"}`))
+		c.Status.Version = test.runs
+		_, err := read(c, images{redis: "redis", helper: "helper"})
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: expected %q, got %v", name, test.want, err)
+		}
+	}
+}
+
 func TestTheVendorsImageIsReplacedAndAnyOtherIsUsed(t *testing.T) {
 	for spec, want := range map[string]struct {
 		reference string

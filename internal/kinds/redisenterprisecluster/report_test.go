@@ -48,7 +48,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			s.ghosts = []redis.Peer{{ID: "h0", Role: redis.Primary, Slots: s.procs["h0"].Slots}}
 			s.silence(0)
 		}, state: "Error", wants: map[string]string{
-			"Ready":      "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 have no primary that answers, and these servers do not answer: home of example-0, guest of example-0: slots 0-5460: the guest of pod 1 has a copy, but was restarted",
+			"Ready":      "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 have no primary that answers, and these servers do not answer: home of example-0, guest of example-0: slots 0-5460: the guest of pod 1 has a copy, but may lack the last writes",
 			"DataAtRisk": "none",
 		}},
 		"nobody hears of the others": {scene: running(3), do: func(s *scene) {
@@ -117,9 +117,10 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}, state: "RunningRollingUpdate"},
 		"slots move": {scene: running(3), do: func(s *scene) {
 			wants(2)(s.cluster)
-			s.view.Move = &redis.Progress{Goal: 2, Slots: 5461, Moved: 546, Began: noon}
+			s.cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonScalingUp, SlotsMoved: 558, SlotsTotal: 6000}
+			s.view.Move = &redis.Progress{Goal: 2, Shards: 3, Slots: 5461, Began: noon}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved", "Migrating": "True ScalingDown: 546 of 5461 slots",
+			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved", "Migrating": "True ScalingDown: 0 of 5461 slots",
 		}},
 		"a pod has come, and no slots yet": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
@@ -137,9 +138,11 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			s.procs["h3"].Slots = redis.SlotsOf(16383)
 			s.view.Move = &redis.Progress{Goal: 4, Shards: 4, Slots: 4096, Moved: 1, Began: noon, Ended: true, EndedAt: noon, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "True", "Migrating": "True Rebalancing: 1 of 4096 slots have been moved, for 4 pods; last: no route to host",
+			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet", "Migrating": "True Rebalancing: 1 of 4096 slots have been moved, for 4 pods; last: no route to host",
 		}},
 		"a pod that has come has some of its slots": {scene: running(4), do: func(s *scene) {
+			s.procs["h0"].Slots = append(s.procs["h0"].Slots, redis.SlotRange{First: 12288, Last: 16382})
+			s.procs["h3"].Slots = redis.SlotsOf(16383)
 			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Moved: 1, Began: noon}
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet: slots are moved", "Migrating": "True ScalingUp: 1 of 4096",
@@ -272,19 +275,32 @@ func TestTheVersionIsTheLowest(t *testing.T) {
 	}
 }
 
+// misplace has the first home have slots that are to be the second's.
+func (s *scene) misplace(slots int) {
+	s.procs["h0"].Slots = redis.Slots{{First: 0, Last: 5461 + slots}}
+	s.procs["h1"].Slots = redis.Slots{{First: 5462 + slots, Last: 10922}}
+}
+
 // Two processes lead for a moment, and both may move slots: if each told its own move, they would write without an end.
 func TestWhatIsToldOfAMoveNeverGoesBack(t *testing.T) {
 	move := func(slots, moved int) func(*scene) {
-		return func(s *scene) { s.view.Move = &redis.Progress{Goal: 3, Slots: slots, Moved: moved, Began: noon} }
+		return func(s *scene) {
+			s.misplace(slots - moved)
+			s.view.Move = &redis.Progress{Goal: 3, Shards: 3, Slots: slots, Moved: moved, Began: noon}
+		}
 	}
 	for name, test := range map[string]struct {
 		do   func(*scene)
 		want string
 	}{
-		"it goes on":               {move(100, 40), "40 of 100"},
-		"another has seen less":    {move(100, 10), "30 of 100"},
-		"it was begun again":       {move(50, 10), "60 of 100"},
-		"more slots are to move":   {move(200, 10), "10 of 200"},
+		"it goes on":             {move(100, 40), "40 of 100"},
+		"another has seen less":  {move(100, 10), "30 of 100"},
+		"it was begun again":     {move(50, 10), "60 of 100"},
+		"more slots are to move": {move(200, 10), "10 of 200"},
+		"it is of those that were left open": {func(s *scene) {
+			s.misplace(60)
+			s.view.Move = &redis.Progress{Goal: 3, Shards: 3, Slots: 2, Moved: 1, Began: noon}
+		}, "40 of 100"},
 		"somebody else moves them": {func(s *scene) { s.procs["h0"].Migrating = map[int]string{7: "h1"} }, "30 of 100"},
 		"nobody moves any":         {func(*scene) {}, "none"},
 	} {

@@ -27,6 +27,9 @@ func (f facts) reportAvailability(set condition.Set, c *redisv1alpha1.RedisEnter
 	reportAvailable(set, d.servers, f.unserved(d), f.refusing(d))
 	told := meta.FindStatusCondition(*set.Conditions, kind)
 	if told.Status == metav1.ConditionTrue {
+		if slots, by := ring.Unheard(f.view, d.ring); len(slots) > 0 {
+			set.False(kind, redisv1alpha1.ReasonSlotsUnserved, fmt.Sprintf("slots %s are served, but %s has yet to hear by whom, and refuses clients that ask it%s", slots, by, d.because()))
+		}
 		return
 	}
 	fenced, waits := d.refusal(ring.Fenced)
@@ -124,7 +127,7 @@ func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	_, goesOn := d.step.(redis.MoveSlots)
 	switch failed := f.moveFailed(d); {
 	case f.view.Moving() || failed != "":
-		c.Status.Move = f.moved(c)
+		c.Status.Move = f.moved(c, d)
 		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods%s", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, f.view.Move.Goal, failed))
 	case c.Status.Move == nil || !f.slotsAreOpen() && !goesOn:
 		set.Remove(kind)
@@ -135,31 +138,39 @@ func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 // moveFailed tells why the last move of slots has failed, while another one is to follow; "" if there is none such.
 func (f facts) moveFailed(d decision) string {
 	_, waits := d.refusal(ring.Moving)
-	_, goesOn := d.step.(redis.MoveSlots)
-	if move := f.view.Move; move == nil || !move.Ended || !move.Failed() || !waits && !goesOn {
+	if move := f.view.Move; move == nil || !move.Ended || !move.Failed() || !waits && d.step == nil {
 		return ""
 	}
 	return "; last: " + f.view.Move.Err.Error()
 }
 
-// moved is how far a move is, by what is told of it so far.
-func (f facts) moved(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Move {
+// moved is how far a move is, by what is told of it so far and by how many slots are not in their places yet: the move
+// that goes on may be of a few that were left open.
+func (f facts) moved(c *redisv1alpha1.RedisEnterpriseCluster, d decision) *redisv1alpha1.Move {
 	move, told := f.view.Move, c.Status.Move
-	left := int32(move.Slots - move.Moved)
-	if told != nil && left <= told.SlotsTotal {
+	left, known := ring.ToMove(f.view, d.ring)
+	if !known {
+		left = move.Slots - move.Moved
+	}
+	reason := whither(move, int(c.Status.Nodes))
+	if told != nil && left <= int(told.SlotsTotal) && (reason == told.Reason || reason == redisv1alpha1.ReasonRebalancing) {
 		out := told.DeepCopy()
-		out.SlotsMoved = max(told.SlotsMoved, told.SlotsTotal-left)
+		out.SlotsMoved = max(told.SlotsMoved, told.SlotsTotal-int32(left))
 		return out
 	}
 	began := metav1.NewTime(move.Began)
-	out := &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonRebalancing, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Slots), StartedAt: &began}
+	return &redisv1alpha1.Move{Reason: reason, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Moved + left), StartedAt: &began}
+}
+
+// whither is what a move is for, of a cluster of so many pods.
+func whither(move *redis.Progress, pods int) string {
 	switch {
-	case int(c.Status.Nodes) > move.Goal:
-		out.Reason = redisv1alpha1.ReasonScalingDown
+	case pods > move.Goal:
+		return redisv1alpha1.ReasonScalingDown
 	case move.Shards < move.Goal:
-		out.Reason = redisv1alpha1.ReasonScalingUp
+		return redisv1alpha1.ReasonScalingUp
 	}
-	return out
+	return redisv1alpha1.ReasonRebalancing
 }
 
 // slotsAreOpen tells whether some are on their way, whoever moves them.
@@ -224,9 +235,8 @@ func (f facts) whyUnready(c *redisv1alpha1.RedisEnterpriseCluster, d decision, o
 // were looked at, what was last said stands.
 func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, before metav1.Condition) {
 	const words = "All pods are ready, and not all have their slots yet: slots are moved"
-	grows := c.Status.Move != nil && c.Status.Move.Reason == redisv1alpha1.ReasonScalingUp
-	idle := grows || formed(c) && f.unserved(d).Len() == 0 && slices.ContainsFunc(d.servers, server.idle)
-	if f.seen && idle || !f.seen && strings.HasPrefix(before.Message, words) {
+	slots, _ := ring.ToMove(f.view, d.ring)
+	if f.seen && formed(c) && slots > 0 && f.unserved(d).Len() == 0 || !f.seen && strings.HasPrefix(before.Message, words) {
 		set.False(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonScalingUp, words+f.moveFailed(d))
 	}
 }
