@@ -29,14 +29,7 @@ const (
 var ErrNoJobs = errors.New("the servers do not move slots by themselves")
 
 // ofAJob is how many slots go by the next job, as far as the estimate of the plan tells how large they are.
-func (m *mover) ofAJob() int {
-	each := m.bytesPerSlot()
-	most := int64(bytesPerJob)
-	if m.plan.BytesPerSecond > 0 {
-		most = min(most, m.plan.BytesPerSecond)
-	}
-	return int(max(1, min(slotsPerJob, most/max(1, each))))
-}
+func (m *mover) ofAJob() int { return m.atOnce(slotsPerJob, bytesPerJob) }
 
 // bytesPerSlot is the estimate of the plan.
 func (m *mover) bytesPerSlot() int64 {

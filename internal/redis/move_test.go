@@ -4,6 +4,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,18 +33,26 @@ type scripted struct {
 	job  string
 	// replication is what INFO tells of it; "" has it be a primary whose replica has all.
 	replication string
+	// role is what ROLE tells; "" is master.
+	role string
+	// nodes is what CLUSTER NODES tells; "" has a:1 own all slots.
+	nodes string
 }
+
+// ownTable has a:1 own all slots.
+const ownTable = "a:1 10.0.0.1:1@2 master - 0 0 1 connected 0-16383\nb:1 10.0.0.2:1@2 myself,master - 0 0 2 connected\n"
 
 // sheltered is what INFO replication tells where a replica has all.
 const sheltered = "role:master\r\nslave0:ip=c,port=2,state=online,offset=5000000,lag=0\r\nmaster_repl_offset:5000000\r\n"
 
 // questions are words of commands that change nothing, and are not noted.
 func questions() []string {
-	return []string{"MYID", "MEMORY USAGE", "GETKEYSINSLOT", "COUNTKEYSINSLOT", "GETSLOTMIGRATIONS", "INFO"}
+	return []string{"MYID", "MEMORY USAGE", "GETKEYSINSLOT", "COUNTKEYSINSLOT", "GETSLOTMIGRATIONS", "INFO", "ROLE"}
 }
 
 func (s *scripted) Status(_ context.Context, address string) (NodeStatus, error) {
-	return NodeStatus{ID: address, Role: Primary, ClusterOK: true}, nil
+	table, err := parseNodes(cmp.Or(s.nodes, ownTable))
+	return NodeStatus{ID: address, Role: Primary, ClusterOK: true, Known: table.peers}, err
 }
 
 func (s *scripted) Do(ctx context.Context, address string, commands ...Command) ([]any, error) {
@@ -73,6 +82,8 @@ func (s *scripted) answer(address string, command Command) any {
 		return sheltered
 	case command[0] == "INFO":
 		return s.replication
+	case command[0] == "ROLE":
+		return []any{cmp.Or(s.role, "master")}
 	case command[0] == "MEMORY":
 		return int64(1000)
 	case command[0] == "MIGRATE":
@@ -209,4 +220,48 @@ func TestAMoveKeepsToItsRateAndIsStopped(t *testing.T) {
 			t.Errorf("expected the move to have been stopped, got %+v", view.Move)
 		}
 	})
+	closed := strings.Count(strings.Join(store.told, "\n"), "b:1 CLUSTER SETSLOT")
+	if opened := strings.Count(strings.Join(store.told, "\n"), "IMPORTING"); opened != 192 || closed != 2*opened {
+		t.Errorf("expected the batch that was open to be moved and closed, got %d slots opened at b:1, and %d closed", opened, closed-opened)
+	}
+}
+
+func TestASlotWhoseOwnerFollowsAnotherByNowIsNotClosed(t *testing.T) {
+	store := &scripted{keys: map[int][]any{}, role: "slave"}
+	got := moved(t, store, plan(5), time.Second)
+	if got.Err == nil || !strings.Contains(got.Err.Error(), "no primary any more") {
+		t.Errorf("expected the move to have failed, got %+v", got)
+	}
+	for _, line := range store.told {
+		if strings.Contains(line, "NODE") {
+			t.Errorf("expected no slot to be given away on the word of a replica, got %s", line)
+		}
+	}
+}
+
+func TestTheEndThatGetsASlotIsToldWhoseItIs(t *testing.T) {
+	const to = "b:1 10.0.0.2:1@2 myself,master - 0 0 2 connected\n"
+	told := "b:1 CLUSTER SETSLOT 5 NODE a:1"
+	for name, test := range map[string]struct {
+		table  string
+		told   bool
+		failed string
+	}{
+		"it knows":                     {table: ownTable},
+		"it has it with nobody":        {table: "a:1 10.0.0.1:1@2 master - 0 0 3 connected 6-16383\n" + to, told: true},
+		"it has it with who was lost":  {table: "a:1 10.0.0.1:1@2 master - 0 0 3 connected\nc:1 10.0.0.3:1@2 master,fail - 0 0 1 connected 0-9\n" + to, told: true},
+		"it knows of a later owner":    {table: "a:1 10.0.0.1:1@2 master - 0 0 3 connected\nc:1 10.0.0.3:1@2 master - 0 0 4 connected 0-9\n" + to, failed: "slot 5 is now with c:1"},
+		"it holds the owner a replica": {table: "a:1 10.0.0.1:1@2 slave c:1 0 0 3 connected\n" + to, failed: "has yet to hear that a:1 is a primary"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := &scripted{keys: map[int][]any{}, nodes: test.table}
+			got := moved(t, store, plan(5), time.Second)
+			if slices.Contains(store.told, told) != test.told {
+				t.Errorf("expected it to be told: %t, got\n%s", test.told, strings.Join(store.told, "\n"))
+			}
+			if got.Failed() != (test.failed != "") || got.Failed() && !strings.Contains(got.Err.Error(), test.failed) {
+				t.Errorf("expected the move to fail by %q, got %v", test.failed, got.Err)
+			}
+		})
+	}
 }

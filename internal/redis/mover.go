@@ -15,8 +15,13 @@ const (
 	// together are slots that are opened at a time: each round trip, and each write of a
 	// nodes.conf to disk, is for that many.
 	together = 32
+	// bytesTogether bounds them too: whoever stops a move waits for those that are open.
+	bytesTogether = 16 << 20
 	// batchTimeout is for one command of a move. Servers give up a MIGRATE first.
 	batchTimeout = 12 * time.Second
+	// closing is how long a move that is stopped may take for the slots that are open. Half moved, they would be in the
+	// way of whatever it is stopped for: a replica of Redis 7 that takes the lead knows nothing of them.
+	closing = 10 * time.Second
 )
 
 // mover moves slots some at a time: by jobs of the servers' own where the plan has it so, else with commands that all
@@ -33,6 +38,9 @@ func (m *mover) run(ctx context.Context) error {
 	for _, move := range m.plan.Moves {
 		for rest := move.Slots.Numbers(); len(rest) > 0; {
 			n, err := m.some(ctx, move, rest)
+			if err == nil {
+				err = ctx.Err() // only after a batch: plans that are stopped again and again come to an end too
+			}
 			if err != nil {
 				return fmt.Errorf("move slots %s from %s to %s: %w", SlotsOf(rest[:n]...), move.From.Address, move.To.Address, err)
 			}
@@ -48,8 +56,29 @@ func (m *mover) some(ctx context.Context, move Move, rest []int) (int, error) {
 		n := min(len(rest), m.ofAJob())
 		return n, m.batch(ctx, move, rest[:n], (*batch).carryByJob)
 	}
-	n := min(len(rest), together)
-	return n, m.batch(ctx, move, rest[:n], (*batch).carry)
+	n := min(len(rest), m.atOnce(together, bytesTogether))
+	lasting, done := m.outlast(ctx)
+	defer done()
+	return n, m.batch(lasting, move, rest[:n], func(b *batch, lasting context.Context) error { return b.carry(lasting, ctx) })
+}
+
+// atOnce is how many slots go together, as far as the estimate of the plan tells how large they are: so many at most, so
+// many bytes, and what may go in a second.
+func (m *mover) atOnce(slots int, bytes int64) int {
+	if m.plan.BytesPerSecond > 0 {
+		bytes = min(bytes, m.plan.BytesPerSecond)
+	}
+	return int(max(1, min(int64(slots), bytes/max(1, m.bytesPerSlot()))))
+}
+
+// outlast is a context that ends some time after another has.
+func (m *mover) outlast(ctx context.Context) (context.Context, context.CancelFunc) {
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		_ = m.sleep(lasting, closing) // it ends early when nobody needs it any more
+		cancel()
+	})
+	return lasting, cancel
 }
 
 // batch moves slots in one of the ways, after a look at both ends.
@@ -59,6 +88,7 @@ func (m *mover) batch(ctx context.Context, move Move, slots []int, way func(*bat
 		return err
 	}
 	defer done()
+	m.note(func(p *Progress) { p.From, p.To = move.From, move.To })
 	b := &batch{mover: m, Store: store, Move: move, slots: slots}
 	if err := b.confirm(ctx); err != nil {
 		return err

@@ -5,6 +5,7 @@ package redis
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"slices"
 )
@@ -24,8 +25,8 @@ type parcel struct {
 }
 
 // empty moves the keys of the slots until there are none: while a slot is open, no new ones
-// appear.
-func (b *batch) empty(ctx context.Context) error {
+// appear. It keeps to the rate of the plan until the move is stopped.
+func (b *batch) empty(ctx, paced context.Context) error {
 	for {
 		slots, err := b.keys(ctx)
 		if err != nil || len(slots) == 0 {
@@ -40,26 +41,28 @@ func (b *batch) empty(ctx context.Context) error {
 			if err := b.send(ctx, parcels[:n]); err != nil {
 				return err
 			}
-			if err := b.pause(ctx, bytes); err != nil {
-				return err
-			}
+			_ = b.pause(paced, bytes) // who is stopped hurries
 			parcels = parcels[n:]
 		}
 	}
 }
 
-// keys are some of each slot that has any.
+// keys are some of each slot that has any. A process that follows another by now has none to tell of: keys that its new
+// primary was given since would be lost if the slot were closed on its word.
 func (b *batch) keys(ctx context.Context) ([][]any, error) {
 	commands := make([]Command, len(b.slots))
 	for i, slot := range b.slots {
 		commands[i] = clusterCommand("GETKEYSINSLOT", slot, keysAtOnce)
 	}
-	answers, err := b.do(ctx, b.From.Address, commands...)
+	answers, err := b.do(ctx, b.From.Address, append(commands, Command{"ROLE"})...)
 	if err != nil {
 		return nil, err
 	}
+	if role, ok := answers[len(b.slots)].([]any); !ok || len(role) == 0 || text(role[0]) != "master" {
+		return nil, fmt.Errorf("%s is no primary any more", b.From.Address)
+	}
 	var out [][]any
-	for _, answer := range answers {
+	for _, answer := range answers[:len(b.slots)] {
 		if keys, _ := answer.([]any); len(keys) > 0 {
 			out = append(out, keys)
 		}
@@ -108,7 +111,9 @@ func fitting(parcels []parcel) (n int, bytes int64) {
 
 // send moves parcels, and replaces what the other end has of their keys. The end that they
 // come from is the one that serves a key for as long as it has it: a copy at the other end
-// is what an earlier command has left whose answer was lost.
+// is what an earlier command has left whose answer was lost; or what an earlier owner had moved there, before one was
+// elected who knew nothing of the move and had clients begin the key anew. Of two such values none is right. Kept is the one
+// that clients have been reading and writing since: to bring back the other would take from them what they see.
 func (b *batch) send(ctx context.Context, parcels []parcel) error {
 	host, port, err := net.SplitHostPort(b.To.Address)
 	if err != nil {

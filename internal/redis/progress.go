@@ -14,6 +14,8 @@ type Progress struct {
 	// Goal, Shards and BytesPerSecond are those of the step.
 	Goal, Shards   int
 	BytesPerSecond int64
+	// From and To are the ends of what goes on; they are empty before anything does.
+	From, To End
 	// Slots are all that are to be moved, and Moved those that have been.
 	Slots, Moved int
 	// Keys and Bytes are what has been moved so far, and Estimate is the step's of all bytes.

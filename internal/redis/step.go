@@ -114,8 +114,9 @@ type MoveSlots struct {
 	ByJobs bool
 }
 
-// StopMove ends the move of slots under way. What is open stays open: the next plan takes
-// it up. So it does with a job of the servers, once that has ended.
+// StopMove ends the move of slots under way, once the slots that are open have been moved: at once, whatever the rate is,
+// and within ten seconds. What is open then stays open: the next plan takes it up. So it does with a job of the servers,
+// once that has ended.
 type StopMove struct{}
 
 func (s Introduce) String() string {
