@@ -41,6 +41,8 @@ func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 		return j.cancel(step)
 	case redis.MoveSlots:
 		return j.move(step)
+	case redis.OpenSlots:
+		return j.open(step)
 	case redis.ResetEmpty:
 		return j.reset(step)
 	case redis.Renew:

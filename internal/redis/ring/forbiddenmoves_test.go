@@ -152,6 +152,24 @@ func (j judge) move(step redis.MoveSlots) string {
 	return ""
 }
 
+// open opens only what one of both ends has open: what is not on its way stays where it is.
+func (j judge) open(step redis.OpenSlots) string {
+	for _, move := range step.Moves {
+		from, to := j.Nodes[move.From.Address], j.Nodes[move.To.Address]
+		if j.Moving() || !between(move, from, to) {
+			return "slots are moved, or it is not between two primaries that answer"
+		}
+		for _, slot := range move.Slots.Numbers() {
+			_, importing := to.Importing[slot]
+			_, migrating := from.Migrating[slot]
+			if !from.Slots.Contains(slot) || !importing && !migrating {
+				return fmt.Sprintf("slot %d is not there to be moved, or is not open", slot)
+			}
+		}
+	}
+	return ""
+}
+
 // between tells whether a move is from the one to the other, and both can take part in it.
 func between(move redis.Move, from, to redis.NodeStatus) bool {
 	same := from.ID == move.From.ID && to.ID == move.To.ID && from.ID != to.ID

@@ -104,6 +104,21 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			refused: ring.Election, words: "slot 5 is open"},
 		"the owner is lost": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h0") },
 			refused: ring.Election, words: "nobody who answers owns it"},
+		"a new owner knows nothing of it, and a move has just failed": {world: formed(3), do: func(w *world) {
+			w.open(5, "h0", "h1")
+			w.promote("g1", "h0")
+			w.one("h0").Migrating = nil
+			w.failed()
+		}, step: "open 1 slots again"},
+		"the importing end has it with nobody, and a move has just failed": {world: formed(3), do: func(w *world) {
+			w.open(5, "h0", "h1")
+			w.one("h0").heard = redis.Slots{{First: 6, Last: 5460}}
+			w.failed()
+		}, step: "open 1 slots again"},
+		"both ends know of it, and a move has just failed": {world: formed(3), do: func(w *world) {
+			w.open(5, "h0", "h1")
+			w.failed()
+		}, refused: ring.Moving, words: "slots are moved again"},
 	})
 }
 

@@ -33,7 +33,7 @@ func TestNoViewLeadsToAForbiddenStep(t *testing.T) {
 	}
 	for _, step := range []redis.Step{
 		redis.SetEpoch{}, redis.Introduce{}, redis.AssignSlots{}, redis.Admit{}, redis.Replicate{}, redis.TakeLead{}, redis.Takeover{},
-		redis.ForceFailover{}, redis.Forget{}, redis.CancelMove{}, redis.MoveSlots{}, redis.StopMove{}, redis.ResetEmpty{}, redis.Renew{},
+		redis.ForceFailover{}, redis.Forget{}, redis.CancelMove{}, redis.MoveSlots{}, redis.OpenSlots{}, redis.StopMove{}, redis.ResetEmpty{}, redis.Renew{},
 	} {
 		if name := reflect.TypeOf(step).Name(); seen[name] == 0 {
 			t.Errorf("expected some of %d views to lead to %s, so that it is tried here: %v", seeds, name, seen)
@@ -108,7 +108,7 @@ func (w *world) drain() {
 func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or two each
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)
-	switch r.IntN(26) {
+	switch r.IntN(27) {
 	case 0, 1:
 		p.down = true
 	case 2, 3:
@@ -162,6 +162,8 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 		if q.Role == redis.Replica && r.IntN(2) == 0 {
 			q.Source = p.address
 		}
+	case 26:
+		w.failed()
 	}
 }
 

@@ -24,8 +24,28 @@ func settle(f *facts) verdict {
 		}
 		out.merge(found)
 	}
-	if len(plan.Moves) > 0 && !f.pausing() {
+	switch shut := f.shut(plan.Moves); {
+	case len(plan.Moves) == 0:
+	case !f.pausing():
 		out.add(take(plan, "finish the move of slots that were left open"))
+	case len(shut) > 0: // keys that have gone already cannot be had until it is mended
+		out.add(take(redis.OpenSlots{Moves: shut}, "open slots again of which an end of their move knows nothing"))
+	}
+	return out
+}
+
+// shut are those of some moves that are not open at both ends, or whose importing end has them with another than the
+// owner, and so with nobody from when that follows.
+func (f *facts) shut(moves []redis.Move) []redis.Move {
+	var out []redis.Move
+	for _, move := range moves {
+		from, to := f.byID[move.From.ID].status, f.byID[move.To.ID].status
+		owner, _ := to.Peer(move.From.ID)
+		for _, slot := range move.Slots.Numbers() {
+			if from.Migrating[slot] != to.ID || to.Importing[slot] != from.ID || !owner.Slots.Contains(slot) {
+				out = joined(out, redis.Move{From: move.From, To: move.To, Slots: redis.SlotsOf(slot)})
+			}
+		}
 	}
 	return out
 }

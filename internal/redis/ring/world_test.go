@@ -153,6 +153,11 @@ func (w *world) open(slot int, from, to string) {
 	w.one(to).Importing = map[int]string{slot: w.one(from).ID}
 }
 
+// failed has a move have failed a moment ago.
+func (w *world) failed() {
+	w.move = &redis.Progress{Goal: w.ring.Nodes, Ended: true, EndedAt: w.at, Err: errors.New("connection refused"), Failures: 1}
+}
+
 func (w *world) view() redis.View {
 	out := redis.View{At: w.at, Stale: w.stale, Move: w.move, Nodes: map[string]redis.NodeStatus{}}
 	for _, p := range w.procs {
