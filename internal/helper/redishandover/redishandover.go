@@ -18,15 +18,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/opcrew/opcrew/internal/helper/clusternodes"
 	"github.com/opcrew/opcrew/internal/helper/flags"
-	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/helper/resp"
 )
 
@@ -43,10 +39,6 @@ const (
 	lingering = time.Second
 	// answerTime is how long a replica may take for its answers: one whose pod has gone has none.
 	answerTime = time.Second
-	// attemptTime is for how long a replica that was not elected begins no other election: 4 node timeouts, as the
-	// operator has them (cluster.c, clusterHandleSlaveFailover, auth_retry_time). Asked before, it only has this
-	// server serve nobody for 5 seconds (CLUSTER_MF_TIMEOUT).
-	attemptTime = 20500 * time.Millisecond
 	// strangeTime is how long a replica may be at an address of no pod. Names lag behind pods that are made anew:
 	// those of Kubernetes may be kept for 5 seconds (CoreDNS, plugin kubernetes, ttl).
 	strangeTime = 7 * time.Second
@@ -89,26 +81,23 @@ type handover struct {
 	service  string
 	pods     []string // addresses
 	own      *resp.Conn
+	attempt  time.Duration // for how long one is waited for
 	log      *slog.Logger
 	told     string // the last reason why a replica does not take the lead
 	strange  bool   // that was: it is at an address of no pod
 }
 
 // Run returns when the server leads no slots any more, or when there is nobody to give them to:
-// who stops it does so anyway. It fails when the time is over.
+// who stops it does so anyway. It fails when the time is over, also where a server is there that lets nobody in.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	secrets, err := redissecrets.Read(o.Secrets)
-	if err != nil {
+	h := handover{service: o.Service, log: log}
+	if err := h.reach(ctx, o); err != nil || h.own == nil {
 		return err
 	}
-	h := handover{password: secrets.Password, service: o.Service, log: log}
-	if h.own, err = h.logIn(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))); err != nil {
-		log.Info("There is no server to hand over from", "error", err.Error())
-		return nil
-	}
 	defer h.own.Close()
+	h.attempt = attemptTime(h.nodeTimeout(ctx))
 	return h.run(ctx)
 }
 
@@ -135,7 +124,7 @@ func (h *handover) run(ctx context.Context) error {
 		}
 		if time.Now().After(again) {
 			if h.ask(ctx, self, nodes, heirs) {
-				again = time.Now().Add(attemptTime)
+				again = time.Now().Add(h.attempt)
 			}
 		}
 		if err := sleep(ctx, h.pause()); err != nil {
@@ -158,90 +147,6 @@ func heirsOf(self clusternodes.Node, nodes []clusternodes.Node) []clusternodes.N
 	})
 }
 
-// ask has the first replica that is in sync, and would be elected, take the lead, and tells whether there was one.
-func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs []clusternodes.Node) bool {
-	var err error
-	if h.pods, err = net.DefaultResolver.LookupHost(ctx, h.service); err != nil {
-		h.log.Info("The addresses of the pods cannot be looked up", "service", h.service, "error", err.Error())
-	}
-	h.strange = true
-	for _, heir := range heirs {
-		err := h.askOne(ctx, self, nodes, heir)
-		h.strange = h.strange && errors.Is(err, errStrange)
-		if err == nil {
-			h.log.Info("Handing over", "replica", heir.Address)
-			return true
-		}
-		if h.told != err.Error() {
-			h.told = err.Error()
-			h.log.Info("A replica does not take the lead", "replica", heir.Address, "reason", err.Error())
-		}
-	}
-	return false
-}
-
-func (h *handover) askOne(ctx context.Context, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	replica, err := h.dial(ctx, heir.Address)
-	if err != nil {
-		return err
-	}
-	defer replica.Close()
-	info, err := replica.Do(ctx, "INFO", "replication")
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(info, "master_link_status:up") {
-		return errors.New("it is not in sync")
-	}
-	if err := h.electable(ctx, replica, self, nodes, heir); err != nil {
-		return err
-	}
-	_, err = replica.Do(ctx, "CLUSTER", "FAILOVER")
-	return err
-}
-
-// electable fails unless most primaries, and this one, would vote for the heir. Where they do not, clients wait in
-// vain until the attempt is given up.
-func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {
-	known, err := h.nodes(ctx, replica)
-	if err != nil {
-		return err
-	}
-	all, votes := 0, 0
-	for _, node := range nodes {
-		if !node.Is("master") || node.SlotCount() == 0 {
-			continue
-		}
-		if all++; linked(known, node.ID) && (node.ID == self.ID || h.hasHeard(ctx, node.Address, self, heir)) {
-			votes++
-		}
-	}
-	if votes <= all/2 || !linked(known, self.ID) {
-		return fmt.Errorf("%d of %d primaries have heard whose replica it is, and are connected with it", votes, all)
-	}
-	return nil
-}
-
-// linked tells whether a server is connected with another, which is no newcomer to it. What comes from one that it
-// does not know is dropped without a word (cluster.c, clusterProcessPacket).
-func linked(nodes []clusternodes.Node, id string) bool {
-	return slices.ContainsFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id && n.Linked && !n.Is("handshake") })
-}
-
-// hasHeard tells whether a voter knows the heir as a replica of this server (clusterSendFailoverAuthIfNeeded).
-func (h *handover) hasHeard(ctx context.Context, voter string, self, heir clusternodes.Node) bool {
-	conn, err := h.dial(ctx, voter)
-	if err != nil {
-		return false
-	}
-	defer conn.Close()
-	nodes, err := h.nodes(ctx, conn)
-	follows := func(n clusternodes.Node) bool { return n.ID == heir.ID && n.Primary == self.ID }
-	return err == nil && linked(nodes, heir.ID) && slices.ContainsFunc(nodes, follows)
-}
-
 func (h *handover) nodes(ctx context.Context, of *resp.Conn) ([]clusternodes.Node, error) {
 	text, err := of.Do(ctx, "CLUSTER", "NODES")
 	if err != nil {
@@ -257,32 +162,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-// errStrange tells of an address that no pod of the cluster has.
-var errStrange = errors.New("no pod of the cluster has its address")
-
-// dial logs in to a server that the table of nodes tells of, if it is one of the cluster's pods.
-func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains(h.pods, host) {
-		return nil, errStrange
-	}
-	return h.logIn(ctx, address)
-}
-
-// logIn is as the operator.
-func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error) {
-	conn, err := resp.Dial(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.Do(ctx, "AUTH", redissecrets.System, h.password); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/internal/helper/clusternodes"
 	"github.com/opcrew/opcrew/internal/helper/redistest"
 )
 
@@ -109,6 +111,99 @@ func TestAServerThatDoesNotRunHasNothingToHandOver(t *testing.T) {
 	if err := Run(t.Context(), Options{Port: pod.Home.Port, Service: "localhost", Secrets: pod.Secrets, Timeout: time.Minute}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Errorf("expected that the pod can stop, got %v", err)
 	}
+}
+
+func TestAServerThatIsFullIsTriedUntilItLetsTheHookIn(t *testing.T) {
+	s := newShard(t)
+	release := s.fill(t)
+	time.AfterFunc(2*time.Second, release)
+	if err := s.run(t); err != nil {
+		t.Fatal(err)
+	}
+	if log := s.log.String(); !strings.Contains(log, "lets nobody in") || !strings.Contains(log, "Handing over") {
+		t.Errorf("expected it to be tried again, and to hand over, got:\n%s", log)
+	}
+}
+
+func TestAServerThatStaysFullIsNoneThatDoesNotRun(t *testing.T) {
+	s := newShard(t)
+	release := s.fill(t)
+	defer release()
+	s.options.Timeout = 2 * time.Second
+	if err := s.run(t); err == nil || strings.Contains(s.log.String(), "There is no server") {
+		t.Errorf("expected a failure that says why, got %v:\n%s", err, &s.log)
+	}
+}
+
+// fill has the primary have as many clients as it takes.
+func (s *shard) fill(t *testing.T) (release func()) {
+	t.Helper()
+	s.primary.Do("CONFIG", "SET", "maxclients", "20")
+	var conns []net.Conn
+	for range 20 {
+		conn, err := net.Dial("tcp", s.primary.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, conn)
+	}
+	return func() {
+		for _, conn := range conns {
+			_ = conn.Close() // nobody reads from it
+		}
+	}
+}
+
+func TestAnAttemptIsWaitedForAsTheServersNodeTimeoutHasIt(t *testing.T) {
+	pod := redistest.New(t)
+	pod.Home.Start()
+	pod.Home.Do("CONFIG", "SET", "cluster-node-timeout", "15000")
+	h := handover{log: slog.New(slog.DiscardHandler)}
+	if err := h.reach(t.Context(), Options{Port: pod.Home.Port, Secrets: pod.Secrets}); err != nil {
+		t.Fatal(err)
+	}
+	if got := attemptTime(h.nodeTimeout(t.Context())); got != 60500*time.Millisecond {
+		t.Errorf("expected four node timeouts of 15 s and a half second, got %s", got)
+	}
+	if got := attemptTime(time.Second); got != 4500*time.Millisecond {
+		t.Errorf("expected no less than servers take, got %s", got)
+	}
+}
+
+// A voter that is further in the count of elections refuses its vote.
+func TestAReplicaThatWouldNotBeElectedIsNotAsked(t *testing.T) {
+	s := newShard(t)
+	nodes := func(of *redistest.Server) []clusternodes.Node {
+		out, err := clusternodes.Parse(of.Do("CLUSTER", "NODES"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	self, _ := clusternodes.Myself(nodes(s.primary))
+	heir, _ := clusternodes.Myself(nodes(s.replica))
+	voter := s.pods[1].Home
+	voter.Until(heir.ID+" 127.0.0.1", "CLUSTER", "NODES")
+	voter.Until("slave "+self.ID, "CLUSTER", "NODES")
+	h := handover{password: redistest.SystemPassword, pods: []string{"127.0.0.1"}}
+	epoch, err := strconv.ParseUint(field(voter.Do("CLUSTER", "INFO"), "cluster_current_epoch"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for count, want := range map[uint64]bool{epoch: true, epoch + 1: true, epoch - 1: false} {
+		if got := h.hasHeard(t.Context(), voter.Address(), self, heir, count); got != want {
+			t.Errorf("a heir at %d, a voter at %d: expected a vote: %t, got %t", count, epoch, want, got)
+		}
+	}
+}
+
+func field(info, name string) string {
+	for line := range strings.Lines(info) {
+		if value, is := strings.CutPrefix(strings.TrimSpace(line), name+":"); is {
+			return value
+		}
+	}
+	return ""
 }
 
 func TestAPortAndATimeAreNeeded(t *testing.T) {

@@ -22,6 +22,8 @@ const (
 	// maxText is more than any answer here has: CLUSTER NODES of a thousand nodes has 200 KiB.
 	maxText = 4 << 20
 	maxLine = 64 << 10
+	// maxItems are in a list, and maxDepth lists in each other.
+	maxItems, maxDepth = 1 << 16, 4
 )
 
 // Error is an answer by which the server refuses, such as "LOADING Redis is loading the
@@ -59,20 +61,29 @@ func (c *Conn) Close() { _ = c.conn.Close() }
 
 // Do sends a command and returns its answer, within the deadline of ctx.
 func (c *Conn) Do(ctx context.Context, args ...string) (string, error) {
+	return do(ctx, c, c.read, args)
+}
+
+// List is Do for a command that is answered by a list. What stands in lists within it stands among the rest.
+func (c *Conn) List(ctx context.Context, args ...string) ([]string, error) {
+	return do(ctx, c, func() ([]string, error) { return c.list(nil, maxDepth) }, args)
+}
+
+func do[T any](ctx context.Context, c *Conn, read func() (T, error), args []string) (none T, err error) {
 	deadline, _ := ctx.Deadline()
 	if err := c.conn.SetDeadline(deadline); err != nil {
-		return "", err
+		return none, err
 	}
 	defer context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })()
 	if _, err := io.WriteString(c.conn, encode(args)); err != nil {
-		return "", fmt.Errorf("send %s: %w", args[0], err)
+		return none, fmt.Errorf("send %s: %w", args[0], err)
 	}
-	answer, err := c.read()
+	answer, err := read()
 	if refusal, ok := errors.AsType[Error](err); ok {
-		return "", refusal
+		return none, refusal
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the answer to %s: %w", args[0], err)
+		return none, fmt.Errorf("read the answer to %s: %w", args[0], err)
 	}
 	return answer, nil
 }
@@ -87,11 +98,45 @@ func encode(args []string) string {
 }
 
 func (c *Conn) read() (string, error) {
-	line, err := c.in.ReadSlice('\n')
+	kind, rest, err := c.line()
 	if err != nil {
 		return "", err
 	}
-	kind, rest := line[0], strings.TrimRight(string(line[1:]), "\r\n")
+	return c.one(kind, rest)
+}
+
+func (c *Conn) line() (kind byte, rest string, err error) {
+	line, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return 0, "", err
+	}
+	return line[0], strings.TrimRight(string(line[1:]), "\r\n"), nil
+}
+
+// list adds what stands in one to others.
+func (c *Conn) list(out []string, depth int) ([]string, error) {
+	kind, rest, err := c.line()
+	if err != nil {
+		return nil, err
+	}
+	if kind != '*' {
+		one, err := c.one(kind, rest)
+		return append(out, one), err
+	}
+	n, err := strconv.Atoi(rest)
+	if err != nil || n < 0 || n > maxItems || depth == 0 {
+		return nil, fmt.Errorf("a list of %.40q, in as many others, is not expected", rest)
+	}
+	for range n {
+		if out, err = c.list(out, depth-1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// one is an answer that is no list.
+func (c *Conn) one(kind byte, rest string) (string, error) {
 	switch kind {
 	case '+', ':':
 		return rest, nil
@@ -100,7 +145,7 @@ func (c *Conn) read() (string, error) {
 	case '$':
 		return c.text(rest)
 	}
-	return "", fmt.Errorf("%.40q begins no answer that is expected", line)
+	return "", fmt.Errorf("%.40q begins no answer that is expected", string(kind)+rest)
 }
 
 // text reads what follows its own length.

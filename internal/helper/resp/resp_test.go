@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,6 +64,28 @@ func TestAnswersAreLinesNumbersAndTexts(t *testing.T) {
 			if question := <-asked; question != "*2\r\n$3\r\nGET\r\n$3\r\na b\r\n" {
 				t.Errorf("the command is sent as %q", question)
 			}
+		}
+	}
+}
+
+func TestWhatStandsInListsIsAmongTheRest(t *testing.T) {
+	for answer, want := range map[string][]string{
+		"*2\r\n$4\r\nname\r\n$0\r\n\r\n": {"name", ""},
+		"*0\r\n":                         nil,
+		"*2\r\n*2\r\n+a\r\n:1\r\n*1\r\n*1\r\n$1\r\nb\r\n": {"a", "1", "b"},
+		"+OK\r\n": {"OK"},
+	} {
+		c, _ := answering(t, answer)
+		for range 2 {
+			if got, err := c.List(t.Context(), "LIST"); !slices.Equal(got, want) || err != nil {
+				t.Errorf("%q is read as %q, error %v", answer, got, err)
+			}
+		}
+	}
+	for _, answer := range []string{"*-1\r\n", "*65537\r\n", "*x\r\n", strings.Repeat("*1\r\n", 6) + "+a\r\n", "-ERR unknown\r\n"} {
+		c, _ := answering(t, answer)
+		if got, err := c.List(t.Context(), "LIST"); err == nil {
+			t.Errorf("%q: expected an error, got %q", answer, got)
 		}
 	}
 }

@@ -1,0 +1,152 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redishandover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/helper/clusternodes"
+	"github.com/opcrew/opcrew/internal/helper/resp"
+)
+
+// ask has the first replica that is in sync, and would be elected, take the lead, and tells whether there was one.
+func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs []clusternodes.Node) bool {
+	var err error
+	if h.pods, err = net.DefaultResolver.LookupHost(ctx, h.service); err != nil {
+		h.log.Info("The addresses of the pods cannot be looked up", "service", h.service, "error", err.Error())
+	}
+	h.strange = true
+	for _, heir := range heirs {
+		err := h.askOne(ctx, self, nodes, heir)
+		h.strange = h.strange && errors.Is(err, errStrange)
+		if err == nil {
+			h.log.Info("Handing over", "replica", heir.Address)
+			return true
+		}
+		if h.told != err.Error() {
+			h.told = err.Error()
+			h.log.Info("A replica does not take the lead", "replica", heir.Address, "reason", err.Error())
+		}
+	}
+	return false
+}
+
+func (h *handover) askOne(ctx context.Context, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	replica, err := h.dial(ctx, heir.Address)
+	if err != nil {
+		return err
+	}
+	defer replica.Close()
+	info, err := replica.Do(ctx, "INFO", "replication")
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(info, "master_link_status:up") {
+		return errors.New("it is not in sync")
+	}
+	if err := h.electable(ctx, replica, self, nodes, heir); err != nil {
+		return err
+	}
+	_, err = replica.Do(ctx, "CLUSTER", "FAILOVER")
+	return err
+}
+
+// electable fails unless most primaries, and this one, would vote for the heir. Where they do not, clients wait in
+// vain until the attempt is given up.
+func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clusternodes.Node, nodes []clusternodes.Node, heir clusternodes.Node) error {
+	known, err := h.nodes(ctx, replica)
+	if err != nil {
+		return err
+	}
+	epoch, err := currentEpoch(ctx, replica)
+	if err != nil {
+		return err
+	}
+	mine, err := currentEpoch(ctx, h.own)
+	if err != nil {
+		return err
+	}
+	all, votes := 0, 0
+	for _, node := range nodes {
+		if !node.Is("master") || node.SlotCount() == 0 {
+			continue
+		}
+		if all++; linked(known, node.ID) && (node.ID == self.ID || h.hasHeard(ctx, node.Address, self, heir, epoch)) {
+			votes++
+		}
+	}
+	if votes <= all/2 || !linked(known, self.ID) || mine > epoch {
+		return fmt.Errorf("%d of %d primaries have heard whose replica it is, and are connected with it", votes, all)
+	}
+	return nil
+}
+
+// linked tells whether a server is connected with another, which is no newcomer to it. What comes from one that it
+// does not know is dropped without a word (cluster.c, clusterProcessPacket).
+func linked(nodes []clusternodes.Node, id string) bool {
+	return slices.ContainsFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id && n.Linked && !n.Is("handshake") })
+}
+
+// hasHeard tells whether a voter knows the heir as a replica of this server, and is not further than it in the count of
+// elections (clusterSendFailoverAuthIfNeeded).
+func (h *handover) hasHeard(ctx context.Context, voter string, self, heir clusternodes.Node, epoch uint64) bool {
+	conn, err := h.dial(ctx, voter)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	theirs, err := currentEpoch(ctx, conn)
+	if err != nil || theirs > epoch {
+		return false
+	}
+	nodes, err := h.nodes(ctx, conn)
+	follows := func(n clusternodes.Node) bool { return n.ID == heir.ID && n.Primary == self.ID }
+	return err == nil && linked(nodes, heir.ID) && slices.ContainsFunc(nodes, follows)
+}
+
+// currentEpoch is how far a server is in the count of elections.
+func currentEpoch(ctx context.Context, conn *resp.Conn) (uint64, error) {
+	info, err := conn.Do(ctx, "CLUSTER", "INFO")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(info) {
+		if epoch, is := strings.CutPrefix(strings.TrimSpace(line), "cluster_current_epoch:"); is {
+			return strconv.ParseUint(epoch, 10, 64)
+		}
+	}
+	return 0, errors.New("it does not tell its current epoch")
+}
+
+// usualNodeTimeout is what servers have that are told nothing else.
+const usualNodeTimeout = 5 * time.Second
+
+// nodeTimeout is the server's own: users may have set another.
+func (h *handover) nodeTimeout(ctx context.Context) time.Duration {
+	words, err := h.own.List(ctx, "CONFIG", "GET", "cluster-node-timeout")
+	if err != nil || len(words) < 2 {
+		return usualNodeTimeout
+	}
+	ms, err := strconv.Atoi(words[1])
+	if err != nil {
+		return usualNodeTimeout
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// attemptTime is for how long a replica that was not elected begins no other election: 4 node timeouts, and 4 seconds at
+// least (cluster.c, clusterHandleSlaveFailover, auth_retry_time). Asked before, it only has this server serve nobody for
+// 5 seconds (CLUSTER_MF_TIMEOUT).
+func attemptTime(nodeTimeout time.Duration) time.Duration {
+	return 2*max(2*nodeTimeout, 2*time.Second) + 500*time.Millisecond
+}

@@ -1,0 +1,74 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redishandover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+	"github.com/opcrew/opcrew/internal/helper/resp"
+)
+
+// errStrange tells of an address that no pod of the cluster has.
+var errStrange = errors.New("no pod of the cluster has its address")
+
+// dial logs in to a server that the table of nodes tells of, if it is one of the cluster's pods.
+func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(h.pods, host) {
+		return nil, errStrange
+	}
+	return h.logIn(ctx, address)
+}
+
+// logIn is as the operator.
+func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error) {
+	conn, err := resp.Dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Do(ctx, "AUTH", redissecrets.System, h.password); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// reach logs in to the server of the pod itself, however often that refuses it: it may have as many clients as it takes, or
+// yet have to hear of a new password. Where nothing listens, there is nothing to hand over from.
+func (h *handover) reach(ctx context.Context, o Options) error {
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
+	told := ""
+	for {
+		secrets, err := redissecrets.Read(o.Secrets)
+		if err != nil {
+			return err
+		}
+		h.password = secrets.Password
+		conn, err := h.logIn(ctx, address)
+		switch {
+		case err == nil:
+			h.own = conn
+			return nil
+		case errors.Is(err, syscall.ECONNREFUSED):
+			h.log.Info("There is no server to hand over from", "error", err.Error())
+			return nil
+		case told != err.Error():
+			told = err.Error()
+			h.log.Info("The server lets nobody in", "error", told)
+		}
+		if sleep(ctx, longPause) != nil {
+			return fmt.Errorf("log in to the server itself: %w", err)
+		}
+	}
+}
