@@ -21,6 +21,9 @@ type Node struct {
 	Primary  string // the ID of the node that it is a replica of; empty: of none
 	Linked   bool   // whether the bus to it is connected
 	Slots    []Range
+	// Migrating and Importing are slots on their way, which the line of the server itself tells of: by slot, the ID of whom
+	// it goes to, or comes from.
+	Migrating, Importing map[int]string
 }
 
 // Range is of slots, both ends included.
@@ -80,8 +83,9 @@ func parseLine(fields []string) (Node, error) {
 		n.Primary = fields[3]
 	}
 	for _, field := range fields[lineFields:] {
-		if strings.HasPrefix(field, "[") {
-			continue // a slot on its way, which is still with its source
+		if open, is := strings.CutPrefix(field, "["); is {
+			n.addOpen(strings.TrimSuffix(open, "]"))
+			continue
 		}
 		slots, err := parseRange(field)
 		if err != nil {
@@ -90,6 +94,22 @@ func parseLine(fields []string) (Node, error) {
 		n.Slots = append(n.Slots, slots)
 	}
 	return n, nil
+}
+
+// addOpen reads SLOT->-ID and SLOT-<-ID. A slot on its way is still with its source: what is written otherwise is no reason
+// to know nothing of all others.
+func (n *Node) addOpen(field string) {
+	for sign, to := range map[string]*map[int]string{"->-": &n.Migrating, "-<-": &n.Importing} {
+		text, id, is := strings.Cut(field, sign)
+		slot, err := strconv.Atoi(text)
+		if !is || err != nil {
+			continue
+		}
+		if *to == nil {
+			*to = map[int]string{}
+		}
+		(*to)[slot] = id
+	}
 }
 
 // splitAddress reads IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].

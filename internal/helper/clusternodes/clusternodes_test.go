@@ -11,7 +11,7 @@ import (
 
 const table = `07c37dfeb235213a872192d90877d0cd55635b91 10.0.0.2:6380@16380,shop-1.shop.web.svc slave e7d1eecce10fd6bb5eb35b9f99a514335d9ba9ca 0 1426238317239 4 connected
 67ed2db8d677e59ec4a4cefb06858cf2a1a89fa1 fd00::12:6379@16379,,shard-id=69bc080733d1355567173199cff4a6a039a2f024 master,fail? - 0 1426238316232 2 disconnected 5461-10922
-e7d1eecce10fd6bb5eb35b9f99a514335d9ba9ca 10.0.0.1:6379@16379,shop-0.shop.web.svc,tls-port=0 myself,master - 0 0 1 connected 0-5459 5460 10923 [5461->-67ed2db8d677e59ec4a4cefb06858cf2a1a89fa1]
+e7d1eecce10fd6bb5eb35b9f99a514335d9ba9ca 10.0.0.1:6379@16379,shop-0.shop.web.svc,tls-port=0 myself,master - 0 0 1 connected 0-5459 5460 10923 [5459->-67ed2db8d677e59ec4a4cefb06858cf2a1a89fa1] [5461-<-67ed2db8d677e59ec4a4cefb06858cf2a1a89fa1] [more]
 aaaa2db8d677e59ec4a4cefb06858cf2a1a89fa1 :0@0,shard-id=1 master,noaddr - 0 0 0 disconnected
 vars currentEpoch 6 lastVoteEpoch 0
 `
@@ -27,6 +27,9 @@ func TestATableTellsWhoLeadsWhatFromWhere(t *testing.T) {
 	}
 	if own.SlotCount() != 5462 || !slices.Equal(own.Slots, []Range{{0, 5459}, {5460, 5460}, {10923, 10923}}) || own.Primary != "" {
 		t.Errorf("the own line is read as %+v", own)
+	}
+	if len(own.Migrating) != 1 || own.Migrating[5459] != nodes[1].ID || len(own.Importing) != 1 || own.Importing[5461] != nodes[1].ID {
+		t.Errorf("the slots on their way are read as %v and %v", own.Migrating, own.Importing)
 	}
 	if lost.Address != ":0" || lost.Hostname != "" {
 		t.Errorf("the node without an address is read as %+v", lost)

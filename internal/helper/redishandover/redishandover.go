@@ -83,12 +83,22 @@ type handover struct {
 	own      *resp.Conn
 	attempt  time.Duration // for how long one is waited for
 	log      *slog.Logger
-	told     string // the last reason why a replica does not take the lead
-	strange  bool   // that was: it is at an address of no pod
+	told     string    // the last reason why a replica does not take the lead
+	strange  bool      // that was: it is at an address of no pod
+	patient  time.Time // until when slots on their way are waited for
+	moving   string    // what was told of them
 }
 
 // Run returns when the server leads no slots any more, or when there is nobody to give them to:
 // who stops it does so anyway. It fails when the time is over, also where a server is there that lets nobody in.
+//
+// While the server has slots open the operator is waited for, which ends their move when it sees the pod being deleted:
+// a replica of Redis before 8.0 knows nothing of open slots, answers for keys that have gone already as if they had never
+// been, and has clients begin them anew. That is so whether it takes over by agreement or is elected. So when half of the
+// time is over, as there is no operator, it is handed over all the same: clients at least do not wait for an election. The
+// keys that have gone are kept at the other end, and the operator has them be found again once it is back; of those that
+// clients have begun anew since, what they have written since is kept. A job of Valkey's own moves all or nothing, and
+// loses nothing by a handover: it is waited for as it would have to begin anew.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -98,6 +108,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	}
 	defer h.own.Close()
 	h.attempt = attemptTime(h.nodeTimeout(ctx))
+	h.patient = time.Now().Add(o.Timeout / 2)
 	return h.run(ctx)
 }
 
@@ -106,6 +117,9 @@ func (h *handover) run(ctx context.Context) error {
 	var again time.Time
 	began := time.Now()
 	for {
+		if err := h.waitForMoves(ctx); err != nil {
+			return err
+		}
 		nodes, err := h.nodes(ctx, h.own)
 		if err != nil {
 			return fmt.Errorf("ask the server itself: %w", err)

@@ -113,6 +113,55 @@ func TestAServerThatDoesNotRunHasNothingToHandOver(t *testing.T) {
 	}
 }
 
+// open has a slot of the primary be on its way to the second one, with one of two keys gone.
+func (s *shard) open() (slot string, close func()) {
+	to := s.pods[1].Home
+	slot = s.primary.Do("CLUSTER", "KEYSLOT", "{mid}")
+	for _, key := range []string{"{mid}1", "{mid}2"} {
+		s.primary.Do("SET", key, key)
+	}
+	to.Do("CLUSTER", "SETSLOT", slot, "IMPORTING", s.primary.Do("CLUSTER", "MYID"))
+	s.primary.Do("CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do("CLUSTER", "MYID"))
+	migrate := func(key string) {
+		s.primary.Do("MIGRATE", "127.0.0.1", strconv.Itoa(to.Port), key, "0", "5000", "AUTH2", "opcrew", redistest.SystemPassword)
+	}
+	migrate("{mid}1")
+	return slot, func() {
+		migrate("{mid}2")
+		for _, end := range []*redistest.Server{to, s.primary} {
+			end.Do("CLUSTER", "SETSLOT", slot, "NODE", to.Do("CLUSTER", "MYID"))
+		}
+	}
+}
+
+func TestSlotsThatAreOpenAreWaitedFor(t *testing.T) {
+	s := newShard(t)
+	slot, end := s.open()
+	time.AfterFunc(2*time.Second, end)
+	if err := s.run(t); err != nil {
+		t.Fatal(err)
+	}
+	if log := s.log.String(); !strings.Contains(log, "Waiting for slots") || !strings.Contains(log, "Handing over") {
+		t.Errorf("expected it to wait and then hand over, got:\n%s", log)
+	}
+	if n := s.pods[1].Home.Do("CLUSTER", "COUNTKEYSINSLOT", slot); n != "2" {
+		t.Errorf("expected the handover to come after both keys had gone, %s have", n)
+	}
+}
+
+func TestNobodyIsWaitedForWhoDoesNotCloseSlots(t *testing.T) {
+	s := newShard(t)
+	s.options.Timeout = 8 * time.Second
+	s.open()
+	began := time.Now()
+	if err := s.run(t); err != nil || time.Since(began) < s.options.Timeout/2 {
+		t.Errorf("expected it to hand over after half of its time, got %v after %s:\n%s", err, time.Since(began), &s.log)
+	}
+	if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") {
+		t.Errorf("expected the replica to lead, got:\n%s", role)
+	}
+}
+
 func TestAServerThatIsFullIsTriedUntilItLetsTheHookIn(t *testing.T) {
 	s := newShard(t)
 	release := s.fill(t)
