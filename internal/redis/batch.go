@@ -4,6 +4,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -20,8 +21,12 @@ type batch struct {
 // carry moves slots by their keys, as https://redis.io/docs/latest/commands/cluster-setslot tells: opened at
 // both ends, the importing one first, emptied, and closed at the importing one first. If it
 // were the last to learn of it, and were lost before, nobody would own the slot. When paced ends before ctx does, what
-// is open is moved as fast as can be.
+// is open is moved as fast as can be. Slots with a key that is too large are left out, and told of once the others are there.
 func (b *batch) carry(ctx, paced context.Context) error {
+	large, err := b.leaveOut(ctx)
+	if err != nil || len(b.slots) == 0 {
+		return cmp.Or(err, large)
+	}
 	if err := b.open(ctx); err != nil {
 		return err
 	}
@@ -32,7 +37,7 @@ func (b *batch) carry(ctx, paced context.Context) error {
 		return err
 	}
 	b.note(func(p *Progress) { p.Moved += len(b.slots) })
-	return nil
+	return large
 }
 
 // confirm asks whether the ends are who they were: an address may be another's by now.

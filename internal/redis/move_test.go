@@ -33,6 +33,8 @@ type scripted struct {
 	job  string
 	// replication is what INFO tells of it; "" has it be a primary whose replica has all.
 	replication string
+	// sizes are of keys that have not the usual one.
+	sizes map[any]int64
 	// role is what ROLE tells; "" is master.
 	role string
 	// nodes is what CLUSTER NODES tells; "" has a:1 own all slots.
@@ -85,7 +87,7 @@ func (s *scripted) answer(address string, command Command) any {
 	case command[0] == "ROLE":
 		return []any{cmp.Or(s.role, "master")}
 	case command[0] == "MEMORY":
-		return int64(1000)
+		return cmp.Or(s.sizes[command[2]], int64(1000))
 	case command[0] == "MIGRATE":
 		moved := command[slices.Index(command, "KEYS")+1:]
 		for slot, keys := range s.keys {
@@ -236,6 +238,45 @@ func TestASlotWhoseOwnerFollowsAnotherByNowIsNotClosed(t *testing.T) {
 		if strings.Contains(line, "NODE") {
 			t.Errorf("expected no slot to be given away on the word of a replica, got %s", line)
 		}
+	}
+}
+
+func TestASlotWithAKeyThatIsTooLargeStaysAndOthersGo(t *testing.T) {
+	large := "key\n" + strings.Repeat("x", 200)
+	store := &scripted{keys: map[int][]any{5: {"k1"}, 6: {"k2", large}, 40: {"k3"}}, sizes: map[any]int64{large: 300 << 20}}
+	got := moved(t, store, plan(5, 6, 40), time.Second)
+	if got.Moved != 2 || got.Failures != 1 {
+		t.Errorf("expected two slots to be moved, got %+v", got)
+	}
+	words := `key "key\n` + strings.Repeat("x", 96) + `"... keeps its slot from being moved, as it has 300 MiB and may have 256`
+	if got.Err == nil || !strings.Contains(got.Err.Error(), words) {
+		t.Errorf("expected the move to end with %s, got %v", words, got.Err)
+	}
+	for _, line := range store.told {
+		if strings.Contains(line, "SETSLOT 6 ") || strings.Contains(line, "k2") {
+			t.Errorf("expected nothing of the slot to be moved, got %s", line)
+		}
+	}
+}
+
+// It may have been written to since its slot was opened.
+func TestAKeyThatGrowsIsNotSent(t *testing.T) {
+	store := &scripted{keys: map[int][]any{5: {"k1"}}}
+	b := &batch{Store: store, Move: Move{From: End{"a:1", "a:1"}}}
+	if _, err := b.pack(t.Context(), [][]any{{"k1"}}); err != nil {
+		t.Errorf("expected a small one to be sent, got %v", err)
+	}
+	store.sizes = map[any]int64{"k1": 300 << 20}
+	if got, err := b.pack(t.Context(), [][]any{{"k1"}}); err == nil {
+		t.Errorf("expected an error, got %v", got)
+	}
+}
+
+func TestKeysAreNotWeighedWhereAllOfThemAreLess(t *testing.T) {
+	store := &scripted{keys: map[int][]any{5: {"k1"}}, sizes: map[any]int64{"k1": 300 << 20}, replication: "used_memory:1000000\r\n"}
+	b := &batch{Store: store, Move: Move{From: End{"a:1", "a:1"}}, slots: []int{5}}
+	if large, err := b.leaveOut(t.Context()); large != nil || err != nil || len(b.slots) != 1 {
+		t.Errorf("expected nothing to be asked for, got %v, %v", large, err)
 	}
 }
 

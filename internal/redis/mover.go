@@ -4,7 +4,9 @@
 package redis
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,10 +36,15 @@ type mover struct {
 	plan  MoveSlots
 }
 
+// run goes on with other slots where a key is too large for its own.
 func (m *mover) run(ctx context.Context) error {
+	var large error
 	for _, move := range m.plan.Moves {
 		for rest := move.Slots.Numbers(); len(rest) > 0; {
 			n, err := m.some(ctx, move, rest)
+			if _, is := errors.AsType[*LargeKeyError](err); is {
+				large, err = cmp.Or(large, err), nil
+			}
 			if err == nil {
 				err = ctx.Err() // only after a batch: plans that are stopped again and again come to an end too
 			}
@@ -47,7 +54,7 @@ func (m *mover) run(ctx context.Context) error {
 			rest = rest[n:]
 		}
 	}
-	return nil
+	return large
 }
 
 // some moves the first of the slots that are left, and tells how many they are.

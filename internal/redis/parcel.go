@@ -72,13 +72,7 @@ func (b *batch) keys(ctx context.Context) ([][]any, error) {
 
 // pack asks how large keys are and makes parcels of them, each within one slot.
 func (b *batch) pack(ctx context.Context, slots [][]any) ([]parcel, error) {
-	var commands []Command
-	for _, keys := range slots {
-		for _, key := range keys {
-			commands = append(commands, Command{"MEMORY", "USAGE", key})
-		}
-	}
-	sizes, err := b.do(ctx, b.From.Address, commands...)
+	sizes, err := b.sizes(ctx, slices.Concat(slots...))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +80,7 @@ func (b *batch) pack(ctx context.Context, slots [][]any) ([]parcel, error) {
 	for _, keys := range slots {
 		var now parcel
 		for _, key := range keys {
-			size, _ := sizes[0].(int64) // nil for one that has expired
+			size := sizes[0]
 			sizes = sizes[1:]
 			if len(now.keys) > 0 && now.bytes+size > bytesAtOnce {
 				out, now = append(out, now), parcel{}
