@@ -7,10 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/opcrew/opcrew/internal/helper/clusternodes"
@@ -19,10 +19,7 @@ import (
 
 // ask has the first replica that is in sync, and would be elected, take the lead, and tells whether there was one.
 func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs []clusternodes.Node) bool {
-	var err error
-	if h.pods, err = net.DefaultResolver.LookupHost(ctx, h.service); err != nil {
-		h.log.Info("The addresses of the pods cannot be looked up", "service", h.service, "error", err.Error())
-	}
+	h.lookUp(ctx)
 	h.strange = true
 	for _, heir := range heirs {
 		err := h.askOne(ctx, self, nodes, heir)
@@ -72,23 +69,31 @@ func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clust
 	if err != nil {
 		return err
 	}
-	mine, err := currentEpoch(ctx, h.own)
-	if err != nil {
-		return err
+	if h.epoch > epoch || !linked(known, self.ID) {
+		return errors.New("it is not connected with this server, or behind it in the count of elections")
 	}
-	all, votes := 0, 0
-	for _, node := range nodes {
-		if !node.Is("master") || node.SlotCount() == 0 {
-			continue
-		}
-		if all++; linked(known, node.ID) && (node.ID == self.ID || h.hasHeard(ctx, node.Address, self, heir, epoch)) {
-			votes++
-		}
-	}
-	if votes <= all/2 || !linked(known, self.ID) || mine > epoch {
+	voters := slices.DeleteFunc(slices.Clone(nodes), func(n clusternodes.Node) bool { return !n.Is("master") || n.SlotCount() == 0 })
+	votes := h.votes(ctx, voters, func(ctx context.Context, n clusternodes.Node) bool {
+		return linked(known, n.ID) && (n.ID == self.ID || h.hasHeard(ctx, n.Address, self, heir, epoch))
+	})
+	if all := len(voters); votes <= all/2 {
 		return fmt.Errorf("%d of %d primaries have heard whose replica it is, and are connected with it", votes, all)
 	}
 	return nil
+}
+
+// votes asks all at a time, and for no longer than leaves time for what comes of it: one that hangs is no vote, and holds up
+// no other.
+func (h *handover) votes(ctx context.Context, voters []clusternodes.Node, would func(context.Context, clusternodes.Node) bool) int {
+	ctx, cancel := context.WithTimeout(ctx, answerTime/2)
+	defer cancel()
+	answers := make([]bool, len(voters))
+	var asking sync.WaitGroup
+	for i, voter := range voters {
+		asking.Go(func() { answers[i] = would(ctx, voter) })
+	}
+	asking.Wait()
+	return len(slices.DeleteFunc(answers, func(votes bool) bool { return !votes }))
 }
 
 // linked tells whether a server is connected with another, which is no newcomer to it. What comes from one that it

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/opcrew/opcrew/internal/helper/redissecrets"
@@ -31,6 +30,14 @@ func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error)
 	return h.logIn(ctx, address)
 }
 
+// lookUp has the addresses of the pods be known.
+func (h *handover) lookUp(ctx context.Context) {
+	var err error
+	if h.pods, err = net.DefaultResolver.LookupHost(ctx, h.service); err != nil {
+		h.log.Info("The addresses of the pods cannot be looked up", "service", h.service, "error", err.Error())
+	}
+}
+
 // logIn is as the operator.
 func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error) {
 	conn, err := resp.Dial(ctx, address)
@@ -46,16 +53,15 @@ func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error
 
 // reach logs in to the server of the pod itself, however often that refuses it: it may have as many clients as it takes, or
 // yet have to hear of a new password. Where nothing listens, there is nothing to hand over from.
-func (h *handover) reach(ctx context.Context, o Options) error {
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
+func (h *handover) reach(ctx context.Context, folder string) error {
 	told := ""
 	for {
-		secrets, err := redissecrets.Read(o.Secrets)
+		secrets, err := redissecrets.Read(folder)
 		if err != nil {
 			return err
 		}
 		h.password = secrets.Password
-		conn, err := h.logIn(ctx, address)
+		conn, err := h.logIn(ctx, h.address)
 		switch {
 		case err == nil:
 			h.own = conn

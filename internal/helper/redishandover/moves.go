@@ -13,7 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/helper/resp"
 )
 
-// waitForMoves waits until no slots are on their way to or from the server, for as long as that is waited for.
+// waitForMoves waits until no slots are on their way to or from the server, for as long as that is waited for. Then it
+// ends what can be ended.
 func (h *handover) waitForMoves(ctx context.Context) error {
 	for time.Now().Before(h.patient) {
 		moves, err := h.moves(ctx)
@@ -29,6 +30,10 @@ func (h *handover) waitForMoves(ctx context.Context) error {
 		if err := sleep(ctx, pause); err != nil {
 			return fmt.Errorf("%s are on their way yet: %w", moves, err)
 		}
+	}
+	if !h.finished {
+		h.finished = true
+		h.finish(ctx, h.patience/2)
 	}
 	return nil
 }

@@ -18,7 +18,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/opcrew/opcrew/internal/helper/clusternodes"
@@ -79,14 +81,19 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 type handover struct {
 	password string
 	service  string
+	address  string   // of the server
 	pods     []string // addresses
 	own      *resp.Conn
 	attempt  time.Duration // for how long one is waited for
+	epoch    uint64        // of the server, in the count of elections
 	log      *slog.Logger
-	told     string    // the last reason why a replica does not take the lead
-	strange  bool      // that was: it is at an address of no pod
-	patient  time.Time // until when slots on their way are waited for
-	moving   string    // what was told of them
+	told     string // the last reason why a replica does not take the lead
+	strange  bool   // that was: it is at an address of no pod
+
+	patience time.Duration // for which slots on their way are waited for, and until when
+	patient  time.Time
+	moving   string // what was told of them
+	finished bool   // that what is left of them has been moved, as far as it can be
 }
 
 // Run returns when the server leads no slots any more, or when there is nobody to give them to:
@@ -94,33 +101,33 @@ type handover struct {
 //
 // While the server has slots open the operator is waited for, which ends their move when it sees the pod being deleted:
 // a replica of Redis before 8.0 knows nothing of open slots, answers for keys that have gone already as if they had never
-// been, and has clients begin them anew. That is so whether it takes over by agreement or is elected. So when half of the
-// time is over, as there is no operator, it is handed over all the same: clients at least do not wait for an election. The
-// keys that have gone are kept at the other end, and the operator has them be found again once it is back; of those that
-// clients have begun anew since, what they have written since is kept. A job of Valkey's own moves all or nothing, and
-// loses nothing by a handover: it is waited for as it would have to begin anew.
+// been, and has clients begin them anew. That is so whether it takes over by agreement or is elected. When half of the
+// time is over, as there may be no operator, the rest of these slots is moved from here. If that fails too, it is handed
+// over all the same: clients at least do not wait for an election. The keys that have gone are kept at the other end, and
+// the operator has them be found again once it is back; of those that clients have begun anew since, what they have written
+// since is kept. A job of Valkey's own moves all or nothing, and loses nothing by a handover: it is waited for as it would
+// have to begin anew.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	h := handover{service: o.Service, log: log}
-	if err := h.reach(ctx, o); err != nil || h.own == nil {
+	h := handover{service: o.Service, log: log, address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)), patience: o.Timeout / 2}
+	h.patient = time.Now().Add(h.patience)
+	if err := h.reach(ctx, o.Secrets); err != nil || h.own == nil {
 		return err
 	}
 	defer h.own.Close()
 	h.attempt = attemptTime(h.nodeTimeout(ctx))
-	h.patient = time.Now().Add(o.Timeout / 2)
 	return h.run(ctx)
 }
 
 // run asks once more when the servers have given an attempt up: until then they refuse another.
 func (h *handover) run(ctx context.Context) error {
-	var again time.Time
-	began := time.Now()
+	var first, again time.Time
 	for {
 		if err := h.waitForMoves(ctx); err != nil {
 			return err
 		}
-		nodes, err := h.nodes(ctx, h.own)
+		nodes, err := h.look(ctx)
 		if err != nil {
 			return fmt.Errorf("ask the server itself: %w", err)
 		}
@@ -132,19 +139,28 @@ func (h *handover) run(ctx context.Context) error {
 			return nil
 		}
 		heirs := heirsOf(self, nodes)
-		if len(heirs) == 0 || h.strange && time.Since(began) > strangeTime {
+		if len(heirs) == 0 || h.strange && time.Since(first) > strangeTime {
 			h.log.Info("No replica is there to be handed over to", "slots", self.SlotCount())
 			return nil
 		}
-		if time.Now().After(again) {
-			if h.ask(ctx, self, nodes, heirs) {
-				again = time.Now().Add(h.attempt)
-			}
+		if first.IsZero() {
+			first = time.Now()
+		}
+		if time.Now().After(again) && h.ask(ctx, self, nodes, heirs) {
+			again = time.Now().Add(h.attempt)
 		}
 		if err := sleep(ctx, h.pause()); err != nil {
 			return fmt.Errorf("no replica of %d slots has taken the lead: %w", self.SlotCount(), err)
 		}
 	}
+}
+
+// look asks the server whom it knows, and how far it is in the count of elections.
+func (h *handover) look(ctx context.Context) (nodes []clusternodes.Node, err error) {
+	if h.epoch, err = currentEpoch(ctx, h.own); err != nil {
+		return nil, err
+	}
+	return h.nodes(ctx, h.own)
 }
 
 func (h *handover) pause() time.Duration {

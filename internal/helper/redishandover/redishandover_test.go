@@ -149,16 +149,81 @@ func TestSlotsThatAreOpenAreWaitedFor(t *testing.T) {
 	}
 }
 
-func TestNobodyIsWaitedForWhoDoesNotCloseSlots(t *testing.T) {
+func TestAJobOfTheServersIsWaitedFor(t *testing.T) {
 	s := newShard(t)
-	s.options.Timeout = 8 * time.Second
-	s.open()
-	began := time.Now()
-	if err := s.run(t); err != nil || time.Since(began) < s.options.Timeout/2 {
-		t.Errorf("expected it to hand over after half of its time, got %v after %s:\n%s", err, time.Since(began), &s.log)
+	if info := s.primary.Do("INFO", "server"); !strings.Contains(info, "valkey_version:9") {
+		t.Skip("the server moves no slots by itself")
 	}
-	if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") {
-		t.Errorf("expected the replica to lead, got:\n%s", role)
+	to := s.pods[1].Home
+	s.primary.Do("SETRANGE", "{mid}1", strconv.Itoa(40<<20), "end")
+	slot := s.primary.Do("CLUSTER", "KEYSLOT", "{mid}")
+	s.primary.Do("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", to.Do("CLUSTER", "MYID"))
+	if err := s.run(t); err != nil {
+		t.Fatal(err)
+	}
+	if log := s.log.String(); !strings.Contains(log, "a job that is at") || !strings.Contains(log, "Handing over") {
+		t.Errorf("expected it to wait and then hand over, got:\n%s", log)
+	}
+	if n := to.Do("CLUSTER", "COUNTKEYSINSLOT", slot); n != "1" {
+		t.Errorf("expected the handover to come after the job, %s keys are there", n)
+	}
+}
+
+func TestSlotsThatNobodyClosesAreMovedByTheHook(t *testing.T) {
+	for name, from := range map[string]bool{"slots that go": true, "slots that come": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newShard(t)
+			s.options.Timeout = 10 * time.Second
+			slot, _ := s.open()
+			to := s.pods[1].Home
+			if !from {
+				s.options.Port = to.Port
+			}
+			began := time.Now()
+			if err := s.run(t); err != nil || time.Since(began) < s.options.Timeout/2 {
+				t.Errorf("expected it to go on after half of its time, got %v after %s:\n%s", err, time.Since(began), &s.log)
+			}
+			if n := to.Do("CLUSTER", "COUNTKEYSINSLOT", slot); n != "2" {
+				t.Errorf("expected both keys to be at the end that gets them, %s are:\n%s", n, &s.log)
+			}
+			for _, server := range []*redistest.Server{s.replica, to} {
+				server.Until("cluster_state:ok", "CLUSTER", "INFO")
+				if nodes := server.Do("CLUSTER", "NODES"); strings.Contains(nodes, "[") {
+					t.Errorf("expected no slot to be open, got:\n%s", nodes)
+				}
+			}
+			if leads := strings.Contains(s.replica.Do("INFO", "replication"), "role:master"); leads != from {
+				t.Errorf("expected the replica to lead: %t:\n%s", from, &s.log)
+			}
+		})
+	}
+}
+
+func TestAServerHandsOverAlsoWhereItsOpenSlotsCannotBeMoved(t *testing.T) {
+	for name, spoil := range map[string]func(*redistest.Server){
+		"the other end does not run": func(to *redistest.Server) { to.Stop(syscall.SIGKILL) },
+		"it does not answer":         func(to *redistest.Server) { to.Do("CLIENT", "PAUSE", "60000") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShard(t)
+			s.options.Timeout = 20 * time.Second
+			s.open()
+			spoil(s.pods[1].Home)
+			if err := s.run(t); err != nil {
+				t.Errorf("expected the server to be handed over, got %v:\n%s", err, &s.log)
+			}
+			if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") || !strings.Contains(s.log.String(), "cannot be moved") {
+				t.Errorf("expected the replica to lead all the same, got:\n%s\n%s", role, &s.log)
+			}
+		})
+	}
+}
+
+func TestAVoterThatHangsHoldsUpNoOther(t *testing.T) {
+	s := newShard(t)
+	s.pods[1].Home.Do("CLIENT", "PAUSE", "60000")
+	if err := s.run(t); err != nil {
+		t.Errorf("expected two of three votes to be enough, got %v:\n%s", err, &s.log)
 	}
 }
 
@@ -207,8 +272,8 @@ func TestAnAttemptIsWaitedForAsTheServersNodeTimeoutHasIt(t *testing.T) {
 	pod := redistest.New(t)
 	pod.Home.Start()
 	pod.Home.Do("CONFIG", "SET", "cluster-node-timeout", "15000")
-	h := handover{log: slog.New(slog.DiscardHandler)}
-	if err := h.reach(t.Context(), Options{Port: pod.Home.Port, Secrets: pod.Secrets}); err != nil {
+	h := handover{log: slog.New(slog.DiscardHandler), address: pod.Home.Address()}
+	if err := h.reach(t.Context(), pod.Secrets); err != nil {
 		t.Fatal(err)
 	}
 	if got := attemptTime(h.nodeTimeout(t.Context())); got != 60500*time.Millisecond {
