@@ -81,11 +81,14 @@ func (m *mover) atOnce(slots int, bytes int64) int {
 // outlast is a context that ends some time after another has.
 func (m *mover) outlast(ctx context.Context) (context.Context, context.CancelFunc) {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() {
+	forget := context.AfterFunc(ctx, func() {
 		_ = m.sleep(lasting, closing) // it ends early when nobody needs it any more
 		cancel()
 	})
-	return lasting, cancel
+	return lasting, func() {
+		forget()
+		cancel()
+	}
 }
 
 // batch moves slots in one of the ways, after a look at both ends.
