@@ -22,10 +22,16 @@ type batch struct {
 // both ends, the importing one first, emptied, and closed at the importing one first. If it
 // were the last to learn of it, and were lost before, nobody would own the slot. When paced ends before ctx does, what
 // is open is moved as fast as can be. Slots with a key that is too large are left out, and told of once the others are there.
+// None is opened while the end that is to get them has no replica in sync.
 func (b *batch) carry(ctx, paced context.Context) error {
 	large, err := b.leaveOut(ctx)
 	if err != nil || len(b.slots) == 0 {
 		return cmp.Or(err, large)
+	}
+	if !b.plan.Open {
+		if err := b.shelter(paced); err != nil {
+			return err
+		}
 	}
 	if err := b.open(ctx); err != nil {
 		return err

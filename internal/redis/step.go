@@ -110,6 +110,8 @@ type MoveSlots struct {
 	// Bytes is the estimate of how much is moved, and BytesPerSecond how fast: 0 is as fast
 	// as can be.
 	Bytes, BytesPerSecond int64
+	// Open tells that the slots were left open: they are moved also to a primary that has lost its replica.
+	Open bool
 	// ByJobs tells that the servers move the slots by themselves: see Job.
 	ByJobs bool
 }

@@ -97,8 +97,8 @@ func (f *facts) stops(move *redis.Progress) string {
 	case move.BytesPerSecond != f.ring.Rate:
 		return "another rate is wanted"
 	}
-	for _, p := range f.leaders() {
-		if p.yields && p.open() {
+	for _, end := range []redis.End{move.From, move.To} {
+		if p := f.byID[end.ID]; p != nil && p.yields {
 			return fmt.Sprintf("%s is about to be stopped", p)
 		}
 	}

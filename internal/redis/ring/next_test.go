@@ -165,7 +165,7 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 		"and where an end is about to be stopped": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.ring.Pods[0].Yields = true
-			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4, From: redis.End{ID: "id-h0"}, To: redis.End{ID: "id-h1"}}
 		}, step: "stop moving slots"},
 		"but once only": {world: formed(3), do: func(w *world) {
 			w.ring.Rate = 1000

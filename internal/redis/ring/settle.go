@@ -16,6 +16,7 @@ import (
 func settle(f *facts) verdict {
 	var out verdict
 	plan := f.plan()
+	plan.Open = true
 	for _, slot := range f.openSlots() {
 		move, found := f.unfinished(slot)
 		if move != nil {
