@@ -133,9 +133,7 @@ func (h *handover) run(ctx context.Context) error {
 		}
 		self, _ := clusternodes.Myself(nodes)
 		if self.SlotCount() == 0 {
-			if len(nodes) > 1 {
-				_ = sleep(ctx, lingering) // less of it does no harm
-			}
+			linger(ctx, nodes)
 			return nil
 		}
 		heirs := heirsOf(self, nodes)
@@ -152,6 +150,13 @@ func (h *handover) run(ctx context.Context) error {
 		if err := sleep(ctx, h.pause()); err != nil {
 			return fmt.Errorf("no replica of %d slots has taken the lead: %w", self.SlotCount(), err)
 		}
+	}
+}
+
+// linger has a server that clients may have just been sent away from answer for a while.
+func linger(ctx context.Context, nodes []clusternodes.Node) {
+	if len(nodes) > 1 {
+		_ = sleep(ctx, lingering) // less of it does no harm
 	}
 }
 
