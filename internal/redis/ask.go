@@ -119,6 +119,7 @@ func (s *NodeStatus) join(info, nodes string) error {
 		if peer.Myself {
 			s.ID, s.Role, s.PrimaryID = peer.ID, peer.Role, peer.PrimaryID
 			s.Slots, s.ConfigEpoch = peer.Slots, peer.ConfigEpoch
+			s.Unlinked = s.Unlinked || s.Role == Replica && s.Source == "" // INFO has it as a primary until it knows where its own is
 			return nil
 		}
 	}

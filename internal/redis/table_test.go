@@ -119,3 +119,13 @@ func TestSlotsAreCountedAndTakenApart(t *testing.T) {
 		t.Errorf("expected 2-3,7 to be among both, got %s", both)
 	}
 }
+
+func TestAReplicaThatDoesNotKnowWhereItsPrimaryIsHasNotBeenConnectedToIt(t *testing.T) {
+	const table = "aaa 10.0.0.1:6380@16380 myself,slave bbb 0 0 1 connected\nbbb :0@0 master,noaddr - 0 0 1 disconnected 0-9\n"
+	for role, want := range map[string]bool{"role:master\n": true, "role:slave\nmaster_host:10.0.0.2\nmaster_port:6379\nmaster_link_status:up\n": false} {
+		status := parseInfo(role)
+		if err := status.join("cluster_state:ok", table); err != nil || status.Role != Replica || status.Unlinked != want {
+			t.Errorf("%q: expected a replica that has not been connected: %t, got %+v (%v)", role, want, status, err)
+		}
+	}
+}
