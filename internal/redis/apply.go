@@ -92,6 +92,10 @@ func (s Admit) apply(ctx context.Context, store Store) error {
 		if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 			return err
 		}
+		// A server that cannot is admitted again when it is started again.
+		if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !refused(err, "") {
+			return err
+		}
 	}
 	return nil
 }

@@ -24,14 +24,9 @@ type batch struct {
 // is open is moved as fast as can be. Slots with a key that is too large are left out, and told of once the others are there.
 // None is opened while the end that is to get them has no replica in sync.
 func (b *batch) carry(ctx, paced context.Context) error {
-	large, err := b.leaveOut(ctx)
+	large, err := b.mayOpen(ctx, paced)
 	if err != nil || len(b.slots) == 0 {
 		return cmp.Or(err, large)
-	}
-	if !b.plan.Open {
-		if err := b.shelter(paced); err != nil {
-			return err
-		}
 	}
 	if err := b.open(ctx); err != nil {
 		return err
@@ -44,6 +39,18 @@ func (b *batch) carry(ctx, paced context.Context) error {
 	}
 	b.note(func(p *Progress) { p.Moved += len(b.slots) })
 	return large
+}
+
+// mayOpen looks whether slots may be opened. Those that are open already are moved whatever it would find: half moved they
+// cannot stay.
+func (b *batch) mayOpen(ctx, paced context.Context) (large, err error) {
+	if b.plan.Open {
+		return nil, nil
+	}
+	if err := b.shelter(paced); err != nil {
+		return nil, err
+	}
+	return b.leaveOut(ctx)
 }
 
 // confirm asks whether the ends are who they were: an address may be another's by now.

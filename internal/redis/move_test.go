@@ -259,16 +259,13 @@ func TestASlotWithAKeyThatIsTooLargeStaysAndOthersGo(t *testing.T) {
 	}
 }
 
-// It may have been written to since its slot was opened.
-func TestAKeyThatGrowsIsNotSent(t *testing.T) {
-	store := &scripted{keys: map[int][]any{5: {"k1"}}}
-	b := &batch{Store: store, Move: Move{From: End{"a:1", "a:1"}}}
-	if _, err := b.pack(t.Context(), [][]any{{"k1"}}); err != nil {
-		t.Errorf("expected a small one to be sent, got %v", err)
-	}
-	store.sizes = map[any]int64{"k1": 300 << 20}
-	if got, err := b.pack(t.Context(), [][]any{{"k1"}}); err == nil {
-		t.Errorf("expected an error, got %v", got)
+// It would stay half moved.
+func TestASlotThatIsOpenIsMovedWhateverItsKeysHave(t *testing.T) {
+	store := &scripted{keys: map[int][]any{5: {"k1"}}, sizes: map[any]int64{"k1": 300 << 20}, replication: "used_memory:1000000000\r\n"}
+	step := plan(5)
+	step.Open = true
+	if got := moved(t, store, step, time.Second); !got.Ended || got.Err != nil || got.Moved != 1 {
+		t.Errorf("expected the slot to have been moved, got %+v", got)
 	}
 }
 

@@ -15,8 +15,8 @@ const (
 	// mostOfAKey is how many bytes a key may have for its slot to go by keys: both ends serve nobody while it is on its way,
 	// and no server takes one whose dump has more than 512 MB (proto-max-bulk-len).
 	mostOfAKey = 256 << 20
-	// mostWeighed are the keys of a slot that are weighed before it is opened; others when it is their turn. weighedAtOnce
-	// are those of one round trip.
+	// mostWeighed are the keys of a slot that are weighed before it is opened: others go if servers take them, as a slot
+	// must not stay half moved. weighedAtOnce are those of one round trip.
 	mostWeighed, weighedAtOnce = 10_000, 1000
 	// mostToldOfAKey is how many bytes of a key stand in an error.
 	mostToldOfAKey = 100
@@ -76,14 +76,18 @@ func (b *batch) weigh(ctx context.Context, slot int) error {
 	}
 	keys, _ := answers[0].([]any)
 	for some := range slices.Chunk(keys, weighedAtOnce) {
-		if _, err := b.sizes(ctx, some); err != nil {
+		sizes, err := b.sizes(ctx, some)
+		if err != nil {
 			return err
+		}
+		if i := slices.IndexFunc(sizes, func(bytes int64) bool { return bytes > mostOfAKey }); i >= 0 {
+			return &LargeKeyError{Key: text(some[i]), Bytes: sizes[i]}
 		}
 	}
 	return nil
 }
 
-// sizes are those of keys, in bytes, 0 of one that has expired. One that is too large is an error.
+// sizes are those of keys, in bytes, 0 of one that has expired.
 func (b *batch) sizes(ctx context.Context, keys []any) ([]int64, error) {
 	commands := make([]Command, len(keys))
 	for i, key := range keys {
@@ -96,9 +100,6 @@ func (b *batch) sizes(ctx context.Context, keys []any) ([]int64, error) {
 	out := make([]int64, len(keys))
 	for i, answer := range answers {
 		out[i], _ = answer.(int64) // nil for one that has expired
-		if out[i] > mostOfAKey {
-			return nil, &LargeKeyError{Key: text(keys[i]), Bytes: out[i]}
-		}
 	}
 	return out, nil
 }

@@ -82,6 +82,10 @@ func (h *handover) move(ctx context.Context, number int, from, to end) error {
 		return err
 	}
 	for {
+		// An end that follows another by now has none to tell of, and what its new primary was given since would be lost.
+		if err := h.owns(ctx, number, from, to); err != nil {
+			return err
+		}
 		keys, err := from.conn.List(ctx, "CLUSTER", "GETKEYSINSLOT", slot, keysAtOnce)
 		if err != nil {
 			return err
@@ -97,6 +101,22 @@ func (h *handover) move(ctx context.Context, number int, from, to end) error {
 	for _, at := range []end{to, from} {
 		if _, err := at.conn.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", to.ID); err != nil {
 			return fmt.Errorf("give slot %s to %s: %w", slot, to.Address, err)
+		}
+	}
+	return nil
+}
+
+// owns fails unless both ends are primaries, and the first owns a slot, for all that each says of itself.
+func (h *handover) owns(ctx context.Context, slot int, from, to end) error {
+	for _, at := range []end{from, to} {
+		nodes, err := h.nodes(ctx, at.conn)
+		if err != nil {
+			return err
+		}
+		self, _ := clusternodes.Myself(nodes)
+		has := slices.ContainsFunc(self.Slots, func(r clusternodes.Range) bool { return r.First <= slot && slot <= r.Last })
+		if self.Primary != "" || has != (at.ID == from.ID) {
+			return fmt.Errorf("slot %d is not that of %s to be given to %s any more", slot, from.Address, to.Address)
 		}
 	}
 	return nil

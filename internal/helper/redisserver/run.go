@@ -45,6 +45,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 		return nil
 	default:
 	}
+	syscall.Umask(0o077) // the server writes its configuration too, which has a password
 	log.Info("Starting the server", "place", o.Place, "port", o.Port, "version", v.String())
 	err = syscall.Exec(program, []string{program, o.Config}, os.Environ())
 	return fmt.Errorf("execute %s: %w", program, err)

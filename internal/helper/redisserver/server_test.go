@@ -177,6 +177,11 @@ func TestNobodyCopiesAServerThatMayBeAtTheAddressOfAnother(t *testing.T) {
 	pod.Home.Until("cluster_state:ok", "CLUSTER", "INFO")
 	pod.Home.Stop(syscall.SIGKILL)
 	pod.Home.StartBarred()
+	copied("as nobody has let others copy it")
+	pod.Home.Stop(syscall.SIGKILL)
+	pod.Home.Start() // which lets them
+	pod.Home.Stop(syscall.SIGKILL)
+	pod.Home.StartBarred()
 	copied("")
 	pod.Home.Stop(syscall.SIGTERM)
 	pod.Home.StartBarred("--announce-ip=127.0.0.2")

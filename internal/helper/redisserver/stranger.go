@@ -22,15 +22,21 @@ import (
 // which goes by names: from that itself, which calls it, or by the operator.
 
 // stranger tells whether a server may be at an address that was another's: unless it was started there before, as the
-// node that it is now, which is so where a container is started again.
+// node that it is now, and the operator has let replicas copy it, which it then has the server write into its configuration
+// (CONFIG REWRITE, which puts quotes around values).
 func stranger(before, ip string, found facts) bool {
-	stays := slices.Contains(strings.Split(before, "\n"), announcing(ip))
 	member := found.own != nil && (found.own.Primary != "" || found.own.SlotCount() > 0)
-	return !stays || !member || decide(found) != ""
+	stays, admitted := false, true
+	for line := range strings.Lines(before) {
+		words := strings.Fields(line)
+		stays = stays || len(words) == 2 && words[0] == announceIP && strings.Trim(words[1], `"`) == ip
+		admitted = admitted && !slices.Contains(words, barred)
+	}
+	return !stays || !admitted || !member || decide(found) != ""
 }
 
-// announcing is the line of a configuration that tells an address.
-func announcing(ip string) string { return announceIP + " " + ip }
+// barred is the rule of the user as which replicas log in that keeps them from copying a server.
+const barred = "-psync"
 
 // readBefore reads the configuration of the start before, "" if there was none in this pod.
 func readBefore(path string) (string, error) {

@@ -20,6 +20,8 @@ func TestOnlyAContainerThatIsStartedAgainIsNoStranger(t *testing.T) {
 		"a primary that is started again": {here, primary, false},
 		"a replica that is started again": {here, facts{own: &clusternodes.Node{ID: id, Primary: other}, log: true}, false},
 		"the first start":                 {"", facts{}, true},
+		"one that nobody has admitted":    {here + "user \"opcrew\" on #ab ~* &* +@all -psync -sync\n", primary, true},
+		"one that was written anew":       {"cluster-announce-ip \"10.0.0.1\"\nuser opcrew on #ab ~* &* +@all\n", primary, false},
 		"in another pod":                  {"", primary, true},
 		"at another address":              {there, primary, true},
 		"one that has no part yet":        {here, facts{own: &clusternodes.Node{ID: id}, log: true}, true},

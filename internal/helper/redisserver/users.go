@@ -40,7 +40,7 @@ func (u users) directives(stranger bool) []directive {
 	}
 	rules := redissecrets.SystemRules()
 	if stranger {
-		rules = append(rules, "-psync", "-sync")
+		rules = append(rules, barred, "-sync")
 	}
 	return append(out,
 		directive{"user", acl(redissecrets.System, []string{redissecrets.Hash(u.password)}, rules)},

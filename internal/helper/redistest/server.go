@@ -37,6 +37,7 @@ func (s *Server) Start(flags ...string) {
 	s.pod.Helper()
 	s.StartBarred(flags...)
 	s.Do("ACL", "SETUSER", redissecrets.System, "+psync", "+sync")
+	s.Do("CONFIG", "REWRITE")
 }
 
 // StartBarred is Start without the last.

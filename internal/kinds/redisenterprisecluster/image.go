@@ -69,8 +69,12 @@ func isVendors(repository string) bool {
 	return owner == "redislabs" && (name == "redis" || strings.HasPrefix(name, "redis-enterprise"))
 }
 
+// oldestMajor is that of the first servers that can run: Redis 7.0 and Valkey 7.2.
+const oldestMajor = 7
+
 // badVersion refuses a version before that which has written the data: servers do not read what later ones have written,
-// and the pods would crash one after another. A tag that is no number is not known to be one.
+// and the pods would crash one after another. A tag that is no number, or one below all that can run, tells no version of a
+// server.
 func badVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	asked := c.Spec.RedisEnterpriseImageSpec
 	if asked == nil || asked.DigestHash != "" {
@@ -81,7 +85,7 @@ func badVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
 		runs = "valkey"
 	}
 	wanted, has := release(asked.VersionTag), release(number)
-	if !strings.HasSuffix(asked.Repository, runs) || wanted == nil || has == nil || slices.Compare(wanted, has) >= 0 {
+	if !strings.HasSuffix(asked.Repository, runs) || wanted == nil || has == nil || wanted[0] < oldestMajor || slices.Compare(wanted, has) >= 0 {
 		return nil
 	}
 	return fmt.Errorf("redisEnterpriseImageSpec.versionTag: %s is before %s %s, which has written the data, and servers do not read what later ones have written; "+

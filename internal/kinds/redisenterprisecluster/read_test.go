@@ -95,6 +95,7 @@ func TestAVersionBeforeThatWhichHasWrittenTheDataIsRefused(t *testing.T) {
 		"an earlier patch":             {"valkey 9.1.2", "opcrew/valkey", "9.1.1", ""},
 		"a later one":                  {"valkey 8.1.1", "opcrew/valkey", "9.1", ""},
 		"the other product":            {"8.0.2", "opcrew/valkey", "7.2", ""},
+		"a tag of somebody's own":      {"valkey 8.1.1", "acme/valkey", "1.4", ""},
 		"a tag that is no number":      {"valkey 9.1.2", "opcrew/valkey", "latest", ""},
 		"before anything runs":         {"", "opcrew/valkey", "8.1", ""},
 		"a repository of another name": {"valkey 9.1.2", "registry.example.com/base/kv", "1.0", ""},

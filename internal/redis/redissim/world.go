@@ -70,7 +70,7 @@ func (w *World) Run(p Process) {
 	}
 	n.heard()
 	before := w.running[p.Address]
-	n.barred = before == nil || before.folder != n.folder
+	n.barred = before == nil || before.folder != n.folder || before.barred
 	n.source = "" // it has dropped the address that it knew: see internal/helper/redisserver
 	w.end(before)
 	w.running[p.Address] = n

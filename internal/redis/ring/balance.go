@@ -147,7 +147,7 @@ func (f *facts) mayMove(moves []redis.Move) verdict {
 	}
 	for _, move := range moves {
 		from, to := f.byID[move.From.ID], f.byID[move.To.ID]
-		if from.yields || to.yields {
+		if f.handsOver(from) || f.handsOver(to) {
 			return refuse(Moving, "slots are not moved between %s and %s: one is about to be stopped", from, to)
 		}
 		if !to.status.ClusterOK { // for 2 s from its start (Redis: CLUSTER_WRITABLE_DELAY) it would refuse clients

@@ -21,6 +21,8 @@ type facts struct {
 	// answer know; unowned are those that nobody claims.
 	lost    map[string]redis.Slots
 	unowned redis.Slots
+	// closes tells that slots that are open will be closed before a step is taken.
+	closes bool
 }
 
 // proc is one process.

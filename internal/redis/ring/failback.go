@@ -47,6 +47,16 @@ func handover(f *facts) verdict {
 	return out
 }
 
+// handsOver tells whether a home is about to give the lead to its guest, as its pod is about to be stopped. One that leaves
+// is to be emptied before, and one whose guest follows another yet gets it back by what is moved.
+func (f *facts) handsOver(p *proc) bool {
+	if !p.yields || p.Place != redis.Home || !p.leads() || f.leaves(p) {
+		return false
+	}
+	guest := f.guest(p.Pod)
+	return guest != p && guest.answers && guest.status.PrimaryID == p.id() && guest.status.LinkUp
+}
+
 // mayLead refuses a failover that the replica would not win, or that would keep clients
 // waiting for long.
 func (f *facts) mayLead(replica, primary *proc) verdict {
@@ -60,7 +70,7 @@ func (f *facts) mayLead(replica, primary *proc) verdict {
 		return refuse(InSync, "%s is %s behind %s, and may be %s", replica, size(lag), primary, size(mostLag))
 	case answer <= all/2 || !primary.status.ClusterOK || !replica.status.ClusterOK:
 		return refuse(Quorum, "%d of %d primaries answer: %s could not be elected", answer, all, replica)
-	case primary.open():
+	case primary.open() && !f.closes:
 		return refuse(Moving, "%s has slots open", primary)
 	case !primary.knows(replica) || !replica.knows(primary):
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)

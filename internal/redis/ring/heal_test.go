@@ -151,6 +151,8 @@ func TestAProcessIsCopiedOnlyByWhoTakesItForWhomItIs(t *testing.T) {
 	expect(t, map[string]situation{
 		"new ones before they have anything": {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2"); barred(w, "h0 g0 h1 g1 h2 g2") },
 			step: "let replicas copy 10.0.0.1:6379, 10.0.0.1:6380, 10.0.0.2:6379, 10.0.0.2:6380, 10.0.0.3:6379, 10.0.0.3:6380"},
+		"whatever else is wrong": {world: formed(3), do: func(w *world) { barred(w, "g1"); w.one("g2").elsewhere = "10.9.9.9:6380" },
+			step: "let replicas copy 10.0.0.2:6380"},
 		"one that has moved": {world: formed(3), do: func(w *world) { barred(w, "h1") }, step: "let replicas copy 10.0.0.2:6379"},
 		"not while the replica of who was there before would take it for that": {world: formed(3), do: func(w *world) {
 			w.wipe("h0")

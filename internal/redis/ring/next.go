@@ -16,11 +16,11 @@ type rule func(*facts) verdict
 func rules() []rule {
 	return []rule{
 		seen,      // nothing is done on an old view
+		admit,     // who may be copied by replicas, whatever else is wrong
 		distinct,  // nor while it is not known who is who
 		create,    // number the processes of a new cluster
 		renew,     // who was in the cluster before
 		introduce, // whoever does not know where another is
-		admit,     // who may be copied by replicas
 		takeover,  // shards that cannot be had back by an election
 		forsake,   // primaries whose data the user has given up
 		assign,    // the slots of a new cluster, and those that were given up
@@ -98,12 +98,14 @@ func (f *facts) stops(move *redis.Progress) string {
 		return "another rate is wanted"
 	}
 	for _, end := range []redis.End{move.From, move.To} {
-		if p := f.byID[end.ID]; p != nil && p.yields {
+		if p := f.byID[end.ID]; p != nil && f.handsOver(p) {
 			return fmt.Sprintf("%s is about to be stopped", p)
 		}
 	}
+	stopped := *f
+	stopped.closes = true
 	for _, look := range []rule{failback, handover, replicate} {
-		if found := look(f); found.step != nil {
+		if found := look(&stopped); found.step != nil {
 			return found.doing + " first"
 		}
 	}

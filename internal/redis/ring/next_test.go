@@ -162,6 +162,11 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 			w.promote("g1", "h0")
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
 		}, step: "stop moving slots"},
+		"also where slots of it are open": {world: formed(3), do: func(w *world) {
+			w.promote("g1", "h0")
+			w.open(5, "g1", "h1")
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+		}, step: "stop moving slots"},
 		"and where an end is about to be stopped": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.ring.Pods[0].Yields = true
@@ -171,7 +176,7 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 			w.ring.Rate = 1000
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4, Stopping: true}
 		}, refused: ring.Moving, words: "4 of 10, and the move is about to stop"},
-		"an end that is about to be stopped gets no slots": {world: ringed(), do: func(w *world) { w.ring.Pods[3].Yields = true; w.one("g4").LinkUp = false },
+		"no slots are moved from who is about to hand over": {world: ringed(), do: func(w *world) { w.ring.Pods[0].Yields = true; w.one("h0").Offset += 2 << 20 },
 			refused: ring.Moving, words: "one is about to be stopped"},
 		"but not the rate that it has": {world: formed(3), do: func(w *world) {
 			w.ring.Rate = 1000

@@ -120,7 +120,9 @@ func TestServersMoveSlotsByThemselvesWhereAllOfThemCan(t *testing.T) {
 
 func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
 	expect(t, map[string]situation{
-		"their slots go first": {world: shrunk(), step: "move 6554 slots"},
+		"their slots go first":                                 {world: shrunk(), step: "move 6554 slots"},
+		"also where they are to be changed":                    {world: shrunk(), do: func(w *world) { w.ring.Pods[4].Yields = true }, step: "move 6554 slots"},
+		"or one is that stays, whose guest follows who leaves": {world: shrunk(), do: func(w *world) { w.ring.Pods[2].Yields = true }, step: "move 6554 slots"},
 		"not without the memory": {world: shrunk(), do: func(w *world) {
 			for _, p := range w.p("h0 h1 h2") {
 				p.MaxMemory = gib / 3
