@@ -245,7 +245,7 @@ func TestServersThatRefuseTheOperatorsPasswordAreToldAsSuch(t *testing.T) {
 	}
 	(&reconciler{}).Report(s.cluster, f, kit.Outcome{}, noon)
 	want := "False Unreachable: The servers refuse the operator's password (home of example-0: WRONGPASS invalid username-password pair): Secret example-system was changed. " +
-		"Put the one back that they know; it is told by: kubectl exec -n shop example-0 -c home -- grep masterauth /var/opcrew/home.conf"
+		"Put the one back that they know; it is told by: kubectl exec -n shop example-0 -c home -- grep auth /var/opcrew/home.conf"
 	if got := told(s.Status.Conditions, "Ready"); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}

@@ -86,7 +86,7 @@ func (all servers) barred() *server {
 // locked tells how to have the operator let in again. What a server was started with stands in its configuration.
 func (s server) locked(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("The servers refuse the operator's password (%s: %v): Secret %s was changed. Put the one back that they know; it is told by: "+
-		"kubectl exec -n %s %s -c %s -- grep masterauth %s/%s.conf", s, s.err, systemSecret(c), c.Namespace, s.pod, s.place, runMount, s.place)
+		"kubectl exec -n %s %s -c %s -- grep auth %s/%s.conf", s, s.err, systemSecret(c), c.Namespace, s.pod, s.place, runMount, s.place)
 }
 
 // refusal is the first of a guard, if it has one.
