@@ -10,7 +10,10 @@ import (
 )
 
 // admit lets replicas copy processes that were started at an address, once no replica is left that would take them for
-// who was there before. One that does not answer is not waited for: who starts again drops the address that it knew.
+// who was there before. One that does not answer is not waited for: mostly it is down, and who starts again drops the
+// address that it knew. One that runs and is only cut off does not drop it, and copies who is there when it is back: that
+// takes a partition while its primary moves and another takes the address. To wait for all would leave a shard without a
+// replica for as long as any pod is away.
 func admit(f *facts) verdict {
 	var out verdict
 	var step redis.Admit
