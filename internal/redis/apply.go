@@ -88,7 +88,14 @@ func (s AssignSlots) apply(ctx context.Context, store Store) error {
 }
 
 func (s Admit) apply(ctx context.Context, store Store) error {
-	for _, address := range s.At {
+	for _, address := range slices.Sorted(maps.Keys(s.Runs)) {
+		status, err := store.Status(ctx, address)
+		if err != nil {
+			return err
+		}
+		if status.RunID != s.Runs[address] {
+			return fmt.Errorf("another server has %s by now", address)
+		}
 		if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 			return err
 		}

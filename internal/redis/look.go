@@ -21,6 +21,7 @@ func (c *cluster) look(ctx context.Context) View {
 	round := c.begin(ctx, store)
 	round.ask(c.aimed().Addresses()...)
 	view.Nodes = round.wait(c.clock)
+	c.remember(view.Nodes)
 	return view
 }
 

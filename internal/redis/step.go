@@ -6,6 +6,8 @@ package redis
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -43,7 +45,10 @@ type AssignSlots struct {
 // Admit lets replicas copy processes, by address. A replica copies whoever is at the address that its primary had, and
 // never asks who that is: if it is another server by now, the data that it copies is another's, and its own is gone, which
 // may be the last there is. So a server that is new, or at a new address, is started such that nobody may copy it.
-type Admit struct{ At []string }
+type Admit struct {
+	// Runs are the RunID of each that is meant: another that has taken its address since is not.
+	Runs map[string]string
+}
 
 // Replicate has a process follow a primary. What it held before is gone.
 type Replicate struct {
@@ -131,7 +136,9 @@ func (s AssignSlots) String() string {
 	return fmt.Sprintf("assign slots to %d primaries", len(s.Slots))
 }
 
-func (s Admit) String() string { return "let replicas copy " + strings.Join(s.At, ", ") }
+func (s Admit) String() string {
+	return "let replicas copy " + strings.Join(slices.Sorted(maps.Keys(s.Runs)), ", ")
+}
 
 func (s Replicate) String() string {
 	return fmt.Sprintf("have %s replicate %s", s.Address, s.PrimaryID)

@@ -174,8 +174,11 @@ func (j judge) formed() bool {
 }
 
 func (j judge) admit(step redis.Admit) string {
-	for _, address := range step.At {
-		for _, status := range j.answering() {
+	for address := range step.Runs {
+		for at, status := range j.Nodes {
+			if i := slices.IndexFunc(j.ring.Pods, func(p ring.Pod) bool { return p.Home == at || p.Guest == at }); i >= 0 && j.ring.Pods[i].Gone {
+				continue
+			}
 			if status.Role == redis.Replica && status.Source == address && status.PrimaryID != j.Nodes[address].ID {
 				return "the replica of another would copy " + address
 			}

@@ -164,6 +164,22 @@ func TestAProcessIsCopiedOnlyByWhoTakesItForWhomItIs(t *testing.T) {
 			w.one("g1").Source = "10.0.0.3:6379"
 			barred(w, "h2")
 		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
+		"nor one that does not answer, and copied who was there when it last did": {world: formed(3), do: func(w *world) {
+			w.kill("h0 g0")
+			w.one("g1").Source = "10.0.0.3:6379"
+			w.cutOff("g1")
+			barred(w, "h2")
+		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
+		"unless that is proven not to run": {world: formed(3), do: func(w *world) {
+			w.one("g1").Source = "10.0.0.3:6379"
+			w.gone(1)
+			w.cutOff("g1")
+			barred(w, "h2")
+		}, step: "let replicas copy 10.0.0.3:6379"},
+		"nor is one waited for that does not answer and copied its own primary": {world: formed(3), do: func(w *world) {
+			w.cutOff("g1")
+			barred(w, "h0 h2")
+		}, step: "let replicas copy 10.0.0.1:6379, 10.0.0.3:6379"},
 		"and nobody waits for an election that never comes": {world: formed(3), do: func(w *world) {
 			w.wipe("h0")
 			w.join("h0")

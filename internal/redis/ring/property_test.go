@@ -110,7 +110,7 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 	p, q := w.one(name), w.one(other)
 	switch r.IntN(27) {
 	case 0, 1:
-		p.down = true
+		p.down, p.remembered = true, r.IntN(2) == 0
 	case 2, 3:
 		w.gone(r.IntN(len(w.ring.Pods)))
 	case 4:

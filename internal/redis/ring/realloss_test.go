@@ -7,6 +7,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,6 +91,21 @@ func TestAReplicaDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T
 	o.restart(o.host(1), o.pods[1].servers()...)
 	o.restart(was, o.pods[2].servers()...)
 	o.await(soon, "it to be told", refuses(ring.Misled))
+	time.Sleep(5 * time.Second) // in which it tries to
+	o.restart(loopback.Host(), o.pods[0].servers()...)
+	o.settled(soon)
+	o.keeps(w)
+}
+
+func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
+	o, w := written(t)
+	was, guest := o.host(0), o.pods[1].guest
+	o.signal(guest, syscall.SIGSTOP) // as one that is cut off: it runs, and knows of nothing that happens
+	o.kill(append(o.pods[0].servers(), o.pods[2].servers()...)...)
+	o.unplace(0)
+	o.restart(was, o.pods[2].servers()...)
+	o.await(soon, "it to be told", refuses(ring.Misled))
+	o.signal(guest, syscall.SIGCONT)
 	time.Sleep(5 * time.Second) // in which it tries to
 	o.restart(loopback.Host(), o.pods[0].servers()...)
 	o.settled(soon)

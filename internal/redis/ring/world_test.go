@@ -33,6 +33,8 @@ type process struct {
 	// down is one that does not answer, known as where it was; alone is one that has never met
 	// any other.
 	down, alone bool
+	// remembered is one that is down, and whom it copied when it last answered is known.
+	remembered bool
 	// elsewhere is where the others believe it to be, if not at its address.
 	elsewhere string
 	// heard is what the others believe that it owns, if not what it does.
@@ -132,6 +134,13 @@ func (w *world) kill(names string) {
 	}
 }
 
+// cutOff has processes not answer that did before.
+func (w *world) cutOff(names string) {
+	for _, p := range w.p(names) {
+		p.down, p.remembered = true, true
+	}
+}
+
 // gone has pods be proven gone.
 func (w *world) gone(pods ...int) {
 	for _, i := range pods {
@@ -164,6 +173,9 @@ func (w *world) view() redis.View {
 		status := p.NodeStatus
 		if p.down {
 			status = redis.NodeStatus{Err: errors.New("connection refused")}
+			if p.remembered {
+				status.Role, status.PrimaryID, status.Source = p.Role, p.PrimaryID, p.Source
+			}
 		}
 		if !p.down && !p.Loading {
 			status.Known = w.table(p)
