@@ -88,21 +88,27 @@ func (s AssignSlots) apply(ctx context.Context, store Store) error {
 }
 
 func (s Admit) apply(ctx context.Context, store Store) error {
+	var errs []error
 	for _, address := range slices.Sorted(maps.Keys(s.Runs)) {
-		status, err := store.Status(ctx, address)
-		if err != nil {
-			return err
-		}
-		if status.RunID != s.Runs[address] {
-			return fmt.Errorf("another server has %s by now", address)
-		}
-		if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
-			return err
-		}
-		// A server that cannot is admitted again when it is started again.
-		if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !refused(err, "") {
-			return err
-		}
+		errs = append(errs, admit(ctx, store, address, s.Runs[address]))
+	}
+	return errors.Join(errs...)
+}
+
+func admit(ctx context.Context, store Store, address, run string) error {
+	answers, err := store.Do(ctx, address, Command{"INFO", "server"})
+	if err != nil {
+		return err
+	}
+	if fields(text(answers[0]))["run_id"] != run {
+		return fmt.Errorf("another server has %s by now", address)
+	}
+	if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
+		return err
+	}
+	// A server that cannot is admitted again when it is started again.
+	if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !refused(err, "") {
+		return err
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ type cluster struct {
 	key       types.NamespacedName
 	poked     chan struct{}
 	forgotten chan struct{}
-	looks     looks                 // only of the goroutine that looks
-	last      map[string]NodeStatus // likewise: what remember leaves to the next look
+	looks     looks               // only of the goroutine that looks
+	last      map[Node]NodeStatus // likewise: what remember leaves to the next look
 	moves     moves
 
 	// step is held while one is taken: there is one at a time.

@@ -19,9 +19,10 @@ func (c *cluster) look(ctx context.Context) View {
 	}
 	defer done()
 	round := c.begin(ctx, store)
-	round.ask(c.aimed().Addresses()...)
+	target := c.aimed()
+	round.ask(target.Addresses()...)
 	view.Nodes = round.wait(c.clock)
-	c.remember(view.Nodes)
+	c.remember(target, view.Nodes)
 	return view
 }
 

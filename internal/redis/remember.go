@@ -3,20 +3,21 @@
 
 package redis
 
-// remember has processes that do not answer be what they last were, as far as who they are and whom they copy: one that
-// is only cut off still is, and does. It ends with the process, as far as is known: it starts again, or the target has
-// nobody at its address.
-func (c *cluster) remember(nodes map[string]NodeStatus) {
-	for address, status := range nodes {
-		last := c.last[address]
-		if status.Answers() || last.RunID == "" || status.RunID != "" && status.RunID != last.RunID {
-			continue
+// remember has processes that do not answer keep whom they copied when they last did: one that is only cut off still
+// does. It ends with the process, as far as that is seen here: it answers with another RunID, or is no target any more.
+// Of a new source it is not known whose address that is.
+func (c *cluster) remember(target Target, nodes map[string]NodeStatus) {
+	now := map[Node]NodeStatus{}
+	for _, node := range target.Nodes {
+		status, last := nodes[node.Address], c.last[node]
+		if !status.Answers() && last.RunID != "" && (status.RunID == "" || status.RunID == last.RunID) {
+			status.RunID = last.RunID
+			if status.Source == "" || status.Source == last.Source {
+				status.Source, status.PrimaryID = last.Source, last.PrimaryID
+			}
+			nodes[node.Address] = status
 		}
-		status.RunID, status.Role, status.PrimaryID = last.RunID, last.Role, last.PrimaryID
-		if status.Source == "" {
-			status.Source = last.Source
-		}
-		nodes[address] = status
+		now[node] = status
 	}
-	c.last = nodes
+	c.last = now
 }

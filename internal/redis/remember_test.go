@@ -9,36 +9,50 @@ import (
 )
 
 func TestWhomAReplicaCopiesIsRememberedForAsLongAsItMayRun(t *testing.T) {
-	const at = "10.0.0.2:6380"
-	replica := NodeStatus{ID: "replica", RunID: "first", Role: Replica, PrimaryID: "primary", Source: "10.0.0.1:6379"}
-	silent := NodeStatus{Err: errors.New("i/o timeout")}
-	type looks []map[string]NodeStatus
+	var (
+		node     = Node{Address: "10.0.0.2:6380", Pod: 1, Place: Guest}
+		replica  = NodeStatus{ID: "replica", RunID: "first", Role: Replica, PrimaryID: "primary", Source: "10.0.0.1:6379"}
+		moved    = NodeStatus{ID: "replica", RunID: "first", Role: Replica, PrimaryID: "primary", Source: "10.0.0.3:6379"}
+		silent   = NodeStatus{Err: errors.New("i/o timeout")}
+		loading  = NodeStatus{Loading: true, RunID: "first"}
+		redirect = NodeStatus{Loading: true, RunID: "first", Source: "10.0.0.9:6379"}
+		anew     = NodeStatus{Loading: true, RunID: "second"}
+	)
 	for name, test := range map[string]struct {
-		looks  looks
-		copies string
+		looks           []NodeStatus
+		copies, primary string
 	}{
-		"it does not answer any more":       {looks{{at: replica}, {at: silent}}, "10.0.0.1:6379"},
-		"nor for long":                      {looks{{at: replica}, {at: silent}, {at: silent}, {at: silent}}, "10.0.0.1:6379"},
-		"it gets all that its primary has":  {looks{{at: replica}, {at: {Loading: true, RunID: "first"}}}, "10.0.0.1:6379"},
-		"it follows another since":          {looks{{at: replica}, {at: {Loading: true, RunID: "first", Source: "10.0.0.9:6379"}}}, "10.0.0.9:6379"},
-		"it is started again":               {looks{{at: replica}, {at: {Loading: true, RunID: "second"}}}, ""},
-		"and does not answer":               {looks{{at: replica}, {at: {Loading: true, RunID: "second"}}, {at: silent}}, ""},
-		"it has left":                       {looks{{at: replica}, {}, {at: silent}}, ""},
-		"it has never answered":             {looks{{at: silent}, {at: silent}}, ""},
-		"it answers, and follows who moved": {looks{{at: replica}, {at: silent}, {at: {ID: "replica", RunID: "first", Role: Replica, PrimaryID: "primary", Source: "10.0.0.3:6379"}}}, "10.0.0.3:6379"},
+		"it does not answer any more":      {[]NodeStatus{replica, silent}, "10.0.0.1:6379", "primary"},
+		"nor for long":                     {[]NodeStatus{replica, silent, silent, silent}, "10.0.0.1:6379", "primary"},
+		"it gets all that its primary has": {[]NodeStatus{replica, loading}, "10.0.0.1:6379", "primary"},
+		"it gets all that another has, and does not say who that is": {[]NodeStatus{replica, redirect, silent}, "10.0.0.9:6379", ""},
+		"it follows who moved":  {[]NodeStatus{replica, silent, moved}, "10.0.0.3:6379", "primary"},
+		"it is started again":   {[]NodeStatus{replica, anew}, "", ""},
+		"and does not answer":   {[]NodeStatus{replica, anew, silent}, "", ""},
+		"it has never answered": {[]NodeStatus{silent, silent}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &cluster{}
-			for _, nodes := range test.looks {
-				c.remember(nodes)
+			for _, status := range test.looks {
+				c.remember(Target{Nodes: []Node{node}}, map[string]NodeStatus{node.Address: status})
 			}
-			last := c.last[at]
-			if last.Source != test.copies {
-				t.Errorf("expected it to be taken to copy %q, got %q", test.copies, last.Source)
-			}
-			if (last.Role == Replica && last.PrimaryID == "primary") != (test.copies != "") {
-				t.Errorf("expected who it is to be remembered with whom it copies, got %s of %q", last.Role, last.PrimaryID)
+			if last := c.last[node]; last.Source != test.copies || last.PrimaryID != test.primary {
+				t.Errorf("expected it to be taken to copy %q for %q, got %q for %q", test.copies, test.primary, last.Source, last.PrimaryID)
 			}
 		})
+	}
+}
+
+func TestWhoTakesAnAddressIsNotWhoWasThereBefore(t *testing.T) {
+	const at = "10.0.0.2:6380"
+	c := &cluster{}
+	look := func(pod int, status NodeStatus) NodeStatus {
+		nodes := map[string]NodeStatus{at: status}
+		c.remember(Target{Nodes: []Node{{Address: at, Pod: pod, Place: Guest}}}, nodes)
+		return nodes[at]
+	}
+	look(1, NodeStatus{ID: "replica", RunID: "first", Role: Replica, PrimaryID: "primary", Source: "10.0.0.1:6379"})
+	if got := look(4, NodeStatus{Err: errors.New("connection refused")}); got.Source != "" {
+		t.Errorf("expected nothing to be known of a process that has not answered, got that it copies %s", got.Source)
 	}
 }

@@ -42,11 +42,11 @@ const (
 
 // NodeStatus is what one process says of itself, and of the others that it knows.
 type NodeStatus struct {
-	// Err tells why it could not be asked. Nothing else is known then, but of a replica that answered
-	// before: RunID, Role, PrimaryID and Source are what they were, for one that is only cut off.
+	// Err tells why it could not be asked. Nothing else is known then, but RunID, Source and PrimaryID as of when it
+	// last answered: who is only cut off goes on.
 	Err error
 	// Loading tells that it reads its data from disk, or gets all that its primary has. It serves nobody then, and of
-	// all else only RunID, Version, Source and the memory are known, and what one that was not started anew was.
+	// all else only RunID, Version, Source and the memory are known, and PrimaryID if that was known with the source.
 	Loading bool
 
 	// ID is what it is called in the cluster, for as long as it keeps its folder; RunID

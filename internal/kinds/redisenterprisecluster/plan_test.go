@@ -26,6 +26,18 @@ func TestSlotsAreMovedAtTheRateThatIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestAServerWhoseContainerDoesNotRunHasEnded(t *testing.T) {
+	s := running(3)
+	s.pod(1).Status.ContainerStatuses[1].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	pods := s.ring(s.cluster, nil).Pods
+	if ended := pods[1].Ended; !ended[redis.Guest] || ended[redis.Home] {
+		t.Errorf("expected the guest of pod 1 to have ended, and its home not, got %v", ended)
+	}
+	if ended := pods[0].Ended; ended[redis.Guest] || ended[redis.Home] {
+		t.Errorf("expected none of pod 0 to have ended, got %v", ended)
+	}
+}
+
 func TestNothingIsDoneToAClusterThatIsAsItShallBe(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
 		plan := running(n).plan()

@@ -65,9 +65,19 @@ func (f facts) ring(c *redisv1alpha1.RedisEnterpriseCluster, yields *corev1.Pod)
 		p := ring.Pod{Gone: f.gone(c, pod)}
 		if pod != nil && pod.Status.PodIP != "" && !ended(pod) {
 			p.Home, p.Guest = address(pod, redisv1alpha1.Home), address(pod, redisv1alpha1.Guest)
+			p.Ended = notRunning(pod)
 		}
 		p.Yields = pod != nil && (pod == yields || pod.DeletionTimestamp != nil)
 		out.Pods = append(out.Pods, p)
+	}
+	return out
+}
+
+// notRunning are the servers of a pod whose containers do not run, as its kubelet says.
+func notRunning(pod *corev1.Pod) map[redis.Place]bool {
+	out := map[redis.Place]bool{}
+	for _, status := range pod.Status.ContainerStatuses {
+		out[redis.Place(status.Name)] = status.State.Running == nil
 	}
 	return out
 }

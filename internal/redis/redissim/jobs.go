@@ -135,9 +135,9 @@ func (n *node) ends() []redis.Job {
 // info is INFO replication.
 func (n *node) info([]string) (any, error) {
 	if n.primary != "" {
-		return "role:slave\r\n", nil
+		return "run_id:" + n.run + "\r\nrole:slave\r\n", nil
 	}
-	lines := []string{"role:master"}
+	lines := []string{"run_id:" + n.run, "role:master"}
 	for i, replica := range n.followers() {
 		lines = append(lines, fmt.Sprintf("slave%d:ip=,port=0,state=online,offset=%d,lag=0", i, replica.offset))
 	}

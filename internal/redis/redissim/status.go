@@ -22,8 +22,9 @@ func (n *node) status() redis.NodeStatus {
 		Keys: int64(len(n.data)), Dataset: n.bytes(), MaxMemory: n.MaxMemory,
 	}
 	out.UsedMemory = out.Dataset + idle
-	out.Barred, out.Source = n.barred, n.source
+	out.Barred = n.barred
 	if n.primary != "" {
+		out.Source = n.source
 		out.Role, out.PrimaryID, out.LinkUp, out.Unlinked = redis.Replica, n.primary, n.synced, !n.linked
 	}
 	out.Known = []redis.Peer{{

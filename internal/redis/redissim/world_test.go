@@ -78,6 +78,24 @@ func (r *rig) scale(n int) {
 	r.nodes = n
 }
 
+func TestWhomAReplicaCopiedThatDoesNotAnswerStaysKnown(t *testing.T) {
+	rigged(t, 3, func(r *rig) {
+		guest := r.hosts[1] + ":6380"
+		r.world.Stop(r.pod(1))
+		var status redis.NodeStatus
+		r.until(time.Minute, "it to be missed", func() bool {
+			view, _ := r.prober.View(key)
+			status = view.Nodes[guest]
+			return status.Err != nil
+		})
+		if status.Source != r.hosts[0]+":6379" || status.PrimaryID == "" {
+			t.Errorf("expected it to be taken to copy the home of pod 0, got %q for %q", status.Source, status.PrimaryID)
+		}
+		r.start(1)
+		r.settled(time.Minute)
+	})
+}
+
 func (r *rig) pod(i int) string { return fmt.Sprintf("rec-%d", i) }
 
 // start runs a pod at an address that nobody had.

@@ -3,13 +3,17 @@
 
 package ring
 
-import "github.com/opcrew/opcrew/internal/redis"
+import (
+	"cmp"
+
+	"github.com/opcrew/opcrew/internal/redis"
+)
 
 // admit lets replicas copy processes that were started at an address, once no replica is left that would take them for
-// who was there before. One that does not answer may only be cut off: what counts is what it copied when it last answered.
-// Of one that has not answered since the operator was started nothing is known, and it is not waited for: mostly it is
-// down, and drops the address that it knew when it is started again. To wait for all would leave shards without a replica
-// for as long as any pod is away.
+// who was there before. One that does not answer may only be cut off: what counts is what it copied when it last did, unless
+// its kubelet has its container not run. Of one that has not answered since the looks began nothing is known, and it is
+// not waited for: mostly it is down, and drops the address that it knew when it is started again. To wait for all would leave
+// shards without a replica for as long as any pod is away.
 func admit(f *facts) verdict {
 	var out verdict
 	step := redis.Admit{Runs: map[string]string{}}
@@ -18,7 +22,7 @@ func admit(f *facts) verdict {
 			continue
 		}
 		if replica := f.misled(p); replica != nil {
-			out.add(refuse(Misled, "%s would copy %s, which has the address of its primary %s by now", replica, p, replica.status.PrimaryID))
+			out.add(refuse(Misled, "%s would copy %s, which has the address of its primary %s by now", replica, p, cmp.Or(replica.status.PrimaryID, "(it does not say who that is)")))
 			continue
 		}
 		step.Runs[p.Address] = p.status.RunID
@@ -29,11 +33,11 @@ func admit(f *facts) verdict {
 	return out
 }
 
-// misled is a replica that copies a process, and is the replica of another.
+// misled is a process that copies one, and is the replica of another.
 func (f *facts) misled(p *proc) *proc {
 	for _, replica := range f.procs {
 		status := replica.status
-		if !replica.gone && status.Role == redis.Replica && status.Source == p.Address && status.PrimaryID != p.id() {
+		if status.Source == p.Address && status.PrimaryID != p.id() && (replica.answers || !replica.ended) {
 			return replica
 		}
 	}

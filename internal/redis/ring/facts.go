@@ -30,8 +30,9 @@ type proc struct {
 	redis.Node
 	status  redis.NodeStatus
 	answers bool
-	// gone tells that it is proven not to run; yields, that it is about to be stopped.
-	gone, yields bool
+	// gone tells that it is proven not to run; yields, that it is about to be stopped; ended, that it did not run a
+	// moment ago, and may have been started again since.
+	gone, yields, ended bool
 }
 
 func (p *proc) String() string { return fmt.Sprintf("the %s of pod %d", p.Place, p.Pod) }
@@ -70,7 +71,7 @@ func (f *facts) proc(pod int, place redis.Place) *proc {
 		p.Address = f.ring.Guest(pod)
 	}
 	if pod < len(f.ring.Pods) {
-		p.gone, p.yields = f.ring.Pods[pod].Gone, f.ring.Pods[pod].Yields
+		p.gone, p.yields, p.ended = f.ring.Pods[pod].Gone, f.ring.Pods[pod].Yields, f.ring.Pods[pod].Ended[place]
 	}
 	p.status = f.view.Nodes[p.Address]
 	p.answers = p.Address != "" && p.status.Answers()

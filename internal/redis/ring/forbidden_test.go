@@ -176,15 +176,19 @@ func (j judge) formed() bool {
 func (j judge) admit(step redis.Admit) string {
 	for address := range step.Runs {
 		for at, status := range j.Nodes {
-			if i := slices.IndexFunc(j.ring.Pods, func(p ring.Pod) bool { return p.Home == at || p.Guest == at }); i >= 0 && j.ring.Pods[i].Gone {
-				continue
-			}
-			if status.Role == redis.Replica && status.Source == address && status.PrimaryID != j.Nodes[address].ID {
+			if status.Source == address && status.PrimaryID != j.Nodes[address].ID && (status.Answers() || !j.ended(at)) {
 				return "the replica of another would copy " + address
 			}
 		}
 	}
 	return ""
+}
+
+// ended tells whether the kubelet has the process at an address not run.
+func (j judge) ended(address string) bool {
+	return slices.ContainsFunc(j.ring.Pods, func(p ring.Pod) bool {
+		return p.Home == address && p.Ended[redis.Home] || p.Guest == address && p.Ended[redis.Guest]
+	})
 }
 
 func (j judge) replicate(step redis.Replicate) string {

@@ -170,12 +170,16 @@ func TestAProcessIsCopiedOnlyByWhoTakesItForWhomItIs(t *testing.T) {
 			w.cutOff("g1")
 			barred(w, "h2")
 		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
-		"unless that is proven not to run": {world: formed(3), do: func(w *world) {
+		"unless its kubelet has it not run": {world: formed(3), do: func(w *world) {
 			w.one("g1").Source = "10.0.0.3:6379"
-			w.gone(1)
 			w.cutOff("g1")
+			w.ring.Pods[1].Ended = map[redis.Place]bool{redis.Guest: true}
 			barred(w, "h2")
 		}, step: "let replicas copy 10.0.0.3:6379"},
+		"nor one that gets all that somebody has, who knows from whom": {world: formed(3), do: func(w *world) {
+			*w.one("g1") = process{address: "10.0.0.2:6380", NodeStatus: redis.NodeStatus{RunID: "run-g1", Loading: true, Source: "10.0.0.3:6379"}}
+			barred(w, "h2")
+		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
 		"nor is one waited for that does not answer and copied its own primary": {world: formed(3), do: func(w *world) {
 			w.cutOff("g1")
 			barred(w, "h0 h2")

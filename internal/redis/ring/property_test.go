@@ -111,6 +111,7 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 	switch r.IntN(27) {
 	case 0, 1:
 		p.down, p.remembered = true, r.IntN(2) == 0
+		w.ring.Pods[r.IntN(len(w.ring.Pods))].Ended = map[redis.Place]bool{redis.Home: r.IntN(2) == 0, redis.Guest: true}
 	case 2, 3:
 		w.gone(r.IntN(len(w.ring.Pods)))
 	case 4:

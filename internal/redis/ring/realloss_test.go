@@ -92,6 +92,7 @@ func TestAReplicaDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T
 	o.restart(was, o.pods[2].servers()...)
 	o.await(soon, "it to be told", refuses(ring.Misled))
 	time.Sleep(5 * time.Second) // in which it tries to
+	o.pods[0].home.wipe(t)      // what it has is the last there is
 	o.restart(loopback.Host(), o.pods[0].servers()...)
 	o.settled(soon)
 	o.keeps(w)
@@ -107,6 +108,7 @@ func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfIt
 	o.await(soon, "it to be told", refuses(ring.Misled))
 	o.signal(guest, syscall.SIGCONT)
 	time.Sleep(5 * time.Second) // in which it tries to
+	o.pods[0].home.wipe(t)      // what it has is the last there is
 	o.restart(loopback.Host(), o.pods[0].servers()...)
 	o.settled(soon)
 	o.keeps(w)

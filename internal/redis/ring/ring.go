@@ -37,6 +37,8 @@ type Pod struct {
 	// started: the pod has been deleted and its kubelet has confirmed that, or its machine is
 	// fenced.
 	Gone bool
+	// Ended tells of which of its processes the kubelet says that their containers do not run. They may be about to.
+	Ended map[redis.Place]bool
 	// Yields tells that the pod is about to be stopped: its home hands over to its replica, and
 	// does not take the lead back.
 	Yields bool

@@ -61,7 +61,7 @@ func (w *world) add() {
 	for place, address := range map[string]string{"h": pod.Home, "g": pod.Guest} {
 		name := fmt.Sprintf("%s%d", place, i)
 		w.procs[name] = &process{address: address, alone: true, NodeStatus: redis.NodeStatus{
-			ID: "id-" + name, Role: redis.Primary, ClusterOK: true, MaxMemory: gib,
+			ID: "id-" + name, RunID: "run-" + name, Role: redis.Primary, ClusterOK: true, MaxMemory: gib,
 		}}
 	}
 	w.order = append(w.order, fmt.Sprintf("h%d", i), fmt.Sprintf("g%d", i))
@@ -121,7 +121,7 @@ func (w *world) follow(name, primary string) {
 // promote has a replica lead in the place of another process.
 func (w *world) promote(name, instead string) {
 	p, old := w.procs[name], w.procs[instead]
-	p.Role, p.PrimaryID, p.LinkUp, p.Slots = redis.Primary, "", false, old.Slots
+	p.Role, p.PrimaryID, p.Source, p.LinkUp, p.Slots = redis.Primary, "", "", false, old.Slots
 	old.Slots = nil
 	if !old.down {
 		w.follow(instead, name)
@@ -153,7 +153,7 @@ func (w *world) gone(pods ...int) {
 func (w *world) wipe(name string) {
 	p := w.procs[name]
 	w.ghosts = append(w.ghosts, redis.Peer{ID: p.ID, Address: p.address, Role: p.Role, PrimaryID: p.PrimaryID, Slots: p.Slots, Failed: true})
-	w.procs[name] = &process{address: p.address, alone: true, NodeStatus: redis.NodeStatus{ID: p.ID + "-new", Role: redis.Primary}}
+	w.procs[name] = &process{address: p.address, alone: true, NodeStatus: redis.NodeStatus{ID: p.ID + "-new", RunID: p.RunID + "-new", Role: redis.Primary}}
 }
 
 // open has a slot be open at two ends.
@@ -174,7 +174,7 @@ func (w *world) view() redis.View {
 		if p.down {
 			status = redis.NodeStatus{Err: errors.New("connection refused")}
 			if p.remembered {
-				status.Role, status.PrimaryID, status.Source = p.Role, p.PrimaryID, p.Source
+				status.RunID, status.PrimaryID, status.Source = p.RunID, p.PrimaryID, p.Source
 			}
 		}
 		if !p.down && !p.Loading {
