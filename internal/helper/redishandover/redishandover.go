@@ -37,8 +37,10 @@ const (
 	// longPause is one while a name has to change.
 	longPause = 500 * time.Millisecond
 	// lingering is how long a server that leads nothing still answers, as the operator may have had it hand over a moment
-	// ago: clients with an old map are told the new place, and do not run into an address that nobody has any more.
-	lingering = time.Second
+	// ago: clients with an old map are told the new place, and do not run into an address that nobody has any more. They
+	// ask for a new map when they are, and may ask servers for it first that are gone, a second each: one that got the old
+	// map meanwhile has to be told again, or some keep it until it is 10 seconds old (go-redis, clusterStateHolder).
+	lingering = 3 * time.Second
 	// answerTime is how long a replica may take for its answers: one whose pod has gone has none.
 	answerTime = time.Second
 	// strangeTime is how long a replica may be at an address of no pod. Names lag behind pods that are made anew:
