@@ -236,6 +236,26 @@ func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	}
 }
 
+func TestAProcessThatHasNotLookedYetDoesNotSayThatAllIsWell(t *testing.T) {
+	s := running(3)
+	s.pod(2).Status.Conditions = nil
+	if got := told(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "False") {
+		t.Fatalf("expected a pod to be missed, got %s", got)
+	}
+	s.pod(2).Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	s.seen = false
+	want := "All pods are ready, and their servers have yet to be looked at"
+	for range 2 {
+		if got := told(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "False ") || !strings.HasSuffix(got, want) {
+			t.Errorf("expected False until the servers have been looked at, got %s", got)
+		}
+	}
+	s.seen = true
+	if got := told(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "True") {
+		t.Errorf("expected True when all is well, got %s", got)
+	}
+}
+
 func TestServersThatRefuseTheOperatorsPasswordAreToldAsSuch(t *testing.T) {
 	s := running(3)
 	s.report()

@@ -168,12 +168,16 @@ func (f facts) whyUnready(c *redisv1alpha1.RedisEnterpriseCluster, d decision, o
 }
 
 // reportSpread tells of pods that are ready, and have yet to be given their slots, or all of them. Before the servers
-// were looked at, what was last said stands.
+// were looked at, what was last said stands, and nothing is said to be well that was not.
 func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, before metav1.Condition) {
 	const words = "All pods are ready, and not all have their slots yet: slots are moved"
+	const kind = redisv1alpha1.ConditionPodsReady
 	slots, _ := ring.ToMove(f.view, d.ring)
-	if f.seen && formed(c) && slots > 0 && f.unserved(d).Len() == 0 || !f.seen && strings.HasPrefix(before.Message, words) {
-		set.False(redisv1alpha1.ConditionPodsReady, redisv1alpha1.ReasonScalingUp, words+f.moveFailed(d))
+	switch {
+	case f.seen && formed(c) && slots > 0 && f.unserved(d).Len() == 0 || !f.seen && strings.HasPrefix(before.Message, words):
+		set.False(kind, redisv1alpha1.ReasonScalingUp, words+f.moveFailed(d))
+	case !f.seen && formed(c) && before.Status == metav1.ConditionFalse:
+		set.False(kind, before.Reason, "All pods are ready, and their servers have yet to be looked at")
 	}
 }
 
