@@ -77,7 +77,7 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home.wipe(t)
 	o.restart(o.host(0), home) // at once: nobody has missed it yet
 	o.settled(soon)
-	o.tookSteps("be elected in the place of a lost primary", "take the lead by agreement")
+	o.tookSteps("take the lead by agreement") // Redis 7.0 is told to elect somebody first, and Valkey 9 does so by itself
 	o.keeps(w)
 }
 
