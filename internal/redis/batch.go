@@ -47,7 +47,7 @@ func (b *batch) mayOpen(ctx, paced context.Context) (large, err error) {
 	if b.plan.Open {
 		return nil, nil
 	}
-	if err := b.shelter(paced); err != nil {
+	if err := b.shelter(paced, mostBehindByKeys); err != nil {
 		return nil, err
 	}
 	return b.leaveOut(ctx)

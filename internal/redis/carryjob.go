@@ -19,10 +19,13 @@ const (
 	bytesPerJob = 64 << 20
 	// jobPoll passes between two looks at a job.
 	jobPoll = 50 * time.Millisecond
-	// mostBehind is how much of what an end has got its replica may lack before it gets more, in bytes, and
+	// mostBehind is how much of what an end has got its replica may lack before a job brings it more, in bytes, and
 	// shelterPatience how long that is waited for.
 	mostBehind      = 1 << 20
 	shelterPatience = 30 * time.Second
+	// mostBehindByKeys is that for keys, which come in small parts: no more can be missing than after a job. Replicas tell
+	// how far they are once a second (replication.c, replicationCron), so that less would be a bound of the rate.
+	mostBehindByKeys = bytesPerJob
 )
 
 // ErrNoJobs tells that servers know of no jobs: slots are to be moved by their keys.
@@ -42,7 +45,7 @@ func (m *mover) bytesPerSlot() int64 {
 
 // carryByJob has the end that owns the slots move them, and waits until it has. Nothing is undone if it is stopped: see Job.
 func (b *batch) carryByJob(ctx context.Context) error {
-	if err := b.shelter(ctx); err != nil {
+	if err := b.shelter(ctx, mostBehind); err != nil {
 		return err
 	}
 	keys, err := b.count(ctx)
@@ -61,14 +64,14 @@ func (b *batch) carryByJob(ctx context.Context) error {
 }
 
 // shelter waits until a replica of the end that gets the slots has what that has got so far: else all of it would be lost
-// with one process.
-func (b *batch) shelter(ctx context.Context) error {
+// with one process. It may lack some bytes at most.
+func (b *batch) shelter(ctx context.Context, most int64) error {
 	for until := b.clock.Now().Add(shelterPatience); ; {
 		answers, err := b.do(ctx, b.To.Address, Command{"INFO", "replication"})
 		if err != nil {
 			return err
 		}
-		lacks := unsheltered(fields(text(answers[0])))
+		lacks := unsheltered(fields(text(answers[0])), most)
 		if lacks == "" {
 			return nil
 		}
@@ -82,7 +85,7 @@ func (b *batch) shelter(ctx context.Context) error {
 }
 
 // unsheltered tells what keeps a process from getting slots, by what INFO tells of its replicas; "" if nothing does.
-func unsheltered(info map[string]string) string {
+func unsheltered(info map[string]string, most int64) string {
 	if info["role"] != "master" {
 		return "is no primary any more"
 	}
@@ -102,8 +105,8 @@ func unsheltered(info map[string]string) string {
 	switch lag := written - least; {
 	case least < 0:
 		return "has no replica in sync"
-	case lag > mostBehind:
-		return fmt.Sprintf("has a replica that is %d bytes behind, and may be %d", lag, mostBehind)
+	case lag > most:
+		return fmt.Sprintf("has a replica that is %d bytes behind, and may be %d", lag, most)
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -134,9 +135,22 @@ func TestAnEndGetsNoMoreBeforeItsReplicaHasWhatItGot(t *testing.T) {
 		"role:master\r\nslave0:ip=c,state=wait_bgsave,offset=0,lag=0\r\nmaster_repl_offset:5\r\n":                                                   "has no replica in sync",
 		"role:master\r\nslave0:ip=c,state=online,offset=0,lag=0\r\nslave1:ip=d,state=online,offset=5000000,lag=0\r\nmaster_repl_offset:5000001\r\n": "",
 	} {
-		if got := unsheltered(fields(text)); got != want {
+		if got := unsheltered(fields(text), mostBehind); got != want {
 			t.Errorf("%q: expected %q, got %q", text, want, got)
 		}
+	}
+}
+
+// A replica tells how far it is once a second: to wait for what it has got by then would bound the rate.
+func TestAMoveByKeysDoesNotWaitForWhatAReplicaHasYetToTell(t *testing.T) {
+	behind := func(bytes int) string {
+		return fmt.Sprintf("role:master\r\nslave0:ip=c,port=2,state=online,offset=0,lag=1\r\nmaster_repl_offset:%d\r\n", bytes)
+	}
+	if got := moved(t, &scripted{replication: behind(50 << 20)}, plan(5, 6), time.Second); got.Moved != 2 || got.Err != nil {
+		t.Errorf("expected two slots to have been moved at once, got %+v", got)
+	}
+	if got := moved(t, &scripted{replication: behind(100 << 20)}, plan(5, 6), time.Minute); got.Moved != 0 || got.Err == nil {
+		t.Errorf("expected a replica that far behind to be waited for, got %+v", got)
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 	// lookEvery is between two looks at a cluster at rest, and perLook are the commands that
 	// each of its servers is then asked.
 	lookEvery = 2 * time.Second
-	perLook   = 3
+	perLook   = 4
 	counted   = 20 * time.Second
 	fleet     = 200
 )
@@ -44,7 +44,7 @@ func TestWhatServersAtRestAreAsked(t *testing.T) {
 	most := perLook * (int(counted/lookEvery) + 1)
 	for _, address := range c.addresses() {
 		calls := c.calls(address)
-		n := calls["info"] + calls["cluster|info"] + calls["cluster|nodes"]
+		n := calls["info"] + calls["cluster|info"] + calls["cluster|nodes"] + calls["acl|dryrun"]
 		if n == 0 || n > most {
 			t.Errorf("expected %s to be asked up to %d times in %s, got %d", address, most, counted, n)
 		}
@@ -59,7 +59,7 @@ func TestWhatServersAtRestAreAsked(t *testing.T) {
 
 // expectedAtRest are those of a look, what servers tell each other, and what the test does.
 func expectedAtRest(command string) bool {
-	return regexp.MustCompile(`^(info|cluster\|info|cluster\|nodes|ping|replconf|config\|resetstat)$`).MatchString(command)
+	return regexp.MustCompile(`^(info|cluster\|info|cluster\|nodes|acl\|dryrun|ping|replconf|config\|resetstat)$`).MatchString(command)
 }
 
 // calls are how often a server was sent each command.
