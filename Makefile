@@ -53,7 +53,7 @@ help: ## List the targets.
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z_0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
-up: need-root need-go packages kube $(BIN)/pause local addons ## A local cluster with the operator and the samples in it (root; about 15 minutes the first time).
+up: need-root need-go packages kube $(BIN)/pause local addons ## A local cluster with the operator and the samples in it (root; 15 to 25 minutes the first time).
 	@$(LOCAL) up --nodes $(NODES) --kubeconfig-out $(LOCAL_KUBECONFIG)
 	@$(MAKE) local-deploy samples table KUBECONFIG=$(LOCAL_KUBECONFIG)
 
