@@ -83,35 +83,36 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 
 func TestAReplicaDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
 	o, w := written(t)
-	was := o.host(0)
 	for _, p := range o.pods {
 		o.kill(p.servers()...)
 	}
-	o.unplace(0)
 	o.restart(o.host(1), o.pods[1].servers()...)
-	o.restart(was, o.pods[2].servers()...)
-	o.await(soon, "it to be told", refuses(ring.Misled))
-	time.Sleep(5 * time.Second) // in which it tries to
-	o.pods[0].home.wipe(t)      // what it has is the last there is
-	o.restart(loopback.Host(), o.pods[0].servers()...)
-	o.settled(soon)
+	o.usurp(func() {})
 	o.keeps(w)
 }
 
 func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
 	o, w := written(t)
-	was, guest := o.host(0), o.pods[1].guest
+	guest := o.pods[1].guest
 	o.signal(guest, syscall.SIGSTOP) // as one that is cut off: it runs, and knows of nothing that happens
 	o.kill(append(o.pods[0].servers(), o.pods[2].servers()...)...)
+	o.usurp(func() { o.signal(guest, syscall.SIGCONT) })
+	o.keeps(w)
+}
+
+// usurp has pod 2 be where pod 0 was, which comes back elsewhere with nothing: the guest of pod 1 has all that is left
+// of its data, and is let go on when it has been seen to be in danger.
+func (o *operator) usurp(goOn func()) {
+	o.t.Helper()
+	was := o.host(0)
 	o.unplace(0)
 	o.restart(was, o.pods[2].servers()...)
 	o.await(soon, "it to be told", refuses(ring.Misled))
-	o.signal(guest, syscall.SIGCONT)
-	time.Sleep(5 * time.Second) // in which it tries to
-	o.pods[0].home.wipe(t)      // what it has is the last there is
+	goOn()
+	time.Sleep(5 * time.Second) // in which it tries to copy who is there: that nothing comes of it can only be waited for
+	o.pods[0].home.wipe(o.t)
 	o.restart(loopback.Host(), o.pods[0].servers()...)
 	o.settled(soon)
-	o.keeps(w)
 }
 
 func TestAPrimaryThatWasGivenUpAndComesBackLateDoesNotWinOverWhatWasWrittenSince(t *testing.T) {
