@@ -26,9 +26,14 @@ type inputs struct {
 // config is the text of the configuration. Of a directive that stands there twice the later
 // one counts: the user's are behind what they may change, and before what they may not.
 func (in inputs) config() string {
+	return "# Written at each start: changes of this file are lost.\n" +
+		lines(slices.Concat(in.defaults(), in.extra, in.fixed(), in.users.directives(in.stranger)))
+}
+
+// lines are directives as servers read them, a line each.
+func lines(directives []directive) string {
 	var out strings.Builder
-	out.WriteString("# Written at each start: changes of this file are lost.\n")
-	for _, d := range slices.Concat(in.defaults(), in.extra, in.fixed(), in.users.directives(in.stranger)) {
+	for _, d := range directives {
 		fmt.Fprintf(&out, "%s %s\n", d.name, d.value)
 	}
 	return out.String()

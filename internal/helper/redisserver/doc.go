@@ -12,6 +12,7 @@
 //     server may go on with it. If not, the whole folder is put aside, and the server starts
 //     as a new node: its replica leads the shard then. Nothing is ever deleted;
 //   - stranger.go has no replica copy it for the one that was at its address before;
+//   - trial.go leaves out of the user's settings those that the server would not start with;
 //   - config.go writes the configuration anew, and users.go the users: both are pure.
 //
 // run.go goes through this and then becomes the server, so that signals and the exit code are

@@ -30,14 +30,17 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	config, err := configure(o, v, found)
+	in, err := gather(o, v, found)
 	if err != nil {
+		return err
+	}
+	if in.extra, err = try(ctx, program, in.extra, log); err != nil {
 		return err
 	}
 	if err := prepareFolder(o.Folder(), found, log); err != nil {
 		return err
 	}
-	if err := durable.Replace(o.Config, strings.NewReader(config), 0o600); err != nil {
+	if err := durable.Replace(o.Config, strings.NewReader(in.config()), 0o600); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	select {
@@ -51,31 +54,29 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return fmt.Errorf("execute %s: %w", program, err)
 }
 
-// configure reads the files that a configuration is made of.
-func configure(o Options, v version, found facts) (string, error) {
+// gather reads the files that a configuration is made of.
+func gather(o Options, v version, found facts) (inputs, error) {
+	in := inputs{Options: o, version: v}
 	secrets, err := redissecrets.Read(o.Secrets)
 	if err != nil {
-		return "", err
+		return in, err
 	}
 	before, err := readBefore(o.Config)
 	if err != nil {
-		return "", err
+		return in, err
 	}
-	in := inputs{Options: o, version: v, stranger: stranger(before, o.AnnounceIP, found)}
-	if in.users, err = newUsers(secrets); err != nil {
-		return "", err
-	}
-	if o.Extra == "" {
-		return in.config(), nil
+	in.stranger = stranger(before, o.AnnounceIP, found)
+	if in.users, err = newUsers(secrets); err != nil || o.Extra == "" {
+		return in, err
 	}
 	text, err := os.ReadFile(o.Extra)
 	if err != nil {
-		return "", fmt.Errorf("read more directives: %w", err)
+		return in, fmt.Errorf("read more directives: %w", err)
 	}
 	if in.extra, err = in.parseExtra(string(text)); err != nil {
-		return "", fmt.Errorf("%s: %w", o.Extra, err)
+		return in, fmt.Errorf("%s: %w", o.Extra, err)
 	}
-	return in.config(), nil
+	return in, nil
 }
 
 // prepareFolder leaves a folder that a server may start on.

@@ -106,6 +106,28 @@ func TestDirectivesOfTheUserTakeEffectOrStopTheStart(t *testing.T) {
 	}
 }
 
+func TestSettingsThatAServerRefusesKeepItFromStartingOnlyIfNobodyElseIsToldOfThem(t *testing.T) {
+	pod := redistest.New(t)
+	extra := filepath.Join(pod.Dir, "extra.conf")
+	must(t, os.WriteFile(extra, []byte("hz 20\nmaxmemory-policy bogus\nno-such-setting 1\nsave \"\"\nproc-title-template {a b}\nmaxclients 5000\n"), 0o600))
+	pod.Home.Start("--extra-config=" + extra)
+	for _, name := range []string{"maxmemory-policy", "no-such-setting", "proc-title-template"} {
+		if !strings.Contains(pod.Home.Log(), `"directive":"`+name+`"`) {
+			t.Errorf("expected the log to tell that %s is left out, got\n%s", name, pod.Home.Log())
+		}
+	}
+	for _, want := range []string{"configured_hz:20", "maxclients:5000", "maxmemory_policy:noeviction"} {
+		if info := pod.Home.Do("INFO"); !strings.Contains(info, want) {
+			t.Errorf("expected %s, got\n%s", want, info)
+		}
+	}
+	must(t, os.WriteFile(extra, []byte("hz 20\nio-threads many\n"), 0o600))
+	pod.Guest.Launch("--extra-config=" + extra)
+	if code := pod.Guest.Ends(); code != 1 || !strings.Contains(pod.Guest.Log(), "the server refuses the directive io-threads many") {
+		t.Errorf("expected a refusal that names the directive, got exit code %d and\n%s", code, pod.Guest.Log())
+	}
+}
+
 func TestANodeGoesOnWithItsData(t *testing.T) {
 	pod := led(t)
 	id := pod.Home.Do("CLUSTER", "MYID")

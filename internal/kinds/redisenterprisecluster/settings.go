@@ -12,6 +12,7 @@ import (
 	"time"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/helper/redissettings"
 )
 
 // class tells how a setting of redisConfig comes into effect.
@@ -26,14 +27,6 @@ const (
 	// forbidden settings are the operator's own; the CRD refuses them, but for those that were stored before it did.
 	forbidden class = "forbidden"
 )
-
-// atStart are the settings that servers call immutable when they are asked to change them: Redis 7.0 to 8.0 and
-// Valkey 8.1. Up to 7.0 lists of processors were spelled with underscores.
-var atStart = []string{
-	"always-show-logo", "disable-thp", "io-threads", "io-threads-do-reads", "rdbchecksum", "set-proc-title",
-	"aof-rewrite-cpulist", "aof_rewrite_cpulist", "bgsave-cpulist", "bgsave_cpulist", "bio-cpulist", "bio_cpulist", "server-cpulist", "server_cpulist",
-	"socket-mark-id", "syslog-enabled", "syslog-facility", "syslog-ident", "tcp-backlog",
-}
 
 // ours are the settings that make the cluster what it is, as the rule of the CRD has them.
 var (
@@ -52,7 +45,7 @@ func classOf(name string) class {
 	switch {
 	case slices.Contains(ours, name) || slices.ContainsFunc(oursBegin, begins):
 		return forbidden
-	case slices.Contains(atStart, name):
+	case redissettings.ReadAtStart(name):
 		return restart
 	}
 	return live
