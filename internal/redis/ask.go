@@ -70,8 +70,9 @@ func parseInfo(text string) NodeStatus {
 		Loading: number("loading") == 1, LinkUp: info["master_link_status"] == "up",
 		Offset:     number("master_repl_offset"),
 		UsedMemory: number("used_memory"), Dataset: number("used_memory_dataset"), MaxMemory: number("maxmemory"),
-		Evicts: strings.HasPrefix(info["maxmemory_policy"], "allkeys-"),
-		Keys:   keys(info["db0"]),
+		Evicts:   strings.HasPrefix(info["maxmemory_policy"], "allkeys-"),
+		LogFails: info["aof_last_write_status"] == "err",
+		Keys:     keys(info["db0"]),
 	}
 	if own, isValkey := info["valkey_version"]; isValkey {
 		status.Version = Version{Number: own, Valkey: true}

@@ -20,11 +20,11 @@ type matters struct {
 
 // state is that of a process.
 type state struct {
-	answers, loading, linkUp, unlinked, clusterOK, barred, evicts bool
-	id, run, role, primary, source, slots, open                   string
-	version                                                       Version
-	fill                                                          Fill
-	known                                                         string
+	answers, loading, linkUp, unlinked, clusterOK, barred, evicts, logFails bool
+	id, run, role, primary, source, slots, open                             string
+	version                                                                 Version
+	fill                                                                    Fill
+	known                                                                   string
 }
 
 // moveState is that of a move: in steps of some percent while it goes on.
@@ -51,7 +51,7 @@ func (v View) matters() matters {
 func (s NodeStatus) state(moving bool) state {
 	out := state{
 		answers: s.Answers(), loading: s.Loading, linkUp: s.LinkUp, unlinked: s.Unlinked, clusterOK: s.ClusterOK, barred: s.Barred,
-		id: s.ID, run: s.RunID, role: string(s.Role), primary: s.PrimaryID, source: s.Source, version: s.Version, fill: s.Fill(), evicts: s.Evicts,
+		id: s.ID, run: s.RunID, role: string(s.Role), primary: s.PrimaryID, source: s.Source, version: s.Version, fill: s.Fill(), evicts: s.Evicts, logFails: s.LogFails,
 	}
 	if !moving {
 		out.slots, out.open = s.Slots.String(), s.open()

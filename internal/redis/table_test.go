@@ -56,12 +56,12 @@ func TestATableThatCannotBeReadIsAnError(t *testing.T) {
 func TestWhatAProcessTellsOfItself(t *testing.T) {
 	replica := parseInfo(strings.Join([]string{
 		"# Server", "redis_version:7.2.4", "valkey_version:8.1.4", "run_id:run", "role:slave", "master_host:10.0.0.1", "master_port:6379", "master_link_status:up",
-		"slave_repl_offset:70", "master_repl_offset:60", "used_memory:300", "used_memory_dataset:200", "maxmemory:1000",
+		"slave_repl_offset:70", "master_repl_offset:60", "used_memory:300", "used_memory_dataset:200", "maxmemory:1000", "aof_last_write_status:err",
 		"loading:0", "db0:keys=12,expires=0,avg_ttl=0", "",
 	}, "\r\n"))
 	want := NodeStatus{
 		RunID: "run", Version: Version{Number: "8.1.4", Valkey: true}, LinkUp: true, Source: "10.0.0.1:6379", Offset: 70, Keys: 12,
-		UsedMemory: 300, Dataset: 200, MaxMemory: 1000,
+		UsedMemory: 300, Dataset: 200, MaxMemory: 1000, LogFails: true,
 	}
 	if !reflect.DeepEqual(replica, want) {
 		t.Errorf("expected %+v, got %+v", want, replica)

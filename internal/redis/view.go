@@ -87,6 +87,9 @@ type NodeStatus struct {
 	// Evicts tells that it drops whichever keys it takes for the least useful to have room for others: its
 	// maxmemory-policy is one of allkeys-*.
 	Evicts bool
+	// LogFails tells that it cannot write what it is told to its log, as on a full disk. A primary refuses writes then,
+	// until it can again (MISCONF).
+	LogFails bool
 }
 
 // Fill is how much of the memory that it may use for data a process has used.

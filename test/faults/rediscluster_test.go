@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -203,11 +204,15 @@ allowVolumeExpansion: true
 	},
 }
 
-// redisAsksForMore holds when all claims ask for what the spec has, those that are made from now on too.
+// redisAsksForMore holds when all claims ask for what the spec has, those that are made from now on too, and the status
+// says so.
 func redisAsksForMore(v faults.View) error {
-	set, claims := &appsv1.StatefulSet{}, &corev1.PersistentVolumeClaimList{}
-	if err := errors.Join(v.Get("rec", set), v.List(claims)); err != nil {
+	c, set, claims := &redisv1alpha1.RedisEnterpriseCluster{}, &appsv1.StatefulSet{}, &corev1.PersistentVolumeClaimList{}
+	if err := errors.Join(v.Get("rec", c), v.Get("rec", set), v.List(claims)); err != nil {
 		return err
+	}
+	if told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionUpToDate); told == nil || told.Reason != redisv1alpha1.ReasonVolumesGrowing {
+		return fmt.Errorf("the status does not tell that volumes grow: %+v", told)
 	}
 	if len(claims.Items) != 3 {
 		return fmt.Errorf("there are %d claims", len(claims.Items))

@@ -27,6 +27,9 @@ const (
 	ConditionDataAtRisk = "DataAtRisk"
 	// ConditionMemoryFull: a primary has used all of its memory, and refuses writes. It is there only while that is so.
 	ConditionMemoryFull = "MemoryFull"
+	// ConditionStorageFailing: a server cannot write its log of writes, as when its volume is full; a primary refuses writes
+	// then. It is there only while that is so.
+	ConditionStorageFailing = "StorageFailing"
 	// ConditionFieldsIgnored is True while the spec has fields that are accepted and not served; it names them.
 	ConditionFieldsIgnored = "FieldsIgnored"
 	// ConditionImageReplaced is True while the operator's default image runs in place of the vendor's.
@@ -78,8 +81,6 @@ const (
 	ReasonAllUpToDate = "AllUpToDate"
 	// ReasonInvalidSpec: the spec asks for what cannot be; the message says what to write instead.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonInvalidImage: the image is no image reference; what runs goes on.
-	ReasonInvalidImage = common.ReasonInvalidImage
 	// ReasonConfigRefused: the servers refuse a setting of redisConfig; the message has their words.
 	ReasonConfigRefused = "ConfigRefused"
 	// ReasonVolumesFixed: the spec asks for volumes other than those that the cluster was made with, or for larger ones
@@ -101,6 +102,8 @@ const (
 	ReasonNotServed = "NotServed"
 	// ReasonWritesRefused: no key is evicted to make room.
 	ReasonWritesRefused = "WritesRefused"
+	// ReasonLogNotWritten: the disk is full, or fails.
+	ReasonLogNotWritten = "LogNotWritten"
 	// ReasonVendorImage: the image in the spec is the vendor's own, and no Redis server is in it.
 	ReasonVendorImage = "VendorImage"
 	// ReasonBlanksDropped: an amount is written with blanks, such as 4 Gi, and read without.

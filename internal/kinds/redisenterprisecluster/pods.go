@@ -6,6 +6,7 @@ package redisenterprisecluster
 import (
 	"cmp"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -137,4 +138,22 @@ func (f facts) old(c *redisv1alpha1.RedisEnterpriseCluster) []*corev1.Pod {
 		}
 	}
 	return out
+}
+
+// upgrades tells whether pods that are old run another image of the server than the StatefulSet has.
+func (f facts) upgrades(old []*corev1.Pod) bool {
+	if f.Set == nil {
+		return false
+	}
+	image := imageIn(f.Set.Spec.Template.Spec)
+	return slices.ContainsFunc(old, func(pod *corev1.Pod) bool { return imageIn(pod.Spec) != image })
+}
+
+func imageIn(spec corev1.PodSpec) string {
+	for _, c := range spec.Containers {
+		if c.Name == homeContainer {
+			return c.Image
+		}
+	}
+	return ""
 }

@@ -167,6 +167,15 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"a primary that is full evicts keys": {scene: running(3, with("redisConfig: {maxmemory-policy: allkeys-lru}")), do: func(s *scene) {
 			s.procs["h1"].UsedMemory, s.procs["h1"].MaxMemory = 99<<20, 100<<20
 		}, state: "Running", wants: map[string]string{"Ready": "True", "MemoryFull": "none"}},
+		"a primary cannot write its log": {scene: running(3), do: func(s *scene) { s.procs["h1"].LogFails = true }, state: "Running", wants: map[string]string{
+			"Ready": "False LogNotWritten: The home of example-1 cannot write its log, and it refuses writes; its disk is full or fails: see the log of container home", "Available": "True",
+		}},
+		"a replica cannot write its log": {scene: running(3), do: func(s *scene) { s.procs["g0"].LogFails = true }, state: "Running", wants: map[string]string{
+			"Ready": "False LogNotWritten: The guest of example-0 cannot write its log, and what it copies is in memory alone; its disk", "Redundant": "True",
+		}},
+		"pods get another image": {scene: running(3).changed(0), do: func(s *scene) {
+			s.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: homeContainer, Image: "redis:8.0"}}
+		}, state: "Upgrade", wants: map[string]string{"UpToDate": "False Updating: 2 of 3 pods run what the spec says"}},
 		"a spec that cannot be": {scene: running(3), do: func(s *scene) { with("redisConfig: {port: '1'}")(s.cluster) }, state: "Invalid", wants: map[string]string{
 			"Ready": "False InvalidSpec: redisConfig: port",
 		}},

@@ -42,3 +42,25 @@ func (f facts) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 	}
 	set.Remove(kind)
 }
+
+// reportLogs tells of servers that cannot write down what they are told. Primaries refuse writes then (MISCONF), and
+// replicas go on with a copy that is in memory alone.
+func (f facts) reportLogs(set condition.Set, d decision) {
+	const kind = redisv1alpha1.ConditionStorageFailing
+	if f.view.Err != nil || f.view.Stale {
+		return
+	}
+	for _, s := range d.servers {
+		if !s.answers || !f.view.Nodes[s.address].LogFails {
+			continue
+		}
+		does := "what it copies is in memory alone"
+		if s.leads() {
+			does = "it refuses writes"
+		}
+		set.True(kind, redisv1alpha1.ReasonLogNotWritten, fmt.Sprintf("The %s cannot write its log, and %s; "+
+			"its disk is full or fails: see the log of container %s, and have a larger volume by persistentSpec.volumeSize", s, does, s.place))
+		return
+	}
+	set.Remove(kind)
+}

@@ -31,7 +31,8 @@ func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 		condition.Unless(redisv1alpha1.ConditionAvailable),
 		condition.Unless(redisv1alpha1.ConditionPodsReady),
 		condition.Unless(redisv1alpha1.ConditionUpToDate),
-		condition.WhenTrue(redisv1alpha1.ConditionMemoryFull))
+		condition.WhenTrue(redisv1alpha1.ConditionMemoryFull),
+		condition.WhenTrue(redisv1alpha1.ConditionStorageFailing))
 	if nodes(c) > 1 {
 		out = append(out, condition.Unless(redisv1alpha1.ConditionRedundant))
 	}
@@ -124,6 +125,7 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 	reportRedundant(set, d.servers)
 	f.reportRisk(set, c, d)
 	f.reportMemory(set, c, d)
+	f.reportLogs(set, d)
 	f.reportMove(set, c, d)
 }
 
@@ -184,7 +186,7 @@ func (f facts) reportSleep(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 	const text = "The spec says so: there are no pods, and their claims are kept"
 	set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonHibernating, text)
 	set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonHibernating, text)
-	for _, kind := range []string{redisv1alpha1.ConditionMigrating, redisv1alpha1.ConditionDataAtRisk, redisv1alpha1.ConditionMemoryFull} {
+	for _, kind := range []string{redisv1alpha1.ConditionMigrating, redisv1alpha1.ConditionDataAtRisk, redisv1alpha1.ConditionMemoryFull, redisv1alpha1.ConditionStorageFailing} {
 		set.Remove(kind)
 	}
 	c.Status.Move = nil
@@ -204,7 +206,7 @@ func (f facts) situation(c *redisv1alpha1.RedisEnterpriseCluster, d decision, do
 	out := situation{
 		invalid: d.invalid != nil,
 		refused: done.Err != nil || children != nil && (children.Reason == common.ReasonRefused || children.Reason == common.ReasonNameTaken),
-		made:    f.Set != nil, formed: formed(c), rolling: len(d.old) > 0,
+		made:    f.Set != nil, formed: formed(c), rolling: len(d.old) > 0, upgrading: f.upgrades(d.old),
 	}
 	if !f.seen { // as it was last told
 		switch c.Status.State {
