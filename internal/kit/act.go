@@ -56,7 +56,7 @@ func (l *Loop[O, F]) conclude(ctx context.Context, gvk schema.GroupVersionKind, 
 
 // step takes the plan's step, and tells whether it was taken.
 func (l *Loop[O, F]) step(ctx context.Context, step *Step, done *Outcome) bool {
-	if done.held {
+	if done.held && !step.Ends {
 		done.Held++
 		return false
 	}

@@ -113,6 +113,9 @@ type Step struct {
 	Name string
 	// Do takes it. With ErrNotNow it was not taken, and is tried again soon without a word.
 	Do func(ctx context.Context) error
+	// Ends tells that it only ends what the operator does on its own, such as a move in the background: a pause does not
+	// hold it back.
+	Ends bool
 }
 
 // ErrNotNow tells of a step that was not taken because something else has to come first.

@@ -14,6 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/ring"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -76,7 +77,10 @@ func (f facts) children(c *redisv1alpha1.RedisEnterpriseCluster, d decision) []e
 // choose takes the one step that goes before the others: without being let in nobody is served, and
 // a pod is restarted only where nothing else is left to do.
 func (r *reconciler) choose(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d decision, plan *kit.Plan) {
+	take := func(ctx context.Context) error { return r.take(ctx, c, d, f.unrunning(c)) }
 	switch {
+	case d.step == ring.Step(redis.StopMove{}): // else it would go on for as long as the rest waits, or is held back
+		plan.Step = &kit.Step{Name: d.step.String(), Ends: true, Do: take}
 	case len(d.untuned) > 0 && !f.view.Stale:
 		plan.Step = &kit.Step{Name: "tell servers their settings", Do: func(ctx context.Context) error { return r.tune(ctx, c, d.tuning, d.untuned, d.servers) }}
 	case d.restart != nil && (limps(d.restart) || d.step == nil):
@@ -84,7 +88,7 @@ func (r *reconciler) choose(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d 
 		plan.Step = &kit.Step{Name: "restart pod " + pod.Name, Do: func(ctx context.Context) error { return r.restart(ctx, pod) }}
 		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is made anew: it does not run what the spec says"}}
 	case d.step != nil:
-		plan.Step = &kit.Step{Name: d.step.String(), Do: func(ctx context.Context) error { return r.take(ctx, c, d, f.unrunning(c)) }}
+		plan.Step = &kit.Step{Name: d.step.String(), Do: take}
 		plan.Events = events(d, formed(c))
 	}
 }

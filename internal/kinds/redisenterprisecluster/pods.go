@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/redis"
 	"github.com/opcrew/opcrew/internal/redis/ring"
@@ -61,7 +62,7 @@ func address(pod *corev1.Pod, place redisv1alpha1.Place) string {
 // ring is what is wanted, and what is known of the pods.
 func (f facts) ring(c *redisv1alpha1.RedisEnterpriseCluster, yields *corev1.Pod) ring.Ring {
 	rate := c.Spec.SlotMigrationRate.Quantity()
-	out := ring.Ring{Nodes: int(nodes(c)), Rate: rate.Value()}
+	out := ring.Ring{Nodes: int(nodes(c)), Rate: rate.Value(), Paused: common.IsSet(c.Annotations, common.PausedAnnotation)}
 	for _, pod := range f.byOrdinal(c) {
 		p := ring.Pod{Gone: f.gone(c, pod)}
 		if pod != nil && pod.Status.PodIP != "" && !ended(pod) {

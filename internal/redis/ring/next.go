@@ -92,6 +92,8 @@ func moving(f *facts) verdict {
 // a replica only, or leads where it shall not, takes moments, and a move may take hours: it is taken up again then.
 func (f *facts) stops(move *redis.Progress) string {
 	switch {
+	case f.ring.Paused:
+		return "the cluster is paused"
 	case move.Goal != f.ring.Nodes:
 		return fmt.Sprintf("it is for %d pods, and %d are wanted", move.Goal, f.ring.Nodes)
 	case move.BytesPerSecond != f.ring.Rate:

@@ -172,6 +172,10 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 			w.ring.Pods[0].Yields = true
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4, From: redis.End{ID: "id-h0"}, To: redis.End{ID: "id-h1"}}
 		}, step: "stop moving slots"},
+		"and where nothing shall be changed": {world: formed(3), do: func(w *world) {
+			w.ring.Paused = true
+			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
+		}, step: "stop moving slots"},
 		"but once only": {world: formed(3), do: func(w *world) {
 			w.ring.Rate = 1000
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4, Stopping: true}

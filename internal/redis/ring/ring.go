@@ -17,6 +17,8 @@ type Ring struct {
 	Nodes int
 	// Rate is how many bytes a second are moved at most; 0 for as many as can be.
 	Rate int64
+	// Paused tells that nothing shall be changed for now: slots are not moved on.
+	Paused bool
 	// Pods are those that there are, by ordinal: those beyond Nodes leave, and one that has
 	// yet to be made may be missing at the end.
 	Pods []Pod

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 	"github.com/opcrew/opcrew/test/testenv/operator"
@@ -78,6 +79,26 @@ func TestSlotsThatMoveAreToldAndAnotherWishIsFollowedAtOnce(t *testing.T) {
 	s.edit(sized(5))
 	s.awaitCondition(redisv1alpha1.ConditionMigrating, "True ScalingUp", "slots have been moved, for 5 pods")
 	s.edit(sized(4))
+	s.awaitWhole()
+}
+
+func TestAPausedClusterMovesNoSlotsUntilItGoesOn(t *testing.T) {
+	s := newSite(t)
+	s.create(rated("64Ki"))
+	s.awaitWhole()
+	s.write(2000)
+	s.edit(sized(4))
+	s.awaitCondition(redisv1alpha1.ConditionMigrating, "True ScalingUp", "slots have been moved, for 4 pods")
+	s.annotate(common.PausedAnnotation, "true")
+	s.await("False Paused")
+	env.Settled(t, env.Audit.Mark(t))
+	before := store.Changes()
+	env.Rests(t)
+	if n := store.Changes() - before; n > 0 {
+		t.Errorf("expected no server to be changed while the cluster is paused, %d changes were", n)
+	}
+	s.annotate(common.PausedAnnotation, "false")
+	s.edit(rated("1Gi"))
 	s.awaitWhole()
 }
 

@@ -46,6 +46,10 @@ func imaged(tag string) option {
 	}
 }
 
+func rated(rate string) option {
+	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.SlotMigrationRate = redisv1alpha1.Amount(rate) }
+}
+
 func hibernating(is bool) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.Hibernate = is }
 }
