@@ -238,11 +238,17 @@ var redisPassword = faults.Workload{
 	},
 }
 
+// chosen is an annotation by which the user notes the password that the Secret of the users has from them. One that the
+// operator made anew, as the cluster was deleted in between, has none.
+const chosen = "example.com/password"
+
 func changePassword(to string) faults.Step {
 	return faults.Step{
-		Name:  "change the password to the " + to,
-		Do:    func(u *faults.User) { u.Patch("rec", &corev1.Secret{}, `{"stringData":{"password":"`+to+`"}}`) },
-		Until: serversLetIn(to),
+		Name: "change the password to the " + to,
+		Do: func(u *faults.User) {
+			u.Patch("rec", &corev1.Secret{}, fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}},"stringData":{"password":%q}}`, chosen, to, to))
+		},
+		Until: serversLetIn,
 	}
 }
 
@@ -293,19 +299,26 @@ func redisAsleep(v faults.View) error {
 	return nil
 }
 
-func serversLetIn(password string) func(faults.View) error {
-	return func(v faults.View) error {
-		for _, pod := range redisPods(v) {
-			for _, port := range []string{":6379", ":6380"} {
-				if err := soon(func() error {
-					return rings.Login(pod.Status.PodIP+port, redisv1alpha1.DefaultUsername, password)
-				}); err != nil {
-					return err
-				}
+// serversLetIn holds when all servers let in who has the password of the Secret, which is the one that the user has chosen.
+func serversLetIn(v faults.View) error {
+	secret := &corev1.Secret{}
+	if err := v.Get("rec", secret); err != nil {
+		return err
+	}
+	password := string(secret.Data["password"])
+	if wanted, has := secret.Annotations[chosen]; has && password != wanted {
+		return fmt.Errorf("the Secret has the password %q, the user chose %q", password, wanted)
+	}
+	for _, pod := range redisPods(v) {
+		for _, port := range []string{":6379", ":6380"} {
+			if err := soon(func() error {
+				return rings.Login(pod.Status.PodIP+port, redisv1alpha1.DefaultUsername, password)
+			}); err != nil {
+				return err
 			}
 		}
-		return redisReady(v)
 	}
+	return redisReady(v)
 }
 
 // podsAreInTheRing is what Ready promises: as many pods as asked for, of the version that was asked for, each of which

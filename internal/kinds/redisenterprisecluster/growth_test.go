@@ -214,6 +214,39 @@ func (s *scene) observed(t *testing.T, class *storagev1.StorageClass) storage {
 	return f.storage
 }
 
+func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
+	for what, test := range map[string]struct {
+		but  func(*scene, *corev1.PersistentVolumeClaim)
+		want bool
+	}{
+		"it has one":                {func(*scene, *corev1.PersistentVolumeClaim) {}, true},
+		"and has lost its labels":   {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Labels = nil }, true},
+		"it has none yet":           {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Spec.VolumeName = "" }, false},
+		"it has lost it":            {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Status.Phase = corev1.ClaimLost }, false},
+		"there is another claim":    {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Name = "other" }, false},
+		"the pod has a node":        {func(s *scene, _ *corev1.PersistentVolumeClaim) { s.pod(1).Spec.NodeName = "node" }, false},
+		"it has had none for a bit": {func(s *scene, _ *corev1.PersistentVolumeClaim) { s.pod(1).CreationTimestamp = metav1.NewTime(noon) }, false},
+		"it is being deleted": {func(_ *scene, claim *corev1.PersistentVolumeClaim) {
+			claim.DeletionTimestamp, claim.Finalizers = &metav1.Time{Time: noon}, []string{"x/y"}
+		}, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := running(3, with(persistentSpec))
+			s.volumes(true, "")
+			s.claimed("fast", [2]string{"5Gi", "5Gi"}, [2]string{"5Gi", "5Gi"}, [2]string{"5Gi", "5Gi"})
+			for _, claim := range s.storage.claims {
+				claim.Namespace, claim.Labels, claim.Spec.VolumeName = s.Namespace, selector(s.cluster), "pv-"+claim.Name
+			}
+			s.pod(1).Spec.NodeName = ""
+			test.but(s, s.storage.claims[1])
+			s.storage = s.observed(t, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}})
+			if got := s.ring(s.cluster, nil).Pods[1].Returns; got != test.want {
+				t.Errorf("expected the pod's data to come back: %v, got %v", test.want, got)
+			}
+		})
+	}
+}
+
 // ordinals are those of the claims that are there.
 func ordinals(s storage) string {
 	out := ""

@@ -22,6 +22,9 @@ type storage struct {
 	wanted resource.Quantity
 	// claims are those that there are to be, in the order of the pods, and nil where there is none, or one that is going.
 	claims []*corev1.PersistentVolumeClaim
+	// kept are the pods whose claims have a volume, so that what they had comes back with them. One that cannot be read
+	// may have.
+	kept map[string]bool
 	// unwatched tells that one has lost its labels, so that its changes wake nobody.
 	unwatched bool
 	// patched are claims that the cache is behind of.
@@ -52,16 +55,22 @@ func (r *reconciler) observeClaims(ctx context.Context, c *redisv1alpha1.RedisEn
 
 // observeStorage finds the claims of the pods, and asks of the classes of those that are too small.
 func (r *reconciler) observeStorage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f facts, all []corev1.PersistentVolumeClaim) storage {
-	s := storage{patched: map[string]bool{}}
+	s := storage{patched: map[string]bool{}, kept: map[string]bool{}}
 	if p := c.Spec.PersistentSpec; p.EnablePersistentVolumeResize.Or(false) && p.VolumeSize != "" {
 		s.wanted = p.VolumeSize.Quantity()
 	}
 	for _, pod := range identity(c).Names(f.current(c)) {
 		name := dataVolume + "-" + pod
 		claim := claimNamed(name, all)
-		if claim == nil && f.Pods[pod] != nil && f.Pods[pod].Spec.NodeName != "" {
-			claim = r.unlabelled(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
+		s.kept[pod] = hasVolume(claim)
+		switch p := f.Pods[pod]; {
+		case claim != nil || p == nil:
+		case p.Spec.NodeName != "":
+			claim, _ = r.unlabelled(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
 			s.unwatched = s.unwatched || claim != nil
+		case f.gone(c, p):
+			found, err := r.unlabelled(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
+			s.kept[pod] = err != nil || hasVolume(found)
 		}
 		if s.claims = append(s.claims, claim); claim != nil {
 			s.patched[name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
@@ -83,12 +92,17 @@ func claimNamed(name string, all []corev1.PersistentVolumeClaim) *corev1.Persist
 
 // unlabelled reads a claim that a pod runs with and the cache does not have: one that the user has put back from a backup
 // has none of our labels. What cannot be read is unknown.
-func (r *reconciler) unlabelled(ctx context.Context, key client.ObjectKey) *corev1.PersistentVolumeClaim {
+func (r *reconciler) unlabelled(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error) {
 	claim := &corev1.PersistentVolumeClaim{}
 	if err := r.Live.Get(ctx, key, claim); err != nil || claim.DeletionTimestamp != nil {
-		return nil
+		return nil, client.IgnoreNotFound(err)
 	}
-	return claim
+	return claim, nil
+}
+
+// hasVolume tells whether a claim has one that is not known to be lost.
+func hasVolume(claim *corev1.PersistentVolumeClaim) bool {
+	return claim != nil && claim.Spec.VolumeName != "" && claim.Status.Phase != corev1.ClaimLost
 }
 
 func classesOf(claims []*corev1.PersistentVolumeClaim) []string {

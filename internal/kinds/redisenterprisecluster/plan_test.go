@@ -122,13 +122,30 @@ func TestPodsThatLeaveStayUntilTheyHaveNothing(t *testing.T) {
 		want  int32
 	}{
 		"with slots": {leaves(nil), 4},
-		"not seen":   {leaves(func(s *scene) { drained(s); s.silence(3) }), 4},
+		"not seen, and known to others": {leaves(func(s *scene) {
+			drained(s)
+			s.silence(3)
+			s.ghosts = []redis.Peer{{ID: "h3", Role: redis.Primary}}
+		}), 4},
 		"away for a moment, with its volume": {leaves(func(s *scene) {
 			with(persistentSpec)(s.cluster)
 			s.volumes(true, "")
 			drained(s)
 			s.silence(3)
 			delete(s.Pods, "example-3")
+			s.ghosts = []redis.Peer{{ID: "h3", Role: redis.Primary}}
+		}), 4},
+		"not seen, and known to nobody": {leaves(func(s *scene) { drained(s); s.silence(3) }), 3},
+		"never started": {leaves(func(s *scene) {
+			drained(s)
+			s.silence(3)
+			s.pod(3).Status = corev1.PodStatus{Phase: corev1.PodPending}
+		}), 3},
+		"never started, while another pod is away": {leaves(func(s *scene) {
+			drained(s)
+			s.silence(1, 3)
+			s.ghosts = []redis.Peer{{ID: "h1", Role: redis.Primary}}
+			s.pod(3).Status = corev1.PodStatus{Phase: corev1.PodPending}
 		}), 4},
 		"gone with all that it had":            {leaves(func(s *scene) { drained(s); s.silence(3); delete(s.Pods, "example-3") }), 3},
 		"with nothing":                         {leaves(drained), 3},
@@ -146,7 +163,7 @@ func TestPodsThatLeaveStayUntilTheyHaveNothing(t *testing.T) {
 	}
 }
 
-func TestServersAreTakenForGoneOnlyWhenTheirDataCannotComeBack(t *testing.T) {
+func TestServersAreTakenForGoneOnceTheyDoNotRunNorAreAboutTo(t *testing.T) {
 	newPod := func(do func(*corev1.Pod)) *corev1.Pod {
 		s := running(1)
 		do(s.pod(0))

@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/internal/redis/ring"
 )
 
-// unplaced is for how long a pod with a volume must have had no node for its servers to count as
-// gone: until then it may be about to come back with data that no replica has.
+// unplaced is for how long a pod with a volume must have had no node for its servers to count as gone: until then it may
+// be about to come back, and lead again with the last writes, which a replica may lack.
 const unplaced = time.Minute
 
 func asleep(c *redisv1alpha1.RedisEnterpriseCluster) bool { return c.Spec.Hibernate && persistent(c) }
@@ -65,6 +65,7 @@ func (f facts) ring(c *redisv1alpha1.RedisEnterpriseCluster, yields *corev1.Pod)
 	out := ring.Ring{Nodes: int(nodes(c)), Rate: rate.Value(), Paused: common.IsSet(c.Annotations, common.PausedAnnotation)}
 	for _, pod := range f.byOrdinal(c) {
 		p := ring.Pod{Gone: f.gone(c, pod)}
+		p.Returns = p.Gone && pod != nil && f.storage.kept[pod.Name]
 		if pod != nil && pod.Status.PodIP != "" && !ended(pod) {
 			p.Home, p.Guest = address(pod, redisv1alpha1.Home), address(pod, redisv1alpha1.Guest)
 			p.Ended = notRunning(pod)
@@ -84,8 +85,8 @@ func notRunning(pod *corev1.Pod) map[redis.Place]bool {
 	return out
 }
 
-// gone tells whether the servers of a pod do not run, nor will soon with the data that they had.
-// Where data goes with the pod, what follows it has none.
+// gone tells whether the servers of a pod do not run, nor are about to. Where data goes with the pod, what follows it has
+// none; a volume may come back with it: see storage.kept.
 func (f facts) gone(c *redisv1alpha1.RedisEnterpriseCluster, pod *corev1.Pod) bool {
 	switch {
 	case pod == nil || ended(pod):

@@ -30,6 +30,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		// wants are beginnings of conditions by their types.
 		wants map[string]string
 		state string
+		says  string // somewhere in Ready
 	}{
 		"all is well": {scene: running(3), state: "Running", wants: map[string]string{
 			"Ready":     "True AllPodsReady: 3 of 3 pods are ready and every slot is served",
@@ -122,6 +123,14 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved", "Migrating": "True ScalingDown: 0 of 5461 slots",
 		}},
+		"there is no room for what has to go": {scene: running(5).changed(0, 1, 2, 3, 4), do: func(s *scene) {
+			wants(3)(s.cluster)
+			for _, p := range s.procs {
+				p.MaxMemory, p.UsedMemory, p.Dataset = 100<<20, 80<<20, 79<<20
+			}
+		}, state: "RunningRollingUpdate", wants: map[string]string{
+			"PodsReady": "False TooLittleMemory: The number of pods goes from 5 to 3: the home of pod 0 would get about",
+		}, says: "to have the pods changed first, put nodes back to 5 until UpToDate is True"},
 		"a pod has come, and no slots yet": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 		}, state: "Running", wants: map[string]string{
@@ -200,6 +209,9 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 				if got := told(c.Status.Conditions, kind); !strings.HasPrefix(got, want) {
 					t.Errorf("%s: expected %q, got %q", kind, want, got)
 				}
+			}
+			if got := told(c.Status.Conditions, "Ready"); !strings.Contains(got, test.says) {
+				t.Errorf("expected Ready to say %q, got %q", test.says, got)
 			}
 			if string(c.Status.State) != test.state {
 				t.Errorf("expected state %s, got %s", test.state, c.Status.State)
@@ -285,6 +297,21 @@ func TestAClusterInItsSleepRemembersHowManyPodsItHad(t *testing.T) {
 	s.Set.Spec.Replicas, s.Pods = new(int32), nil
 	if c := s.report(); c.Status.Nodes != 3 || c.Status.Shards != 3 {
 		t.Errorf("expected 3 pods and 3 shards to be remembered, got %d and %d", c.Status.Nodes, c.Status.Shards)
+	}
+}
+
+func TestAClusterWhoseAwakeningIsBrokenOffIsNotTakenForOneThatNeverWas(t *testing.T) {
+	s := running(5, with("persistentSpec: {enabled: true}"))
+	s.silence(0, 1, 2, 3, 4)
+	s.report()
+	with("hibernate: true")(s.cluster)
+	s.Set.Spec.Replicas, s.Pods = new(int32), nil
+	s.report()
+	with("hibernate: false")(s.cluster)
+	wants(3)(s.cluster)
+	s.Pods, s.seen = map[string]*corev1.Pod{}, false
+	if got := s.decide(s.cluster).replicas; got != 5 {
+		t.Errorf("expected the 5 pods that have its data, got %d", got)
 	}
 }
 

@@ -143,7 +143,7 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		return
 	}
 	if memory, full := d.refusal(ring.Memory); full {
-		set.False(kind, redisv1alpha1.ReasonTooLittleMemory, told.Message+": "+memory.Message)
+		set.False(kind, redisv1alpha1.ReasonTooLittleMemory, told.Message+": "+memory.Message+f.firstChange(c, d))
 		return
 	}
 	reason := f.whyUnready(c, d, told.Reason)
@@ -152,6 +152,14 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		return
 	}
 	set.False(kind, reason, told.Message+d.because()+f.refused())
+}
+
+// firstChange tells how to have pods changed, as to have more memory, that are not before slots have left others.
+func (f facts) firstChange(c *redisv1alpha1.RedisEnterpriseCluster, d decision) string {
+	if len(d.old) == 0 || f.current(c) <= nodes(c) {
+		return ""
+	}
+	return fmt.Sprintf("; to have the pods changed first, put nodes back to %d until UpToDate is True", f.current(c))
 }
 
 // whyUnready is the reason why not all pods are ready where it is something that is done on purpose.

@@ -117,7 +117,10 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 		set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonCreating, text)
 		return
 	}
-	s.Shards, s.Slots = d.servers.shards(), d.servers.slotMap()
+	s.Slots = d.servers.slotMap()
+	if n := d.servers.shards(); n > 0 || !formed(c) { // that there were any tells of one in its sleep that it has data
+		s.Shards = n
+	}
 	if version := d.servers.lowest(); version != "" {
 		s.Version = version
 	}

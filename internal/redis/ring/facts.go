@@ -33,6 +33,8 @@ type proc struct {
 	// gone tells that it is proven not to run; yields, that it is about to be stopped; ended, that it did not run a
 	// moment ago, and may have been started again since.
 	gone, yields, ended bool
+	// returns tells that it may come back with its data, though it is gone.
+	returns bool
 }
 
 func (p *proc) String() string { return fmt.Sprintf("the %s of pod %d", p.Place, p.Pod) }
@@ -71,7 +73,8 @@ func (f *facts) proc(pod int, place redis.Place) *proc {
 		p.Address = f.ring.Guest(pod)
 	}
 	if pod < len(f.ring.Pods) {
-		p.gone, p.yields, p.ended = f.ring.Pods[pod].Gone, f.ring.Pods[pod].Yields, f.ring.Pods[pod].Ended[place]
+		in := f.ring.Pods[pod]
+		p.gone, p.yields, p.ended, p.returns = in.Gone, in.Yields, in.Ended[place], in.Gone && in.Returns
 	}
 	p.status = f.view.Nodes[p.Address]
 	p.answers = p.Address != "" && p.status.Answers()
@@ -135,6 +138,11 @@ func (f *facts) silent() []*proc { return f.where(func(p *proc) bool { return !p
 // running are those that do not answer and may run.
 func (f *facts) running() []*proc {
 	return f.where(func(p *proc) bool { return !p.answers && !p.gone })
+}
+
+// keepers are those that do not answer and may have data that nobody else has: who may run, and who may come back.
+func (f *facts) keepers() []*proc {
+	return f.where(func(p *proc) bool { return !p.answers && (!p.gone || p.returns) })
 }
 
 func (f *facts) leaves(p *proc) bool { return p.Pod >= f.ring.Nodes }

@@ -79,6 +79,13 @@ func (j judge) silent() (silent, mayRun int) {
 	return silent, mayRun
 }
 
+// mayReturn tells whether somebody who is gone may come back with data.
+func (j judge) mayReturn() bool {
+	return slices.ContainsFunc(j.ring.Pods, func(pod ring.Pod) bool {
+		return pod.Gone && pod.Returns && !(j.Nodes[pod.Home].Answers() && j.Nodes[pod.Guest].Answers())
+	})
+}
+
 // claimed tells whether anybody says that somebody owns a slot.
 func (j judge) claimed(slot int) bool {
 	for _, status := range j.answering() {
@@ -138,7 +145,7 @@ func (j judge) assign(step redis.AssignSlots) string {
 		status := j.Nodes[address]
 		given := len(slots.Without(j.ring.Forsaken)) == 0
 		switch {
-		case mayRun > 0 || silent > 0 && !given:
+		case mayRun > 0 || j.mayReturn() || silent > 0 && !given:
 			return "somebody does not answer, and may have the slots"
 		case !status.Answers() || status.Role != redis.Primary:
 			return address + " is no primary that answers"

@@ -21,6 +21,8 @@ func (j judge) force(step redis.ForceFailover) string {
 		return "its primary answers"
 	case mayRun > 0:
 		return "its primary may still run"
+	case j.mayReturn():
+		return "its primary may come back with more"
 	case answer*2 <= all:
 		return "no majority can elect it"
 	}
@@ -42,7 +44,7 @@ func (j judge) inherits(status redis.NodeStatus) string {
 
 // mayBeForgotten tells whether the user has given up all that somebody who is gone had, and nobody has a copy.
 func (j judge) mayBeForgotten(id string) bool {
-	if _, mayRun := j.silent(); mayRun > 0 {
+	if _, mayRun := j.silent(); mayRun > 0 || j.mayReturn() {
 		return false
 	}
 	for _, status := range j.answering() {

@@ -13,7 +13,7 @@ import (
 type Loss struct {
 	// Slots are those that nobody serves, and that nobody who answers has a copy of.
 	Slots redis.Slots
-	// Waits names those that do not answer and may run: one of them may have the data. It is ""
+	// Waits names those that do not answer and may run, or come back: one of them may have the data. It is ""
 	// where the loss is certain.
 	Waits string
 }
@@ -21,10 +21,10 @@ type Loss struct {
 // Missing tells what is lost, for all that a view shows.
 func Missing(view redis.View, wanted Ring) Loss {
 	f := survey(view, wanted)
-	if len(f.running()) == 0 && f.begins() {
+	if len(f.keepers()) == 0 && f.begins() {
 		return Loss{}
 	}
-	return Loss{Slots: f.missing(), Waits: list(f.running())}
+	return Loss{Slots: f.missing(), Waits: list(f.keepers())}
 }
 
 // begins tells whether a cluster is being made of those who answer: nobody has, or knows of anybody
@@ -56,10 +56,10 @@ func (f *facts) heirs() []*proc {
 	return f.where(func(p *proc) bool { return p.answers && p.status.HasCopy() && f.byID[p.status.PrimaryID] == nil })
 }
 
-// givenUp are the missing slots whose loss the user has accepted. None is while somebody may run
+// givenUp are the missing slots whose loss the user has accepted. None is while somebody may run, or come back,
 // who has the data.
 func (f *facts) givenUp() redis.Slots {
-	if len(f.ring.Forsaken) == 0 || len(f.running()) > 0 {
+	if len(f.ring.Forsaken) == 0 || len(f.keepers()) > 0 {
 		return nil
 	}
 	return f.missing().Within(f.ring.Forsaken)

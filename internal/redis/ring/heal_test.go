@@ -73,10 +73,15 @@ func TestIDsAreForgottenOnceTheyAreReplaced(t *testing.T) {
 		return w
 	}
 	expect(t, map[string]situation{
-		"all answer":                   {world: replaced(), step: "forget id-g1"},
-		"one does not, and may be it":  {world: replaced(), do: func(w *world) { w.kill("g2") }, refused: ring.Silent, words: "guest of pod 2"},
-		"one loads, and may be it":     {world: replaced(), do: func(w *world) { w.one("g2").Loading = true }, refused: ring.Silent, words: "loads its data"},
-		"a primary is to be elected":   {world: replaced(), do: func(w *world) { w.one("g0").PrimaryID = "id-lost" }, refused: ring.Election},
+		"all answer":                  {world: replaced(), step: "forget id-g1"},
+		"one does not, and may be it": {world: replaced(), do: func(w *world) { w.kill("g2") }, refused: ring.Silent, words: "guest of pod 2"},
+		"one loads, and may be it":    {world: replaced(), do: func(w *world) { w.one("g2").Loading = true }, refused: ring.Silent, words: "loads its data"},
+		"not before its replica has another primary": {world: replaced(), do: func(w *world) { w.one("g0").PrimaryID = "id-lost" },
+			step: "have 10.0.0.1:6380 replicate id-h2"},
+		"who may be elected": {world: replaced(), do: func(w *world) {
+			w.one("g0").PrimaryID = "id-lost"
+			w.ghosts = []redis.Peer{{ID: "id-lost", Role: redis.Primary, Slots: even(2, 3)}}
+		}, refused: ring.Election, words: "keys of a primary that does not answer"},
 		"slots are still said its own": {world: replaced(), do: func(w *world) { w.ghosts[0].Slots = even(0, 3) }, refused: ring.Agreement},
 		"one that is being introduced is nobody": {world: formed(3), do: func(w *world) {
 			w.ghosts = []redis.Peer{{ID: "random", Handshake: true}}

@@ -42,7 +42,7 @@ func rank(p *proc) int {
 
 func (f *facts) dismiss(p *proc) verdict {
 	switch {
-	case p.gone || p.Address == "":
+	case p.gone:
 		return verdict{}
 	case !p.answers:
 		return refuse(Silent, "%s leaves, and it is not known what it holds: it %s", p, p.trouble())
@@ -115,7 +115,7 @@ func Left(view redis.View, wanted Ring, pod int) bool {
 		return false
 	}
 	for _, p := range f.procs[2*pod : 2*pod+2] {
-		if p.gone {
+		if p.gone || !p.answers && f.isComplete() {
 			continue
 		}
 		if !p.answers || !p.status.Fresh() || f.strike(p).step != nil {
@@ -123,4 +123,11 @@ func Left(view redis.View, wanted Ring, pod int) bool {
 		}
 	}
 	return len(f.answering()) > 0 && len(f.lost) == 0
+}
+
+// isComplete tells whether the cluster lacks nobody: all slots are served by who answers, and who answers knows of no
+// other. Whoever does not answer has never been in it, as in a pod that could not start.
+func (f *facts) isComplete() bool {
+	return len(f.lost) == 0 && len(f.unowned) == 0 && len(f.view.Passing) == 0 && len(f.dead()) == 0 && f.election() == "" &&
+		!slices.ContainsFunc(f.answering(), (*proc).open)
 }

@@ -47,6 +47,12 @@ func TestAReplicaThatWasRestartedLeadsOnceNobodyCanHaveMore(t *testing.T) {
 			refused: ring.Fenced, words: "the guest of pod 1 has a copy, but may lack the last writes: it may not lead before the home of pod 0 answers, or is gone for certain"},
 		"nor while anybody else may, who may be it": {world: restarted(3), do: func(w *world) { w.kill("g2") }, refused: ring.Fenced, words: "the guest of pod 2"},
 		"but when the pod is gone":                  {world: formed(3), do: func(w *world) { w.restart("g1"); w.gone(0) }, step: "have 10.0.0.2:6380 be elected"},
+		"not while its volume is there, which has more": {world: formed(3), do: func(w *world) { w.restart("g1"); w.gone(0); w.ring.Pods[0].Returns = true },
+			refused: ring.Fenced, words: "the guest of pod 0 answers, or is gone for certain; pod 0 has no node, and its volume is there: if that is lost for good, delete its claim"},
+		"nor take over": {world: formed(2), do: func(w *world) { w.restart("g1"); w.gone(0); w.ring.Pods[0].Returns = true },
+			refused: ring.Fenced, words: "may not take over while the home of pod 0"},
+		"one that has copied all the while may": {world: formed(2), do: func(w *world) { w.gone(0); w.ring.Pods[0].Returns = true },
+			step: "have 10.0.0.2:6380 take the lead of a lost primary"},
 		"one that saw its primary asks by itself": {world: formed(3), do: func(w *world) { w.wipe("h0"); w.join("h0") },
 			refused: ring.Election, words: "is about to be elected"},
 		"one that saw its primary goes before one that did not": {world: formed(3), do: func(w *world) { w.follow("g2", "h0"); w.restart("g1"); w.wipe("h0"); w.join("h0") },
@@ -74,6 +80,8 @@ func TestSlotsThatAreLostAreGivenUpOnlyWhereTheUserSaysSo(t *testing.T) {
 		"and nothing else that is said to be": {world: formed(3), do: func(w *world) { w.ring.Forsaken = all }},
 		"not while somebody may run who has them": {world: wiped(first), do: func(w *world) { w.kill("g2") },
 			refused: ring.Lost, words: "waiting for the guest of pod 2"},
+		"nor while somebody may come back who has them": {world: wiped(first), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },
+			refused: ring.Lost, words: "waiting for the home of pod 2"},
 		"but while one is gone for certain": {world: wiped(first), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Forsaken = all },
 			step: "forget id-h0"},
 		"not while there is a copy": {world: restarted(3), do: func(w *world) { w.ring.Forsaken = all }, step: "have 10.0.0.2:6380 be elected"},
@@ -124,7 +132,9 @@ func TestWhatIsMissingIsToldWithWhoMayHaveIt(t *testing.T) {
 		"and has been introduced":         {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2") }},
 		"while others may have all of it": {world: fresh(2), do: func(w *world) { w.kill("g1") }, slots: "0-16383", waits: "the guest of pod 1"},
 		"a copy is there":                 {world: restarted(3)},
-		"somebody may have it":            {world: wiped(nil), do: func(w *world) { w.kill("g2") }, slots: "0-5460", waits: "the guest of pod 2"},
+		"somebody may come back with it": {world: wiped(nil), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },
+			slots: "0-5460", waits: "the home of pod 2, the guest of pod 2"},
+		"somebody may have it": {world: wiped(nil), do: func(w *world) { w.kill("g2") }, slots: "0-5460", waits: "the guest of pod 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.do != nil {

@@ -113,7 +113,9 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 		p.down, p.remembered = true, r.IntN(2) == 0
 		w.ring.Pods[r.IntN(len(w.ring.Pods))].Ended = map[redis.Place]bool{redis.Home: r.IntN(2) == 0, redis.Guest: true}
 	case 2, 3:
-		w.gone(r.IntN(len(w.ring.Pods)))
+		pod := r.IntN(len(w.ring.Pods))
+		w.gone(pod)
+		w.ring.Pods[pod].Returns = r.IntN(2) == 0
 	case 4:
 		p.elsewhere = "10.9.9.9:6379"
 	case 5:

@@ -52,6 +52,8 @@ func (f *facts) other(i int, leader *proc) *proc {
 // trouble is why a process does not answer.
 func (p *proc) trouble() string {
 	switch {
+	case p.returns:
+		return "has no node, and its volume is there"
 	case p.gone:
 		return "is gone"
 	case p.Address == "":
@@ -92,6 +94,12 @@ func (f *facts) leaving(p *proc) verdict {
 	return verdict{}
 }
 
+// outlived tells whether a primary has gone for good, and had no slots at last, as one whose pod left while its replica was
+// away: all slots have others, everybody answers, and nobody who is left, its replica included, says that it has any.
+func (f *facts) outlived(id string) bool {
+	return len(f.lost) == 0 && len(f.unowned) == 0 && len(f.view.Passing) == 0 && len(f.silent()) == 0 && len(f.claimed(id)) == 0
+}
+
 // unfollow refuses to have a replica give up its primary: for good, while that is lost, and
 // else until the primary has another replica in sync, or nothing to be replicated.
 func (f *facts) unfollow(p *proc) verdict {
@@ -103,7 +111,7 @@ func (f *facts) unfollow(p *proc) verdict {
 		if slots := f.lost[p.status.PrimaryID]; len(slots) > 0 {
 			return refuse(Election, "%s has slots %s of a primary that does not answer", p, brief(slots))
 		}
-		if p.status.Keys > 0 && f.election() != "" {
+		if p.status.Keys > 0 && f.election() != "" && !f.outlived(p.status.PrimaryID) {
 			return refuse(Election, "%s has %d keys of a primary that does not answer", p, p.status.Keys)
 		}
 		return verdict{}

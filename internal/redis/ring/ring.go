@@ -39,6 +39,8 @@ type Pod struct {
 	// started: the pod has been deleted and its kubelet has confirmed that, or its machine is
 	// fenced.
 	Gone bool
+	// Returns tells of one that is gone that its volume is there: it may come back with all that it had.
+	Returns bool
 	// Ended tells of which of its processes the kubelet says that their containers do not run. They may be about to.
 	Ended map[redis.Place]bool
 	// Yields tells that the pod is about to be stopped: its home hands over to its replica, and

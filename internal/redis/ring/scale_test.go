@@ -180,9 +180,20 @@ func TestAPodHasLeftOnceItIsNobodyAnyMore(t *testing.T) {
 	if !ring.Left(w.view(), w.ring, 3) {
 		t.Error("expected a pod that nobody knows to have left")
 	}
+	w.kill("h3 g3")
+	if !ring.Left(w.view(), w.ring, 3) {
+		t.Error("expected a pod that has not started, and that nobody knows, to have left")
+	}
 	w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}
 	if ring.Left(w.view(), w.ring, 3) {
 		t.Error("expected a pod that others still list not to have left")
+	}
+	if w := formed(4); true {
+		w.ring.Nodes = 3
+		w.kill("h3 g3")
+		if ring.Left(w.view(), w.ring, 3) {
+			t.Error("expected a pod that does not answer and has slots not to have left")
+		}
 	}
 	if w := drained(); ring.Left(w.view(), w.ring, 3) {
 		t.Error("expected a pod in the cluster not to have left")

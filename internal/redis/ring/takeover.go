@@ -5,6 +5,7 @@ package ring
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/opcrew/opcrew/internal/redis"
@@ -25,9 +26,12 @@ func takeover(f *facts) verdict {
 func (f *facts) replace(id string, majority bool, answer, all int) verdict {
 	slots := brief(f.lost[id])
 	heir, running := f.heir(id), f.running()
+	if heir == nil || heir.status.Unlinked { // what it has may be as old as its pod; whoever comes back later would drop what it has more
+		running = f.keepers()
+	}
 	switch {
 	case heir == nil && len(running) > 0:
-		return refuse(Lost, "slots %s are served by nobody: waiting for %s", slots, list(running))
+		return refuse(Lost, "slots %s are served by nobody: waiting for %s%s", slots, list(running), remedy(running))
 	case heir == nil && f.forsaken(id):
 		return verdict{}
 	case heir == nil:
@@ -35,15 +39,25 @@ func (f *facts) replace(id string, majority bool, answer, all int) verdict {
 	case majority && f.asks(heir):
 		return refuse(Election, "slots %s: %s is about to be elected by %d of %d primaries", slots, heir, answer, all)
 	case majority && len(running) > 0:
-		return refuse(Fenced, "slots %s: %s has a copy, but may lack the last writes: it may not lead before %s answers, or is gone for certain",
-			slots, heir, list(running))
+		return refuse(Fenced, "slots %s: %s has a copy, but may lack the last writes: it may not lead before %s answers, or is gone for certain%s",
+			slots, heir, list(running), remedy(running))
 	case majority:
 		return take(redis.ForceFailover{Address: heir.Address}, "have %s elected for slots %s: it would wait for its primary, which is gone", heir, slots)
 	case len(running) > 0:
-		return refuse(Fenced, "slots %s: %d of %d primaries are too few to elect %s, which may not take over while %s may still run",
-			slots, answer, all, heir, list(running))
+		return refuse(Fenced, "slots %s: %d of %d primaries are too few to elect %s, which may not take over while %s may still run, or come back%s",
+			slots, answer, all, heir, list(running), remedy(running))
 	}
 	return take(redis.Takeover{Address: heir.Address}, "have %s take over slots %s: %d of %d primaries are too few to elect it", heir, slots, answer, all)
+}
+
+// remedy tells what to do where somebody who is waited for will never come back; "" where all of them may run.
+func remedy(waited []*proc) string {
+	for _, p := range waited {
+		if p.returns {
+			return fmt.Sprintf("; pod %d has no node, and its volume is there: if that is lost for good, delete its claim", p.Pod)
+		}
+	}
+	return ""
 }
 
 // asks tells whether a replica of a lost primary asks for votes by itself. One does not that was restarted and has not seen
