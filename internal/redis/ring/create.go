@@ -53,6 +53,10 @@ func assign(f *facts) verdict {
 	if len(given) > 0 {
 		return f.reassign(given)
 	}
+	if dead := f.dead(); len(dead) > 0 && f.begins() {
+		id := sortedKeys(dead)[0]
+		return take(redis.Forget{ID: id, At: dead[id]}, "forget %s, which has gone before there were any slots", id)
+	}
 	slots, ok := f.shares()
 	if !ok {
 		return halt(Unowned, "slots %s are claimed by nobody, and this is not a new cluster: their data may be lost", brief(f.unowned))

@@ -27,10 +27,10 @@ func Missing(view redis.View, wanted Ring) Loss {
 	return Loss{Slots: f.missing(), Waits: list(f.keepers())}
 }
 
-// begins tells whether a cluster is being made of those who answer: nobody has, or knows of anybody
-// who had, anything.
+// begins tells whether a cluster is being made of those who answer: nobody has, or is said to have had, any slot or key.
+// Others may have been there and have gone again, where the number of pods has changed meanwhile.
 func (f *facts) begins() bool {
-	return f.unowned.Len() == redis.SlotCount && len(f.dead()) == 0 &&
+	return f.unowned.Len() == redis.SlotCount && len(f.view.Passing) == 0 &&
 		!slices.ContainsFunc(f.answering(), func(p *proc) bool { return p.status.Keys > 0 })
 }
 

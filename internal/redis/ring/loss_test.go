@@ -125,11 +125,15 @@ func TestWhatIsMissingIsToldWithWhoMayHaveIt(t *testing.T) {
 		do           func(*world)
 		slots, waits string
 	}{
-		"all is there":                    {world: formed(3)},
-		"both copies":                     {world: wiped(nil), slots: "0-5460"},
-		"nobody claims them":              {world: wiped(nil), do: func(w *world) { w.ghosts = nil }, slots: "0-5460"},
-		"a cluster that begins":           {world: fresh(3)},
-		"and has been introduced":         {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2") }},
+		"all is there":            {world: formed(3)},
+		"both copies":             {world: wiped(nil), slots: "0-5460"},
+		"nobody claims them":      {world: wiped(nil), do: func(w *world) { w.ghosts = nil }, slots: "0-5460"},
+		"a cluster that begins":   {world: fresh(3)},
+		"and has been introduced": {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2") }},
+		"from which one has gone again": {world: fresh(3), do: func(w *world) {
+			w.join("h0 g0 h1 g1 h2 g2")
+			w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}
+		}},
 		"while others may have all of it": {world: fresh(2), do: func(w *world) { w.kill("g1") }, slots: "0-16383", waits: "the guest of pod 1"},
 		"a copy is there":                 {world: restarted(3)},
 		"somebody may come back with it": {world: wiped(nil), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },

@@ -87,6 +87,10 @@ func TestAClusterIsMade(t *testing.T) {
 		}, step: "introduce"},
 		"and homes get slots once all know all": {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2") },
 			step: "assign slots to 3 primaries"},
+		"not before who came and went is forgotten": {world: fresh(3), do: func(w *world) {
+			w.join("h0 g0 h1 g1 h2 g2")
+			w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}
+		}, step: "forget id-h3"},
 		"the rest of the slots after a crash": {world: fresh(3), do: func(w *world) {
 			w.join("h0 g0 h1 g1 h2 g2")
 			w.one("h0").Slots = even(0, 3)
