@@ -19,6 +19,7 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
@@ -31,7 +32,8 @@ const longestPassword = 16 * 1024
 
 // credentials are what was read of the Secrets.
 type credentials struct {
-	// own is the operator's Secret and users that with the users' password; nil for none.
+	// own is the operator's Secret and users that with the users' password; nil for none, and for one that is somebody
+	// else's and not named in the spec.
 	own, users *corev1.Secret
 	// theirs tells that the latter is not ours.
 	theirs bool
@@ -47,16 +49,17 @@ func (r *reconciler) observeCredentials(ctx context.Context, c *redisv1alpha1.Re
 	if out.own, err = r.secret(ctx, c, systemSecret(c)); err != nil {
 		return out, err
 	}
-	if out.own != nil && !metav1.IsControlledBy(out.own, c) {
+	if out.own != nil && !ensure.Ours(c, out.own) {
 		out.own = nil
 	}
 	if out.users, err = r.secret(ctx, c, userSecret(c)); err != nil || out.users == nil {
 		return out, err
 	}
-	if !metav1.IsControlledBy(out.users, c) {
-		if out.theirs = c.Spec.ClusterCredentialSecretName != "" && metav1.GetControllerOf(out.users) == nil; !out.theirs {
-			out.users = nil
-		}
+	switch {
+	case c.Spec.ClusterCredentialSecretName != "": // the user's to name, whoever keeps it for them
+		out.theirs = !metav1.IsControlledBy(out.users, c)
+	case !ensure.Ours(c, out.users):
+		out.users = nil
 	}
 	return out, nil
 }
@@ -84,15 +87,12 @@ func (s credentials) system() string {
 	return passwordIn(s.own)
 }
 
-// password is that of the users; "" if a Secret of the user has none.
+// password is that of the users; "" if there is none.
 func (s credentials) password() string {
-	switch {
-	case s.users == nil:
-		return s.fresh.users
-	case s.theirs:
-		return passwordIn(s.users)
+	if s.users == nil {
+		return ""
 	}
-	return cmp.Or(passwordIn(s.users), s.fresh.users)
+	return passwordIn(s.users)
 }
 
 // login is the name of the users' user.
@@ -116,7 +116,7 @@ func (s credentials) problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if s.theirs {
 		in = "clusterCredentialSecretName: " + in
 	}
-	name, password := s.login(c), passwordIn(s.users)
+	name, password := s.login(c), s.password()
 	switch {
 	case name == "":
 		return in + " has no " + usernameKey
@@ -136,7 +136,7 @@ func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
 
 // lacksPassword tells whether there is to be a password, was one, and is none any more: it is made anew.
 func (s credentials) lacksPassword() bool {
-	return !s.theirs && len(s.stored()) > 0 && (s.users == nil || passwordIn(s.users) == "")
+	return !s.theirs && len(s.stored()) > 0 && s.password() == ""
 }
 
 // stored are the hashes of the passwords that servers are told to accept.
@@ -147,15 +147,28 @@ func (s credentials) stored() []string {
 	return acceptedIn(s.own)
 }
 
+// wanted is the hash of the one password that shall be valid in the end; "" while there is none, and those that servers
+// know go on. One that is to be made counts only once it stands in the Secret, which may be somebody else's or be
+// refused: until then each look makes another. The first is taken as it is made, as no server starts without one.
+func (s credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	switch {
+	case s.problem(c) != "":
+		return ""
+	case s.password() != "":
+		return hashOf(s.password())
+	case len(s.stored()) > 0:
+		return ""
+	}
+	return hashOf(s.fresh.users)
+}
+
 // accepted are the hashes of the passwords that shall be: the one that stands in the Secret and, until all servers
 // have known that for a while, those before it.
 func (f facts) accepted(c *redisv1alpha1.RedisEnterpriseCluster) []string {
-	stored := f.credentials.stored()
-	if f.credentials.problem(c) != "" {
-		return stored
-	}
-	wanted := hashOf(f.credentials.password())
+	stored, wanted := f.credentials.stored(), f.credentials.wanted(c)
 	switch {
+	case wanted == "":
+		return stored
 	case !slices.Contains(stored, wanted):
 		return append(slices.Clone(stored), wanted)
 	case f.dropsIn() == 0:
@@ -173,6 +186,14 @@ func (f facts) dropsIn() time.Duration {
 	return max(0, overlap-f.now.Sub(f.known.tunedSince))
 }
 
+// dropAgain is when to look whether passwords of before are to go; 0 where there are none, or none that stays.
+func (f facts) dropAgain(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
+	if len(f.credentials.stored()) < 2 || f.credentials.wanted(c) == "" {
+		return 0
+	}
+	return max(time.Second, f.dropsIn())
+}
+
 // secrets declares both. A password belongs to whoever changes it: it is made once, and kept as it stands.
 func (f facts) secrets(c *redisv1alpha1.RedisEnterpriseCluster) []ensure.Child {
 	s := f.credentials
@@ -183,12 +204,28 @@ func (f facts) secrets(c *redisv1alpha1.RedisEnterpriseCluster) []ensure.Child {
 	if s.theirs || ownsUserSecret(c) {
 		return []ensure.Child{own}
 	}
-	ofUsers := ensure.Child{Object: users(c, s.password()), Random: true}
+	ofUsers := ensure.Child{Object: users(c, cmp.Or(s.password(), s.fresh.users)), Random: true}
 	if s.users != nil {
 		ofUsers.DecidedOn = s.users.ResourceVersion
 	}
-	if s.users == nil || passwordIn(s.users) != "" { // else it is to be made again
+	if s.users == nil || s.password() != "" { // else it is to be made again
 		ofUsers.Carry = []string{"data." + passwordKey}
 	}
 	return []ensure.Child{ofUsers, own}
+}
+
+// tellPassword tells of a password in place of one that is gone when it was made, and not while its Secret is somebody
+// else's or refused.
+func (r *reconciler) tellPassword(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome) {
+	if !f.credentials.lacksPassword() || !slices.ContainsFunc(done.Results, func(result ensure.Result) bool { return wrote(result, userSecret(c)) }) {
+		return
+	}
+	r.Events.Eventf(c, nil, corev1.EventTypeWarning, "PasswordMade", "MakePassword",
+		"Secret %s had no password: it has one now, made at random, which clients need within a minute", userSecret(c))
+}
+
+// wrote tells whether a Secret was written.
+func wrote(result ensure.Result, secret string) bool {
+	return result.Ref.Kind == "Secret" && result.Ref.Name == secret &&
+		slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired}, result.Action)
 }

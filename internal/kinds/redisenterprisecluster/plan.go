@@ -42,10 +42,6 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ ti
 	if f.known.retriesIn(f.now) == 0 {
 		r.choose(c, f, d, &plan)
 	}
-	if f.credentials.lacksPassword() {
-		plan.Events = append(plan.Events, kit.Event{Warning: true, Reason: "PasswordMade", Action: "MakePassword", Note: "Secret " + userSecret(c) +
-			" had no password any more: it has another one, made at random, which clients need within a minute"})
-	}
 	return plan
 }
 
@@ -136,12 +132,9 @@ type unrunning struct {
 
 // again is when to look again by itself.
 func (f facts) again(c *redisv1alpha1.RedisEnterpriseCluster, d decision) time.Duration {
-	waits := []time.Duration{f.Refusal.Again, f.unbound.Again, f.known.retriesIn(f.now), f.storage.again()}
+	waits := []time.Duration{f.Refusal.Again, f.unbound.Again, f.known.retriesIn(f.now), f.storage.again(), f.dropAgain(c)}
 	if !asleep(c) && (!d.why.Done() || len(d.untuned) > 0 || d.restart != nil || d.waits.words != "") {
 		waits = append(waits, underWay)
-	}
-	if len(f.credentials.stored()) > 1 {
-		waits = append(waits, max(time.Second, f.dropsIn()))
 	}
 	switch {
 	case f.credentials.problem(c) != "" || f.certificate != "":

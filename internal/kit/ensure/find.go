@@ -120,7 +120,7 @@ func (in *intent) whyStripped() string {
 // ours tells whether an object is the child: made for owner, or data that an earlier owner
 // of its kind and name has left.
 func (in *intent) ours(owner, object client.Object) bool {
-	if ours(owner, object) {
+	if Ours(owner, object) {
 		return true
 	}
 	left := object.GetAnnotations()[common.KeptForAnnotation]
@@ -128,9 +128,9 @@ func (in *intent) ours(owner, object client.Object) bool {
 		object.GetLabels()[common.ManagedByLabel] == common.Name && metav1.GetControllerOf(object) == nil
 }
 
-// ours tells whether object was made for owner: by its controller reference, or by
+// Ours tells whether object was made for owner: by its controller reference, or by
 // its owner label where somebody took the reference away.
-func ours(owner, object client.Object) bool {
+func Ours(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOf(object); controller != nil {
 		return controller.UID == owner.GetUID()
 	}

@@ -32,7 +32,7 @@ func TestAChildIsOursByItsControllerElseByItsLabel(t *testing.T) {
 		"the label of an earlier owner of our name": {metav1.ObjectMeta{Labels: label("uid-of-last-years-shop")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := ours(shop(), &corev1.ConfigMap{ObjectMeta: test.meta}); got != test.ours {
+			if got := Ours(shop(), &corev1.ConfigMap{ObjectMeta: test.meta}); got != test.ours {
 				t.Errorf("ours: %t, expected %t", got, test.ours)
 			}
 		})

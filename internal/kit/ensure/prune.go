@@ -54,7 +54,7 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 			return fmt.Errorf("kind of a child to prune: %w", err)
 		}
 		ref := Ref{gvk, client.ObjectKeyFromObject(object)}
-		if !ours(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
+		if !Ours(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
 			return nil
 		}
 		result, err := a.prune(ctx, ref, object, hold)
