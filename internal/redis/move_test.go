@@ -39,6 +39,9 @@ type scripted struct {
 	role string
 	// nodes is what CLUSTER NODES tells; "" has a:1 own all slots.
 	nodes string
+	// dump is what FUNCTION DUMP tells, and refuses is what servers say to commands with a word in them.
+	dump    string
+	refuses map[string]string
 }
 
 // ownTable has a:1 own all slots.
@@ -69,6 +72,11 @@ func (s *scripted) Do(ctx context.Context, address string, commands ...Command) 
 		if !slices.ContainsFunc(questions(), func(word string) bool { return strings.Contains(line, word) }) {
 			s.told = append(s.told, line)
 		}
+		for word, text := range s.refuses {
+			if strings.Contains(line, word) {
+				return out, &Refusal{text}
+			}
+		}
 		answer := s.answer(address, command)
 		if refusal, ok := answer.(*Refusal); ok {
 			return out, refusal
@@ -80,10 +88,8 @@ func (s *scripted) Do(ctx context.Context, address string, commands ...Command) 
 
 func (s *scripted) answer(address string, command Command) any {
 	switch {
-	case command[0] == "INFO" && s.replication == "":
-		return sheltered
 	case command[0] == "INFO":
-		return s.replication
+		return cmp.Or(s.replication, sheltered)
 	case command[0] == "ROLE":
 		return []any{cmp.Or(s.role, "master")}
 	case command[0] == "MEMORY":
@@ -93,6 +99,8 @@ func (s *scripted) answer(address string, command Command) any {
 		for slot, keys := range s.keys {
 			s.keys[slot] = slices.DeleteFunc(keys, func(key any) bool { return slices.Contains(moved, key) })
 		}
+	case command[1] == "DUMP":
+		return s.dump
 	case command[1] == "MIGRATESLOTS" && s.jobs != nil:
 		s.job = strings.ReplaceAll(strings.Trim(fmt.Sprint(command[3:len(command)-2]...), "[]"), " ", "-")
 	case command[1] == "GETSLOTMIGRATIONS":

@@ -103,6 +103,9 @@ func (m *mover) batch(ctx context.Context, move Move, slots []int, way func(*bat
 	if err := b.confirm(ctx); err != nil {
 		return err
 	}
+	if err := b.equip(ctx); err != nil {
+		return err
+	}
 	return way(b, ctx)
 }
 

@@ -107,6 +107,8 @@ type MoveSlots struct {
 	Moves []Move
 	// Tell are the addresses of all primaries, which are told of each new owner at once.
 	Tell []string
+	// Bare are the ids of the primaries that have no slots: they get function libraries before their first.
+	Bare []string
 	// Goal is the number of pods that the moves lead to. A wish for another number is a
 	// reason to stop.
 	Goal int

@@ -18,7 +18,7 @@ import (
 const banned = time.Minute
 
 // reads are commands that change nothing.
-var reads = []string{"PING", "ROLE", "MEMORY", "MYID", "COUNTKEYSINSLOT", "GETKEYSINSLOT", "INFO", "GETSLOTMIGRATIONS"}
+var reads = []string{"PING", "ROLE", "MEMORY", "MYID", "COUNTKEYSINSLOT", "GETKEYSINSLOT", "INFO", "GETSLOTMIGRATIONS", "DUMP"}
 
 // do carries out a command, or refuses it in the words of Redis.
 func (n *node) do(command redis.Command) (any, error) {
@@ -27,7 +27,7 @@ func (n *node) do(command redis.Command) (any, error) {
 		words[i] = fmt.Sprint(word)
 	}
 	name, args := words[0], words[1:]
-	if name == "CLUSTER" {
+	if name == "CLUSTER" || name == "FUNCTION" {
 		name, args = words[1], words[2:]
 	}
 	if !slices.Contains(reads, name) {
@@ -38,7 +38,7 @@ func (n *node) do(command redis.Command) (any, error) {
 		"MYID": n.myID, "MEET": n.meet, "SET-CONFIG-EPOCH": n.setEpoch, "BUMPEPOCH": n.bumpEpoch, "REPLICATE": n.replicate, "FAILOVER": n.failover,
 		"FORGET": n.forget, "RESET": n.reset, "ADDSLOTSRANGE": n.addSlots, "SETSLOT": n.setSlot,
 		"INFO": n.info, "MIGRATESLOTS": n.migrateSlots, "GETSLOTMIGRATIONS": n.getSlotMigrations,
-		"COUNTKEYSINSLOT": n.countKeys, "GETKEYSINSLOT": n.getKeys,
+		"COUNTKEYSINSLOT": n.countKeys, "GETKEYSINSLOT": n.getKeys, "DUMP": n.dumpLibraries, "RESTORE": n.restoreLibraries,
 	}
 	if known[name] == nil {
 		return nil, refuse("ERR unknown command '%s', with args beginning with: %s", name, strings.Join(args, " "))

@@ -140,6 +140,7 @@ func (n *node) drop(key string) {
 
 func (n *node) copy(from *node) {
 	n.data, n.offset, n.synced, n.linked = maps.Clone(from.data), from.offset, true, true
+	n.libraries = maps.Clone(from.libraries)
 }
 
 func (n *node) keysIn(slot int) []string {

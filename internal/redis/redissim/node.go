@@ -44,6 +44,7 @@ type folder struct {
 	peers          map[string]*peer // by ID
 	data           map[string]written
 	offset         int64
+	libraries      map[string]bool // of functions, by name
 	// migrating and importing are open slots, and the ID of the other end.
 	migrating, importing map[int]string
 }
@@ -58,7 +59,7 @@ type peer struct {
 func (w *World) newFolder(cluster string) *folder {
 	w.made++
 	return &folder{
-		cluster: cluster, id: newID(w.made), peers: map[string]*peer{}, data: map[string]written{},
+		cluster: cluster, id: newID(w.made), peers: map[string]*peer{}, data: map[string]written{}, libraries: map[string]bool{},
 		migrating: map[int]string{}, importing: map[int]string{},
 	}
 }

@@ -211,7 +211,9 @@ func TestAClusterIsScaledAndKeepsWhatWasWritten(t *testing.T) {
 
 // scaled grows and shrinks it while clients write.
 func scaled(r *rig, byJobs bool) {
+	const library = "shop"
 	r.write(1000)
+	r.world.Load(cluster, library)
 	for _, n := range []int{5, 3, 4} {
 		r.scale(n)
 		r.until(5*time.Minute, "those that leave to have left", func() bool {
@@ -229,6 +231,9 @@ func scaled(r *rig, byJobs bool) {
 		r.hosts = r.hosts[:n]
 		r.settled(5 * time.Minute)
 		r.write(100)
+		if at := r.world.Without(cluster, library); at != "" {
+			r.Errorf("expected functions to be on all of %d pods, %s has none", n, at)
+		}
 	}
 	if r.world.Jobs(cluster) > 0 != byJobs {
 		r.Errorf("expected slots to be moved by jobs: %t, there were %d", byJobs, r.world.Jobs(cluster))

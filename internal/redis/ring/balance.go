@@ -69,7 +69,20 @@ const mostFailures = 3
 
 // plan is one without moves yet.
 func (f *facts) plan() redis.MoveSlots {
-	return redis.MoveSlots{Tell: f.addresses(f.primaries()), Goal: f.ring.Nodes, Shards: len(f.leaders()), BytesPerSecond: f.ring.Rate}
+	return redis.MoveSlots{
+		Tell: f.addresses(f.primaries()), Bare: f.bare(), Goal: f.ring.Nodes, Shards: len(f.leaders()), BytesPerSecond: f.ring.Rate,
+	}
+}
+
+// bare are the ids of primaries that have no slots.
+func (f *facts) bare() []string {
+	var out []string
+	for _, p := range f.primaries() {
+		if len(p.status.Slots) == 0 {
+			out = append(out, p.status.ID)
+		}
+	}
+	return out
 }
 
 // byJobs tells whether all servers can move slots by themselves, and did when they were last asked to. One that cannot

@@ -1,0 +1,62 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redissim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// footer stands for the version and the checksum that end a dump.
+const footer = "\nfooter..."
+
+// Load has a client load a library of functions on all primaries that have slots.
+func (w *World) Load(cluster, library string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range w.of(cluster) {
+		if n.leads() {
+			n.load(library)
+		}
+	}
+}
+
+// Without is a primary that has slots and not a library, or a replica in sync of one; "" if there is none.
+func (w *World) Without(cluster, library string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range w.of(cluster) {
+		if (n.leads() || n.synced) && !n.libraries[library] {
+			return n.Address
+		}
+	}
+	return ""
+}
+
+func (n *node) load(library string) {
+	for _, at := range append(n.followers(), n) {
+		at.libraries[library] = true
+	}
+}
+
+// dumpLibraries is FUNCTION DUMP.
+func (n *node) dumpLibraries([]string) (any, error) {
+	return strings.Join(slices.Sorted(maps.Keys(n.libraries)), ",") + footer, nil
+}
+
+// restoreLibraries is FUNCTION RESTORE <dump> REPLACE. All libraries of one name are the same.
+func (n *node) restoreLibraries(args []string) (any, error) {
+	names, whole := strings.CutSuffix(args[0], footer)
+	switch {
+	case n.primary != "":
+		return nil, refuse("READONLY You can't write against a read only replica.")
+	case !whole:
+		return nil, refuse("ERR DUMP payload version or checksum are wrong")
+	}
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' }) {
+		n.load(name)
+	}
+	return "OK", nil
+}

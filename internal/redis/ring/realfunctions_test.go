@@ -1,0 +1,60 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"fmt"
+	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+func TestFunctionsAreCalledOnEachPrimaryAfterTheClusterGrew(t *testing.T) {
+	o := operate(t, 3)
+	o.settled(soon)
+	o.load("version", 1)
+	w := o.write()
+	o.scale(5)
+	o.settled(later)
+	o.calls("version", 1)
+	w.spotless()
+	// Those that leave keep what they have, and have it yet when they come back.
+	o.scale(3)
+	o.settled(later)
+	o.load("version", 2)
+	o.scale(5)
+	o.settled(later)
+	o.calls("version", 2)
+}
+
+// load has a client load a function on all primaries that it knows of.
+func (o *operator) load(function string, answer int) {
+	o.t.Helper()
+	code := fmt.Sprintf("#!lua name=shop\nredis.register_function('%s', function() return %d end)", function, answer)
+	for _, p := range o.pods[:3] {
+		client := goredis.NewClient(&goredis.Options{Addr: p.home.address, Username: "default", Password: secret, Protocol: 2})
+		if err := client.FunctionLoadReplace(o.t.Context(), code).Err(); err != nil {
+			o.t.Fatal(err)
+		}
+		_ = client.Close() // it has loaded
+	}
+}
+
+// calls has a client call a function for keys of all primaries, and expects replicas to have it too.
+func (o *operator) calls(function string, answer int64) {
+	o.t.Helper()
+	client := o.client()
+	defer func() { _ = client.Close() }() // it has called
+	view, _ := o.prober.View(shop)
+	for i, p := range o.pods {
+		slots := view.Nodes[p.home.address].Slots[0]
+		key := o.keyFrom(p.home, int64(slots.First), int64(slots.Last))
+		if got, err := client.FCall(o.t.Context(), function, []string{key}).Int64(); err != nil || got != answer {
+			o.t.Errorf("expected the function to answer %d on pod %d, got %d (%v)", answer, i, got, err)
+		}
+		if n := len(o.tell(p.guest, []any{"FUNCTION", "LIST"}).([]any)); n != 1 {
+			o.t.Errorf("expected the replica on pod %d to have one library, got %d", i, n)
+		}
+	}
+}
