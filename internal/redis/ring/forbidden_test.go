@@ -82,7 +82,7 @@ func (j judge) silent() (silent, mayRun int) {
 // mayReturn tells whether somebody who is gone may come back with data.
 func (j judge) mayReturn() bool {
 	return slices.ContainsFunc(j.ring.Pods, func(pod ring.Pod) bool {
-		return pod.Gone && pod.Returns && !(j.Nodes[pod.Home].Answers() && j.Nodes[pod.Guest].Answers())
+		return pod.Gone && pod.Returns && (!j.Nodes[pod.Home].Answers() || !j.Nodes[pod.Guest].Answers())
 	})
 }
 
