@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -102,21 +103,31 @@ func (o *redisObserver) look(ctx context.Context) claims {
 	out := claims{}
 	for address, server := range o.servers {
 		asking.Go(func() {
-			text, err := server.ClusterNodes(ctx).Result()
-			if err != nil {
-				return
-			}
-			nodes, err := clusternodes.Parse(text)
-			self, found := clusternodes.Myself(nodes)
-			if err == nil && found && self.Is("master") {
+			slots, leads := ask(ctx, server)
+			if leads {
 				mu.Lock()
 				defer mu.Unlock()
-				out[address] = self.Slots
+				out[address] = slots
 			}
 		})
 	}
 	asking.Wait()
 	return out
+}
+
+// ask tells which slots a server leads. One that holds the cluster to be down leads none, whatever it lists: it answers no
+// client, such as in the first two seconds after its start, in which it hears who leads by now (CLUSTER_WRITABLE_DELAY).
+func ask(ctx context.Context, server *goredis.Client) (slots []clusternodes.Range, leads bool) {
+	var info, table *goredis.StringCmd
+	if _, err := server.Pipelined(ctx, func(p goredis.Pipeliner) error {
+		info, table = p.ClusterInfo(ctx), p.ClusterNodes(ctx)
+		return nil
+	}); err != nil || !strings.Contains(info.Val(), "cluster_state:ok") {
+		return nil, false
+	}
+	nodes, err := clusternodes.Parse(table.Val())
+	self, found := clusternodes.Myself(nodes)
+	return self.Slots, err == nil && found && self.Is("master")
 }
 
 // compare finds slots that two servers have claimed both times: each of them all the while in between.
