@@ -213,6 +213,9 @@ func (j judge) replicate(step redis.Replicate) string {
 	if !answers && j.owners()[status.PrimaryID] && !j.mayBeForgotten(status.PrimaryID) {
 		return "the replica of a lost primary would drop what it has"
 	}
+	if !answers && status.Keys > 0 && j.expects(status.PrimaryID) {
+		return "the replica of a primary that slots were on their way to would drop their keys"
+	}
 	_, linked := j.followers(status.PrimaryID)
 	if status.LinkUp {
 		linked--
@@ -221,4 +224,16 @@ func (j judge) replicate(step redis.Replicate) string {
 		return "a shard would have no replica"
 	}
 	return ""
+}
+
+// expects tells whether somebody has slots open that go to another.
+func (j judge) expects(id string) bool {
+	for _, status := range j.answering() {
+		for _, to := range status.Migrating {
+			if to == id {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -50,7 +50,9 @@ func (j judge) takeover(step redis.Takeover) string {
 		return "its primary answers"
 	case mayRun > 0:
 		return "its primary may still run"
-	case answer*2 > all:
+	case status.Unlinked && j.mayReturn():
+		return "its primary may come back with more"
+	case answer*2 > all && j.owners()[status.PrimaryID]:
 		return "the others can elect it"
 	}
 	return j.inherits(status)

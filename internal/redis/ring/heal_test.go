@@ -30,6 +30,35 @@ func TestALostPrimaryIsReplacedByAnElectionWhereThereCanBeOne(t *testing.T) {
 	})
 }
 
+// Keys of a slot go to a primary, and from there to its replica, before the slot does.
+func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *testing.T) {
+	half := func() *world {
+		w := ringed()
+		w.open(5, "h0", "h3")
+		w.one("h3").Keys = 10
+		w.follow("g4", "h3")
+		return w
+	}
+	expect(t, map[string]situation{
+		"it runs": {world: half(), step: "move 1 slots"},
+		"it is silent": {world: half(), do: func(w *world) { w.kill("h3") }, refused: ring.Fenced,
+			words: "the guest of pod 4 has 10 keys of slots that were on their way to its primary: waiting for the home of pod 3"},
+		"it may come back": {world: half(), do: func(w *world) { w.gone(3); w.ring.Pods[3].Returns = true }, refused: ring.Fenced,
+			words: "pod 3 has no node, and its volume is there"},
+		"it is gone":             {world: half(), do: func(w *world) { w.gone(3) }, step: "have 10.0.0.5:6380 take the lead"},
+		"it has lost its folder": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3") }, step: "have 10.0.0.5:6380 take the lead"},
+		"and is to leave": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.ring.Nodes = 3 },
+			step: "have 10.0.0.5:6380 take the lead"},
+		"none had gone yet": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.one("g4").Keys = 0 },
+			step: "have 10.0.0.5:6380 replicate id-h3-new"},
+		"then the slot is looked for there": {world: half(), do: func(w *world) {
+			w.wipe("h3")
+			w.join("h3")
+			w.one("g4").Role, w.one("g4").PrimaryID = redis.Primary, ""
+		}, step: "close slots 5 at 10.0.0.1:6379"},
+	})
+}
+
 func TestAHomeTakesTheLeadBackOnceItIsInSync(t *testing.T) {
 	led := func() *world {
 		w := formed(3)

@@ -37,15 +37,15 @@ func TestSlotsThatACrashLeftOpenAreMovedAndKeepTheirKeys(t *testing.T) {
 	}
 }
 
-// tell sends a command to a process.
-func (o *operator) tell(to *server, command redis.Command) any {
+// tell sends commands to a process, and returns the first answer.
+func (o *operator) tell(to *server, commands ...redis.Command) any {
 	o.t.Helper()
 	store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	answers, err := store.Do(context.Background(), to.address, command)
+	answers, err := store.Do(context.Background(), to.address, commands...)
 	if err != nil {
 		o.t.Fatal(err)
 	}

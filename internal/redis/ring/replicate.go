@@ -95,9 +95,11 @@ func (f *facts) leaving(p *proc) verdict {
 }
 
 // outlived tells whether a primary has gone for good, and had no slots at last, as one whose pod left while its replica was
-// away: all slots have others, everybody answers, and nobody who is left, its replica included, says that it has any.
+// away: all slots have others, everybody answers, and nobody who is left, its replica included, says that it has any, or is
+// about to get some.
 func (f *facts) outlived(id string) bool {
-	return len(f.lost) == 0 && len(f.unowned) == 0 && len(f.view.Passing) == 0 && len(f.silent()) == 0 && len(f.claimed(id)) == 0
+	return len(f.lost) == 0 && len(f.unowned) == 0 && len(f.view.Passing) == 0 && len(f.silent()) == 0 &&
+		len(f.claimed(id)) == 0 && !f.expects(id)
 }
 
 // unfollow refuses to have a replica give up its primary: for good, while that is lost, and

@@ -6,7 +6,9 @@ package ring
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/opcrew/opcrew/internal/redis"
 )
@@ -20,7 +22,34 @@ func takeover(f *facts) verdict {
 	for _, id := range sortedKeys(f.lost) {
 		out.add(f.replace(id, answer > all/2, answer, all))
 	}
+	for _, p := range f.answering() {
+		if f.strands(p) {
+			out.add(f.rescue(p))
+		}
+	}
 	return out
+}
+
+// strands tells whether keys of open slots may be with a replica alone: they went to its primary, which is gone and had no
+// slots yet, so that nobody elects another in its place, nor knows the replica as an end of the move.
+func (f *facts) strands(p *proc) bool {
+	id := p.status.PrimaryID
+	return p.status.Role == redis.Replica && p.status.Keys > 0 && f.byID[id] == nil && len(f.lost[id]) == 0 && f.heir(id) == p && f.expects(id)
+}
+
+// expects tells whether slots are open that go to somebody.
+func (f *facts) expects(id string) bool {
+	return slices.ContainsFunc(f.answering(), func(p *proc) bool {
+		return slices.Contains(slices.Collect(maps.Values(p.status.Migrating)), id)
+	})
+}
+
+// rescue has a replica lead, with no slots as yet: the slots are open to it then, and closed at both ends as any others.
+func (f *facts) rescue(p *proc) verdict {
+	if waits := f.keepers(); len(waits) > 0 {
+		return refuse(Fenced, "%s has %d keys of slots that were on their way to its primary: waiting for %s%s", p, p.status.Keys, list(waits), remedy(waits))
+	}
+	return take(redis.Takeover{Address: p.Address}, "have %s lead, which has keys of slots that were on their way to its primary", p)
 }
 
 func (f *facts) replace(id string, majority bool, answer, all int) verdict {
@@ -52,12 +81,19 @@ func (f *facts) replace(id string, majority bool, answer, all int) verdict {
 
 // remedy tells what to do where somebody who is waited for will never come back; "" where all of them may run.
 func remedy(waited []*proc) string {
+	var pods []string
 	for _, p := range waited {
-		if p.returns {
-			return fmt.Sprintf("; pod %d has no node, and its volume is there: if that is lost for good, delete its claim", p.Pod)
+		if pod := fmt.Sprintf("pod %d", p.Pod); p.returns && !slices.Contains(pods, pod) {
+			pods = append(pods, pod)
 		}
 	}
-	return ""
+	switch len(pods) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; %s has no node, and its volume is there: if that is lost for good, delete its claim", pods[0])
+	}
+	return fmt.Sprintf("; %s have no node, and their volumes are there: delete the claims of those that are lost for good", strings.Join(pods, ", "))
 }
 
 // asks tells whether a replica of a lost primary asks for votes by itself. One does not that was restarted and has not seen
