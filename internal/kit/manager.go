@@ -204,7 +204,7 @@ func Ours() cache.ByObject {
 }
 
 // TrimPod is a cache transform that keeps of a Pod what tells where it runs, for how long it may, what its
-// containers were declared to have, and why it is not ready.
+// containers were declared to run and to have, and why it is not ready.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
@@ -214,7 +214,7 @@ func TrimPod(object any) (any, error) {
 	full := pod.Spec
 	pod.Spec = corev1.PodSpec{NodeName: full.NodeName, ActiveDeadlineSeconds: full.ActiveDeadlineSeconds}
 	for _, c := range full.Containers {
-		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: c.Name, Resources: c.Resources})
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources})
 	}
 	return pod, nil
 }

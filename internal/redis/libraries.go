@@ -6,6 +6,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -21,8 +22,14 @@ func (b *batch) equip(ctx context.Context) error {
 	if !slices.Contains(b.plan.Bare, to) {
 		return nil
 	}
-	if err := b.copyLibraries(ctx); err != nil && !refusedForGood(err) {
+	err := b.copyLibraries(ctx)
+	if err != nil && !refusedForGood(err) {
 		return err
+	}
+	if err != nil {
+		b.note(func(p *Progress) {
+			p.Unequipped = fmt.Errorf("%s has not got the function libraries of %s: %w", b.To.Address, b.From.Address, err)
+		})
 	}
 	b.plan.Bare = slices.DeleteFunc(slices.Clone(b.plan.Bare), func(id string) bool { return id == to }) // the step is not ours
 	return nil

@@ -90,6 +90,9 @@ func TestWhatKeepsLibrariesFromAPrimaryForGoodDoesNotKeepSlots(t *testing.T) {
 			if test.stops == "" && (got.Err != nil || got.Moved != 1) {
 				t.Errorf("expected the slot to have been moved, got %+v", got)
 			}
+			if (got.Unequipped != nil) != (test.stops == "") {
+				t.Errorf("expected it to be known that slots went without libraries where they did, got %v", got.Unequipped)
+			}
 			if test.stops != "" && (got.Moved != 0 || got.Err == nil || !strings.Contains(got.Err.Error(), test.stops)) {
 				t.Errorf("expected the move to have ended by %s, got %+v", test.stops, got)
 			}

@@ -21,6 +21,8 @@ type Progress struct {
 	// Keys and Bytes are what has been moved so far, and Estimate is the step's of all bytes.
 	Keys, Bytes, Estimate int64
 	Began                 time.Time
+	// Unequipped tells why a primary has got its first slots without function libraries; nil if none has.
+	Unequipped error
 	// Stopping tells that it was told to end, and has yet to.
 	Stopping bool
 	// Ended tells that nothing is moved any more: all has been, or Err tells why not.

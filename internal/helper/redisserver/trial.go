@@ -52,7 +52,8 @@ func try(ctx context.Context, program string, asked []directive, log *slog.Logge
 }
 
 // refused is the first of some directives that a program refuses, and its words; their number if it is none. A program
-// reads all of its configuration before it does anything else, and ends at the first line that it refuses.
+// reads all of its configuration before it does anything else, and ends at the first line that it refuses. What it ends
+// by later is not found: the operator writes no such setting down (locale-collate).
 func refused(ctx context.Context, program string, asked []directive) (int, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()

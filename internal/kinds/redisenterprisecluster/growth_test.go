@@ -219,9 +219,20 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 		but  func(*scene, *corev1.PersistentVolumeClaim)
 		want bool
 	}{
-		"it has one":                {func(*scene, *corev1.PersistentVolumeClaim) {}, true},
-		"and has lost its labels":   {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Labels = nil }, true},
-		"it has none yet":           {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Spec.VolumeName = "" }, false},
+		"it has one":              {func(*scene, *corev1.PersistentVolumeClaim) {}, true},
+		"and has lost its labels": {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Labels = nil }, true},
+		"it has none yet":         {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Spec.VolumeName = "" }, false},
+		"it was made for it, and the pod has never run": {func(s *scene, claim *corev1.PersistentVolumeClaim) { provisioned(s, claim, -time.Second) }, false},
+		"it was made anew while the pod waited":         {func(s *scene, claim *corev1.PersistentVolumeClaim) { provisioned(s, claim, time.Minute) }, false},
+		"an earlier pod had it":                         {func(s *scene, claim *corev1.PersistentVolumeClaim) { provisioned(s, claim, -time.Minute) }, true},
+		"it was made from a snapshot": {func(s *scene, claim *corev1.PersistentVolumeClaim) {
+			provisioned(s, claim, time.Minute)
+			claim.Spec.DataSourceRef = &corev1.TypedObjectReference{Kind: "VolumeSnapshot", Name: "before"}
+		}, true},
+		"it is a volume that there was": {func(s *scene, claim *corev1.PersistentVolumeClaim) {
+			provisioned(s, claim, time.Minute)
+			claim.Annotations = nil
+		}, true},
 		"it has lost it":            {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Status.Phase = corev1.ClaimLost }, false},
 		"there is another claim":    {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Name = "other" }, false},
 		"the pod has a node":        {func(s *scene, _ *corev1.PersistentVolumeClaim) { s.pod(1).Spec.NodeName = "node" }, false},
@@ -245,6 +256,12 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 			}
 		})
 	}
+}
+
+// provisioned has the volume of a claim have been made for it, so much after the second pod.
+func provisioned(s *scene, claim *corev1.PersistentVolumeClaim, after time.Duration) {
+	claim.Annotations = map[string]string{provisioner: "csi.example.com"}
+	claim.CreationTimestamp = metav1.NewTime(s.pod(1).CreationTimestamp.Add(after))
 }
 
 // ordinals are those of the claims that are there.

@@ -88,7 +88,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Tools:  r.Tools,
 		New:    func() *redisv1alpha1.RedisEnterpriseCluster { return &redisv1alpha1.RedisEnterpriseCluster{} },
 		Kind:   r,
-		After:  r.tellPassword,
+		After:  r.tell,
 		Forget: r.forget,
 	}
 	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)

@@ -38,6 +38,8 @@ type remembered struct {
 	complaint, complained string
 	// tunedSince is since when all servers have their settings; zero while one has not.
 	tunedSince time.Time
+	// unequipped is what was last told of a primary that refused function libraries.
+	unequipped string
 	// beaten is until when replicas that were not elected are not asked again to take the lead, by address.
 	beaten map[string]time.Time
 }
@@ -122,6 +124,16 @@ func (m *memory) told(key types.NamespacedName, run, generation, complaint strin
 		k.complaint = complaint
 	}
 	k.tuned[run] = generation
+}
+
+// news tells whether it has yet to be told that a primary refused function libraries.
+func (m *memory) news(key types.NamespacedName, words string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.of(key)
+	was := k.unequipped
+	k.unequipped = words
+	return words != was
 }
 
 // keep drops what is known of servers other than those of the given run IDs.

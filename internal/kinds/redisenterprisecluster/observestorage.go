@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -16,14 +17,21 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
+const (
+	// madeTogether is how much older than its pod a claim is at most that was made with it.
+	madeTogether = 10 * time.Second
+	// provisioner is an annotation of claims that volumes are to be provisioned for (kube-controller-manager,
+	// pkg/controller/volume/persistentvolume).
+	provisioner = "volume.kubernetes.io/storage-provisioner"
+)
+
 // storage is what the claims of the pods tell of their volumes.
 type storage struct {
 	// wanted is how large each is to be, where they are to grow; zero where they stay as they are.
 	wanted resource.Quantity
 	// claims are those that there are to be, in the order of the pods, and nil where there is none, or one that is going.
 	claims []*corev1.PersistentVolumeClaim
-	// kept are the pods whose claims have a volume, so that what they had comes back with them. One that cannot be read
-	// may have.
+	// kept are the pods whose claims may hold what they had, so that it comes back with them. One that cannot be read may.
 	kept map[string]bool
 	// unwatched tells that one has lost its labels, so that its changes wake nobody.
 	unwatched bool
@@ -62,15 +70,16 @@ func (r *reconciler) observeStorage(ctx context.Context, c *redisv1alpha1.RedisE
 	for _, pod := range identity(c).Names(f.current(c)) {
 		name := dataVolume + "-" + pod
 		claim := claimNamed(name, all)
-		s.kept[pod] = hasVolume(claim)
-		switch p := f.Pods[pod]; {
+		p := f.Pods[pod]
+		s.kept[pod] = mayHold(claim, p)
+		switch {
 		case claim != nil || p == nil:
 		case p.Spec.NodeName != "":
 			claim, _ = r.unlabelled(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
 			s.unwatched = s.unwatched || claim != nil
 		case f.gone(c, p):
 			found, err := r.unlabelled(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
-			s.kept[pod] = err != nil || hasVolume(found)
+			s.kept[pod] = err != nil || mayHold(found, p)
 		}
 		if s.claims = append(s.claims, claim); claim != nil {
 			s.patched[name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
@@ -100,9 +109,21 @@ func (r *reconciler) unlabelled(ctx context.Context, key client.ObjectKey) (*cor
 	return claim, nil
 }
 
-// hasVolume tells whether a claim has one that is not known to be lost.
-func hasVolume(claim *corev1.PersistentVolumeClaim) bool {
-	return claim != nil && claim.Spec.VolumeName != "" && claim.Status.Phase != corev1.ClaimLost
+// mayHold tells whether a claim has a volume that may have been written to, and that is not known to be lost. One that was
+// provisioned for a claim made with a pod that has had no node since is empty: the StatefulSet's controller makes claims just
+// before their pod, and again while that waits, and not all classes wait for its node.
+func mayHold(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
+	if claim == nil || claim.Spec.VolumeName == "" || claim.Status.Phase == corev1.ClaimLost {
+		return false
+	}
+	before := pod == nil || pod.Spec.NodeName != "" || claim.CreationTimestamp.Add(madeTogether).Before(pod.CreationTimestamp.Time)
+	return before || !madeEmpty(claim)
+}
+
+// madeEmpty tells whether the volume of a claim was provisioned for it, with nothing in it. None was for a claim that was
+// bound to a volume that there was.
+func madeEmpty(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Annotations[provisioner] != "" && claim.Spec.DataSource == nil && claim.Spec.DataSourceRef == nil
 }
 
 func classesOf(claims []*corev1.PersistentVolumeClaim) []string {

@@ -8,10 +8,7 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
@@ -92,20 +89,4 @@ func (f facts) secrets(c *redisv1alpha1.RedisEnterpriseCluster) []ensure.Child {
 		ofUsers.Carry = []string{"data." + passwordKey}
 	}
 	return []ensure.Child{ofUsers, own}
-}
-
-// tellPassword tells of a password in place of one that is gone when it was made, and not while its Secret is somebody
-// else's or refused.
-func (r *reconciler) tellPassword(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome) {
-	if !f.credentials.lacksPassword() || !slices.ContainsFunc(done.Results, func(result ensure.Result) bool { return wrote(result, userSecret(c)) }) {
-		return
-	}
-	r.Events.Eventf(c, nil, corev1.EventTypeWarning, "PasswordMade", "MakePassword",
-		"Secret %s had no password: it has one now, made at random, which clients need within a minute", userSecret(c))
-}
-
-// wrote tells whether a Secret was written.
-func wrote(result ensure.Result, secret string) bool {
-	return result.Ref.Kind == "Secret" && result.Ref.Name == secret &&
-		slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired}, result.Action)
 }

@@ -177,7 +177,10 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			s.procs["h1"].UsedMemory, s.procs["h1"].MaxMemory = 99<<20, 100<<20
 		}, state: "Running", wants: map[string]string{"Ready": "True", "MemoryFull": "none"}},
 		"a primary cannot write its log": {scene: running(3), do: func(s *scene) { s.procs["h1"].LogFails = true }, state: "Running", wants: map[string]string{
-			"Ready": "False LogNotWritten: The home of example-1 cannot write its log, and it refuses writes; its disk is full or fails: see the log of container home", "Available": "True",
+			"Ready": "False LogNotWritten: The home of example-1 cannot write its log, and it refuses writes; its disk is full or fails: see the log of container home, and make room on the disk of its node", "Available": "True",
+		}},
+		"a primary with a volume cannot write its log": {scene: running(3, with(persistentSpec)), do: func(s *scene) { s.procs["h1"].LogFails = true }, state: "Running", wants: map[string]string{
+			"StorageFailing": "True LogNotWritten: The home of example-1 cannot write its log, and it refuses writes; its disk is full or fails: see the log of container home, and have a larger volume by persistentSpec.volumeSize and enablePersistentVolumeResize: true",
 		}},
 		"a replica cannot write its log": {scene: running(3), do: func(s *scene) { s.procs["g0"].LogFails = true }, state: "Running", wants: map[string]string{
 			"Ready": "False LogNotWritten: The guest of example-0 cannot write its log, and what it copies is in memory alone; its disk", "Redundant": "True",

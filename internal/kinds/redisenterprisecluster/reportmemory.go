@@ -45,7 +45,7 @@ func (f facts) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 
 // reportLogs tells of servers that cannot write down what they are told. Primaries refuse writes then (MISCONF), and
 // replicas go on with a copy that is in memory alone.
-func (f facts) reportLogs(set condition.Set, d decision) {
+func (f facts) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionStorageFailing
 	if f.view.Err != nil || f.view.Stale {
 		return
@@ -59,8 +59,16 @@ func (f facts) reportLogs(set condition.Set, d decision) {
 			does = "it refuses writes"
 		}
 		set.True(kind, redisv1alpha1.ReasonLogNotWritten, fmt.Sprintf("The %s cannot write its log, and %s; "+
-			"its disk is full or fails: see the log of container %s, and have a larger volume by persistentSpec.volumeSize", s, does, s.place))
+			"its disk is full or fails: see the log of container %s, and %s", s, does, s.place, moreRoom(c)))
 		return
 	}
 	set.Remove(kind)
+}
+
+// moreRoom is what to do about a full disk.
+func moreRoom(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if persistent(c) {
+		return "have a larger volume by persistentSpec.volumeSize and enablePersistentVolumeResize: true"
+	}
+	return "make room on the disk of its node"
 }

@@ -72,9 +72,14 @@ func settings(c *redisv1alpha1.RedisEnterpriseCluster, of class) map[string]stri
 	return out
 }
 
+// endsStart is a setting that servers read well and then end by, where the image lacks the locale (server.c, initServer of
+// Redis 7.2 and later; Valkey too). Told while they run they only refuse it.
+const endsStart = "locale-collate"
+
 // configFile is redisConfig as a server reads it when it starts, in the order of the names.
 func configFile(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	all := settings(c, live)
+	delete(all, endsStart)
 	maps.Copy(all, settings(c, restart))
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(all)) {

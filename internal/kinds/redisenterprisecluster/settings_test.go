@@ -71,3 +71,13 @@ func TestASettingThatWouldLockTheOperatorOutIsToldToNobody(t *testing.T) {
 		}
 	}
 }
+
+func TestASettingByWhichAServerWouldEndIsToldOnlyToThoseThatRun(t *testing.T) {
+	c := newCluster(with("redisConfig: {locale-collate: en_US.UTF-8, hz: '20'}"))
+	if got := configFile(c); got != "hz 20\n" {
+		t.Errorf("expected a server to start without it, got %q", got)
+	}
+	if settings(c, live)["locale-collate"] == "" {
+		t.Error("expected servers that run to be told it, and refuse it")
+	}
+}

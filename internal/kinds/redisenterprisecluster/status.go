@@ -128,7 +128,7 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 	reportRedundant(set, d.servers)
 	f.reportRisk(set, c, d)
 	f.reportMemory(set, c, d)
-	f.reportLogs(set, d)
+	f.reportLogs(set, c, d)
 	f.reportMove(set, c, d)
 }
 

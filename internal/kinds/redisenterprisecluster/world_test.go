@@ -45,6 +45,7 @@ func running(n int, options ...func(*cluster)) *scene {
 		Members: workload.Members{Pods: map[string]*corev1.Pod{}, Set: &appsv1.StatefulSet{}},
 	}}
 	s.Set.Spec.Replicas = &count
+	s.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: homeContainer, Image: "redis:7.0"}}
 	s.volumes(persistent(c), "")
 	s.Set.Status = appsv1.StatefulSetStatus{Replicas: count, UpdatedReplicas: count, UpdateRevision: "now"}
 	s.password("secret", hashOf("secret"))
@@ -96,10 +97,12 @@ func (s *scene) addPod(i int) {
 	pod.Spec.NodeName, pod.Status.PodIP, pod.Status.Phase = "node", fmt.Sprintf("10.0.0.%d", i+1), corev1.PodRunning
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	for _, name := range []string{homeContainer, guestContainer} {
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name, Image: "redis:7.0"})
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
 			Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
+	_, _ = kit.TrimPod(pod) // as the cache has it; it knows pods
 	s.Pods[pod.Name] = pod
 	for _, name := range []string{"h", "g"} {
 		id := fmt.Sprintf("%s%d", name, i)
