@@ -214,6 +214,9 @@ func redisAsksForMore(v faults.View) error {
 	if told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionUpToDate); told == nil || told.Reason != redisv1alpha1.ReasonVolumesGrowing {
 		return fmt.Errorf("the status does not tell that volumes grow: %+v", told)
 	}
+	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) { // progress, which is told within three seconds
+		return errors.New("the status does not tell that the StatefulSet is made again")
+	}
 	if len(claims.Items) != 3 {
 		return fmt.Errorf("there are %d claims", len(claims.Items))
 	}
