@@ -210,11 +210,8 @@ func (j judge) replicate(step redis.Replicate) string {
 		return ""
 	}
 	primary, answers := j.answering()[status.PrimaryID]
-	if !answers && j.owners()[status.PrimaryID] && !j.mayBeForgotten(status.PrimaryID) {
+	if !answers && j.isMissed(status) {
 		return "the replica of a lost primary would drop what it has"
-	}
-	if !answers && status.Keys > 0 && j.expects(status.PrimaryID) {
-		return "the replica of a primary that slots were on their way to would drop their keys"
 	}
 	_, linked := j.followers(status.PrimaryID)
 	if status.LinkUp {
@@ -224,6 +221,12 @@ func (j judge) replicate(step redis.Replicate) string {
 		return "a shard would have no replica"
 	}
 	return ""
+}
+
+// isMissed tells whether a replica may alone have what its primary had, be it on its way there.
+func (j judge) isMissed(replica redis.NodeStatus) bool {
+	id := replica.PrimaryID
+	return j.owners()[id] && !j.mayBeForgotten(id) || replica.Keys > 0 && j.expects(id)
 }
 
 // expects tells whether somebody has slots open that go to another.
