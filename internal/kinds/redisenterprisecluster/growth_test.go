@@ -231,7 +231,7 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 		}, true},
 		"it is a volume that there was": {func(s *scene, claim *corev1.PersistentVolumeClaim) {
 			provisioned(s, claim, time.Minute)
-			claim.Annotations = nil
+			claim.Spec.VolumeName = "pvc-of-another"
 		}, true},
 		"it has lost it":            {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Status.Phase = corev1.ClaimLost }, false},
 		"there is another claim":    {func(_ *scene, claim *corev1.PersistentVolumeClaim) { claim.Name = "other" }, false},
@@ -260,7 +260,7 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 
 // provisioned has the volume of a claim have been made for it, so much after the second pod.
 func provisioned(s *scene, claim *corev1.PersistentVolumeClaim, after time.Duration) {
-	claim.Annotations = map[string]string{provisioner: "csi.example.com"}
+	claim.UID, claim.Spec.VolumeName = "0123", "pvc-0123"
 	claim.CreationTimestamp = metav1.NewTime(s.pod(1).CreationTimestamp.Add(after))
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,13 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-const (
-	// madeTogether is how much older than its pod a claim is at most that was made with it.
-	madeTogether = 10 * time.Second
-	// provisioner is an annotation of claims that volumes are to be provisioned for (kube-controller-manager,
-	// pkg/controller/volume/persistentvolume).
-	provisioner = "volume.kubernetes.io/storage-provisioner"
-)
+// madeTogether is how much older than its pod a claim is at most that was made with it.
+const madeTogether = 10 * time.Second
 
 // storage is what the claims of the pods tell of their volumes.
 type storage struct {
@@ -120,10 +116,12 @@ func mayHold(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
 	return before || !madeEmpty(claim)
 }
 
-// madeEmpty tells whether the volume of a claim was provisioned for it, with nothing in it. None was for a claim that was
-// bound to a volume that there was.
+// madeEmpty tells whether the volume of a claim was provisioned for it, with nothing in it: provisioners name volumes after the
+// claim's UID (external-provisioner, --volume-name-prefix). A claim that was restored or written by hand has another one,
+// whatever its annotations say, and so has one that was bound to a volume that there was.
 func madeEmpty(claim *corev1.PersistentVolumeClaim) bool {
-	return claim.Annotations[provisioner] != "" && claim.Spec.DataSource == nil && claim.Spec.DataSourceRef == nil
+	return claim.UID != "" && strings.HasSuffix(claim.Spec.VolumeName, string(claim.UID)) &&
+		claim.Spec.DataSource == nil && claim.Spec.DataSourceRef == nil
 }
 
 func classesOf(claims []*corev1.PersistentVolumeClaim) []string {

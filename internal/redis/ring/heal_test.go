@@ -49,6 +49,13 @@ func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *tes
 		"it has lost its folder": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3") }, step: "have 10.0.0.5:6380 take the lead"},
 		"and is to leave": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.ring.Nodes = 3 },
 			step: "have 10.0.0.5:6380 take the lead"},
+		"its replica is gone too": {world: half(), do: func(w *world) { w.kill("h3 g4") }, refused: ring.Fenced,
+			words: "slot 5 is open to id-h3: waiting for the home of pod 3, the guest of pod 4"},
+		"another may have been elected by itself": {world: half(), do: func(w *world) {
+			w.wipe("h3")
+			w.join("h3")
+			w.one("g3").Role, w.one("g3").PrimaryID, w.one("g3").Keys = redis.Primary, "", 3
+		}, refused: ring.Election, words: "the guest of pod 4 waits until slots are moved to the guest of pod 3, which has keys of them too"},
 		"none had gone yet": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.one("g4").Keys = 0 },
 			step: "have 10.0.0.5:6380 replicate id-h3-new"},
 		"then the slot is looked for there": {world: half(), do: func(w *world) {
@@ -105,8 +112,12 @@ func TestIDsAreForgottenOnceTheyAreReplaced(t *testing.T) {
 		"all answer":                  {world: replaced(), step: "forget id-g1"},
 		"one does not, and may be it": {world: replaced(), do: func(w *world) { w.kill("g2") }, refused: ring.Silent, words: "guest of pod 2"},
 		"one loads, and may be it":    {world: replaced(), do: func(w *world) { w.one("g2").Loading = true }, refused: ring.Silent, words: "loads its data"},
-		"not before its replica has another primary": {world: replaced(), do: func(w *world) { w.one("g0").PrimaryID = "id-lost" },
-			step: "have 10.0.0.1:6380 replicate id-h2"},
+		"not before its replica has another primary": {world: replaced(), do: func(w *world) {
+			w.one("g0").PrimaryID = "id-lost"
+			w.restart("g0")
+		}, step: "have 10.0.0.1:6380 replicate id-h2"},
+		"and not where that may have what another was about to get": {world: replaced(), do: func(w *world) { w.one("g0").PrimaryID = "id-lost" },
+			refused: ring.Election, words: "keys of a primary that does not answer; if that has left for good and no key is missing, delete pod 0"},
 		"who may be elected": {world: replaced(), do: func(w *world) {
 			w.one("g0").PrimaryID = "id-lost"
 			w.ghosts = []redis.Peer{{ID: "id-lost", Role: redis.Primary, Slots: even(2, 3)}}

@@ -108,14 +108,15 @@ func (f *facts) strike(p *proc) verdict {
 }
 
 // Left tells whether a pod that is wanted no more can be deleted: its processes have nothing
-// that is needed, and nobody knows them any more.
+// that is needed, and nobody knows them any more. One that is gone is not waited for, unless its volume may bring back keys
+// of slots that were on their way to it.
 func Left(view redis.View, wanted Ring, pod int) bool {
 	f := survey(view, wanted)
 	if view.Err != nil || view.Stale || pod < wanted.Nodes || pod >= len(wanted.Pods) {
 		return false
 	}
 	for _, p := range f.procs[2*pod : 2*pod+2] {
-		if p.gone || !p.answers && f.isComplete() {
+		if p.gone && !(p.returns && slices.ContainsFunc(f.answering(), f.awaits)) || !p.answers && f.isComplete() {
 			continue
 		}
 		if !p.answers || !p.status.Fresh() || f.strike(p).step != nil {

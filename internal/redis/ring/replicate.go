@@ -94,11 +94,13 @@ func (f *facts) leaving(p *proc) verdict {
 	return verdict{}
 }
 
-// outlived tells whether a primary has gone for good, and had no slots at last, as one whose pod left while its replica was
-// away: all slots have others, everybody answers, and nobody who is left, its replica included, says that it has any, or is
-// about to get some.
-func (f *facts) outlived(id string) bool {
-	return len(f.lost) == 0 && len(f.unowned) == 0 && len(f.view.Passing) == 0 && len(f.silent()) == 0 &&
+// outlived tells whether a replica has nothing that is needed, as its primary has gone for good and had no slots at last: one
+// whose pod left while the replica was stopped. All slots have others, everybody answers, and nobody who is left, the replica
+// included, says that the primary has any, or is about to get some. One that ran on may have the only copy of keys of a slot
+// that was open to its primary until another took the lead at the other end, which knows nothing of that (Redis 7).
+func (f *facts) outlived(replica *proc) bool {
+	id := replica.status.PrimaryID
+	return replica.status.Unlinked && len(f.lost) == 0 && len(f.unowned) == 0 && len(f.view.Passing) == 0 && len(f.silent()) == 0 &&
 		len(f.claimed(id)) == 0 && !f.expects(id)
 }
 
@@ -113,8 +115,8 @@ func (f *facts) unfollow(p *proc) verdict {
 		if slots := f.lost[p.status.PrimaryID]; len(slots) > 0 {
 			return refuse(Election, "%s has slots %s of a primary that does not answer", p, brief(slots))
 		}
-		if p.status.Keys > 0 && f.election() != "" && !f.outlived(p.status.PrimaryID) {
-			return refuse(Election, "%s has %d keys of a primary that does not answer", p, p.status.Keys)
+		if p.status.Keys > 0 && f.election() != "" && !f.outlived(p) {
+			return refuse(Election, "%s has %d keys of a primary that does not answer; if that has left for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
 		}
 		return verdict{}
 	}

@@ -195,6 +195,18 @@ func TestAPodHasLeftOnceItIsNobodyAnyMore(t *testing.T) {
 			t.Error("expected a pod that does not answer and has slots not to have left")
 		}
 	}
+	if w := ringed(); true {
+		w.ring.Nodes = 3
+		w.open(5, "h0", "h3")
+		w.gone(3)
+		if !ring.Left(w.view(), w.ring, 3) {
+			t.Error("expected a pod that is gone with what it had to have left")
+		}
+		w.ring.Pods[3].Returns = true
+		if ring.Left(w.view(), w.ring, 3) {
+			t.Error("expected a pod whose volume may have keys of open slots not to have left")
+		}
+	}
 	if w := drained(); ring.Left(w.view(), w.ring, 3) {
 		t.Error("expected a pod in the cluster not to have left")
 	}

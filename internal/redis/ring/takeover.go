@@ -49,6 +49,11 @@ func (f *facts) rescue(p *proc) verdict {
 	if waits := f.keepers(); len(waits) > 0 {
 		return refuse(Fenced, "%s has %d keys of slots that were on their way to its primary: waiting for %s%s", p, p.status.Keys, list(waits), remedy(waits))
 	}
+	for _, other := range f.primaries() {
+		if len(other.status.Slots) == 0 && other.status.Keys > 0 {
+			return refuse(Election, "%s waits until slots are moved to %s, which has keys of them too", p, other)
+		}
+	}
 	return take(redis.Takeover{Address: p.Address}, "have %s lead, which has keys of slots that were on their way to its primary", p)
 }
 
