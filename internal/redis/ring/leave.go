@@ -116,7 +116,8 @@ func Left(view redis.View, wanted Ring, pod int) bool {
 		return false
 	}
 	for _, p := range f.procs[2*pod : 2*pod+2] {
-		if p.gone && !(p.returns && slices.ContainsFunc(f.answering(), f.awaits)) || !p.answers && f.isComplete() {
+		needed := p.returns && slices.ContainsFunc(f.answering(), f.awaits)
+		if p.gone && !needed || !p.answers && f.isComplete() {
 			continue
 		}
 		if !p.answers || !p.status.Fresh() || f.strike(p).step != nil {
