@@ -55,7 +55,13 @@ func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *tes
 			w.wipe("h3")
 			w.join("h3")
 			w.one("g3").Role, w.one("g3").PrimaryID, w.one("g3").Keys = redis.Primary, "", 3
-		}, refused: ring.Election, words: "the guest of pod 4 waits until slots are moved to the guest of pod 3, which has keys of them too"},
+			w.one("g3").Importing = map[int]string{5: "id-h0"}
+		}, step: "move 1 slots"},
+		"another has keys, and no slot is open to it": {world: half(), do: func(w *world) {
+			w.wipe("h3")
+			w.join("h3")
+			w.one("g3").Role, w.one("g3").PrimaryID, w.one("g3").Keys = redis.Primary, "", 3
+		}, step: "have 10.0.0.5:6380 take the lead"},
 		"none had gone yet": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.one("g4").Keys = 0 },
 			step: "have 10.0.0.5:6380 replicate id-h3-new"},
 		"then the slot is looked for there": {world: half(), do: func(w *world) {
@@ -147,6 +153,19 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			step: "close slots 5 at 10.0.0.1:6379"},
 		"the importing end may come back": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h1") },
 			refused: ring.Election, words: "slot 5 is open"},
+		"another leads where it went, and knows nothing of it": {world: formed(3), do: func(w *world) {
+			w.open(5, "h0", "h1")
+			w.kill("h1 g1")
+			w.promote("g2", "h1")
+		}, step: "close slots 5 at 10.0.0.1:6379"},
+		"and its volume may come back, while others have yet to get slots": {world: ringed(), do: func(w *world) {
+			w.one("h3").Slots, w.one("h0").Slots = redis.Slots{{First: 0, Last: 99}}, redis.Slots{{First: 100, Last: 5460}}
+			w.open(500, "h0", "h3")
+			w.gone(3)
+			w.ring.Pods[3].Returns = true
+			w.follow("g4", "h3")
+			w.promote("g4", "h3")
+		}, step: "close slots 500 at 10.0.0.1:6379"},
 		"the owner is lost": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h0") },
 			refused: ring.Election, words: "nobody who answers owns it"},
 		"a new owner knows nothing of it, and a move has just failed": {world: formed(3), do: func(w *world) {

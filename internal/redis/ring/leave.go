@@ -116,7 +116,7 @@ func Left(view redis.View, wanted Ring, pod int) bool {
 		return false
 	}
 	for _, p := range f.procs[2*pod : 2*pod+2] {
-		needed := p.returns && slices.ContainsFunc(f.answering(), f.awaits)
+		needed := p.returns && slices.ContainsFunc(f.openSlots(), f.awaits)
 		if p.gone && !needed || !p.answers && f.isComplete() {
 			continue
 		}

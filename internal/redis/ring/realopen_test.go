@@ -54,40 +54,6 @@ func TestKeysThatHadGoneAreFoundAsSoonAsTheirSlotIsOpenAgain(t *testing.T) {
 	}
 }
 
-// The only copy of keys is with the replica of a primary that has no slots. Redis has nobody elected for it; Valkey does, from
-// version 8 on, as replicas know there which slots are open.
-func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
-	o := operate(t, 3)
-	o.settled(soon)
-	lists := []string{"{mid}1", "{mid}2"}
-	o.fillLists(lists)
-	o.crash()
-	o.pass(2, 0)
-	o.cutOff(lists[0])
-	time.Sleep(2 * time.Second) // the replica has them too
-	o.kill(o.pods[2].servers()...)
-	for _, s := range o.pods[2].servers() {
-		s.wipe(t)
-		o.restart(o.host(2), s)
-	}
-	o.run()
-	o.settled(later)
-	o.listsAreWhole(lists)
-}
-
-// pass has the home of one pod of three have all slots of another's, which has no keys.
-func (o *operator) pass(from, to int) {
-	o.t.Helper()
-	id, commands := o.id(o.pods[to].home), []redis.Command{}
-	for _, slot := range even(from, 3).Numbers() {
-		commands = append(commands, redis.Command{"CLUSTER", "SETSLOT", slot, "NODE", id})
-	}
-	o.tell(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all believe who is later
-	for _, pod := range []int{to, from} {
-		o.tell(o.pods[pod].home, commands...)
-	}
-}
-
 // cutOff has keys of the first shard have gone to the home of pod 2, and their slot be open.
 func (o *operator) cutOff(keys ...string) {
 	o.t.Helper()

@@ -115,7 +115,11 @@ func (f *facts) unfollow(p *proc) verdict {
 		if slots := f.lost[p.status.PrimaryID]; len(slots) > 0 {
 			return refuse(Election, "%s has slots %s of a primary that does not answer", p, brief(slots))
 		}
-		if p.status.Keys > 0 && f.election() != "" && !f.outlived(p) {
+		switch {
+		case p.status.Keys == 0 || f.election() == "" || f.outlived(p):
+		case f.expects(p.status.PrimaryID):
+			return refuse(Election, "%s has %d keys of a primary that does not answer, and slots are open that go there", p, p.status.Keys)
+		default:
 			return refuse(Election, "%s has %d keys of a primary that does not answer; if that has left for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
 		}
 		return verdict{}

@@ -206,6 +206,10 @@ func TestAPodHasLeftOnceItIsNobodyAnyMore(t *testing.T) {
 		if ring.Left(w.view(), w.ring, 3) {
 			t.Error("expected a pod whose volume may have keys of open slots not to have left")
 		}
+		w.one("g1").Migrating, w.one("h0").Migrating = w.one("h0").Migrating, nil
+		if !ring.Left(w.view(), w.ring, 3) {
+			t.Error("expected what a replica has not heard of a slot that is closed not to keep a pod")
+		}
 	}
 	if w := drained(); ring.Left(w.view(), w.ring, 3) {
 		t.Error("expected a pod in the cluster not to have left")

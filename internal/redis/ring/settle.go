@@ -118,20 +118,10 @@ func (f *facts) unfinished(slot int) (*redis.Move, verdict) {
 		return &redis.Move{From: owner.end(), To: to.end(), Slots: redis.SlotsOf(slot)}, verdict{}
 	case f.election() != "":
 		return nil, refuse(Election, "slot %d is open: %s", slot, f.election())
-	case f.awaits(owner) && len(f.keepers()) > 0: // closed, the slot would be served without the keys that have gone
+	case f.awaits(slot) && len(f.keepers()) > 0: // closed, the slot would be served without the keys that have gone
 		return nil, refuse(Fenced, "slot %d is open to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(f.keepers()), remedy(f.keepers()))
 	}
 	return nil, f.cancel(owner, slot)
-}
-
-// awaits tells whether one has slots open that go to somebody who does not answer.
-func (f *facts) awaits(p *proc) bool {
-	for _, id := range p.status.Migrating {
-		if f.byID[id] == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // cancel closes a slot at one end. That others have keys of it speaks against that only where

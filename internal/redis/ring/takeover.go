@@ -6,7 +6,6 @@ package ring
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -28,33 +27,6 @@ func takeover(f *facts) verdict {
 		}
 	}
 	return out
-}
-
-// strands tells whether keys of open slots may be with a replica alone: they went to its primary, which is gone and had no
-// slots yet, so that nobody elects another in its place, nor knows the replica as an end of the move.
-func (f *facts) strands(p *proc) bool {
-	id := p.status.PrimaryID
-	return p.status.Role == redis.Replica && p.status.Keys > 0 && f.byID[id] == nil && len(f.lost[id]) == 0 && f.heir(id) == p && f.expects(id)
-}
-
-// expects tells whether slots are open that go to somebody.
-func (f *facts) expects(id string) bool {
-	return slices.ContainsFunc(f.answering(), func(p *proc) bool {
-		return slices.Contains(slices.Collect(maps.Values(p.status.Migrating)), id)
-	})
-}
-
-// rescue has a replica lead, with no slots as yet: the slots are open to it then, and closed at both ends as any others.
-func (f *facts) rescue(p *proc) verdict {
-	if waits := f.keepers(); len(waits) > 0 {
-		return refuse(Fenced, "%s has %d keys of slots that were on their way to its primary: waiting for %s%s", p, p.status.Keys, list(waits), remedy(waits))
-	}
-	for _, other := range f.primaries() {
-		if len(other.status.Slots) == 0 && other.status.Keys > 0 {
-			return refuse(Election, "%s waits until slots are moved to %s, which has keys of them too", p, other)
-		}
-	}
-	return take(redis.Takeover{Address: p.Address}, "have %s lead, which has keys of slots that were on their way to its primary", p)
 }
 
 func (f *facts) replace(id string, majority bool, answer, all int) verdict {

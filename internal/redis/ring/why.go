@@ -50,7 +50,8 @@ const (
 	Acquainted Guard = "Acquainted"
 	// Election waits for the replica of a lost primary to be elected by the others.
 	Election Guard = "Election"
-	// Fenced refuses a takeover while a lost primary may still run.
+	// Fenced waits for somebody who may run, or come back: a takeover would make two primaries of one, and data that
+	// nobody else has would be lost.
 	Fenced Guard = "Fenced"
 	// Lost tells of slots whose primary is lost and that no replica can take over.
 	Lost Guard = "Lost"

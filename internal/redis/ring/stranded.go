@@ -1,0 +1,62 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/redis"
+)
+
+// strands tells whether keys of open slots may be with a replica alone: they went to its primary, which is gone and had no
+// slots yet, so that nobody elects another in its place, nor knows the replica as an end of the move.
+func (f *facts) strands(p *proc) bool {
+	id := p.status.PrimaryID
+	return p.status.Role == redis.Replica && p.status.Keys > 0 && f.byID[id] == nil && len(f.lost[id]) == 0 && f.heir(id) == p && f.expects(id)
+}
+
+// expects tells whether slots are open that go to somebody. What replicas say of them may be old: they do not hear of
+// slots that are closed while they are cut off (valkey-io/valkey#998).
+func (f *facts) expects(id string) bool {
+	return slices.ContainsFunc(f.primaries(), func(p *proc) bool {
+		return slices.Contains(slices.Collect(maps.Values(p.status.Migrating)), id)
+	})
+}
+
+// rescue has a replica lead, with no slots as yet: the slots are open to it then, and closed at both ends as any others.
+func (f *facts) rescue(p *proc) verdict {
+	if waits := f.keepers(); len(waits) > 0 {
+		return refuse(Fenced, "%s has %d keys of slots that were on their way to its primary: waiting for %s%s", p, p.status.Keys, list(waits), remedy(waits))
+	}
+	for _, other := range f.primaries() {
+		if len(other.status.Slots) == 0 && other.status.Keys > 0 && len(other.status.Importing) > 0 {
+			return refuse(Election, "%s waits until slots are moved to %s, which has keys of them too", p, other)
+		}
+	}
+	return take(redis.Takeover{Address: p.Address}, "have %s lead, which has keys of slots that were on their way to its primary", p)
+}
+
+// awaits tells whether somebody who does not answer may alone have keys of a slot that is open to it. One in whose place
+// another leads has none: whoever comes back follows that, and drops what it has.
+func (f *facts) awaits(slot int) bool {
+	return !f.covered() && slices.ContainsFunc(f.primaries(), func(p *proc) bool {
+		id, open := p.status.Migrating[slot]
+		return open && f.byID[id] == nil
+	})
+}
+
+// covered tells whether each shard has its primary among those that answer: who serves slots, whoever that was before, or
+// an empty home that has yet to get any, or has none left. A replica of what such a home was before would still matter.
+func (f *facts) covered() bool {
+	missing := len(f.procs)/2 - len(f.leaders())
+	for i := range len(f.procs) / 2 {
+		home := f.home(i)
+		empty := home.answers && home.status.Role == redis.Primary && len(home.status.Slots) == 0
+		if empty && (f.leaves(home) || f.guest(i).answers) {
+			missing--
+		}
+	}
+	return missing <= 0
+}
