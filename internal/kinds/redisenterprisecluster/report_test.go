@@ -159,6 +159,10 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"a move had failed, and nothing is left to be moved": {scene: running(4), do: func(s *scene) {
 			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Began: noon, Ended: true, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{"Ready": "True", "Migrating": "none"}},
+		"slots wait for a pod that is silent": {scene: running(4), do: waitForPod3, state: "Running", wants: map[string]string{
+			"PodsReady": "False Updating: 3 of 4 pods are ready; example-3: it is starting: the guest of pod 0 has 7 keys of slots that were on their way to its primary: waiting for the home of pod 3",
+			"Migrating": "True ScalingUp: 9 of 4096 slots have been moved; the guest of pod 0 has 7 keys of slots",
+		}},
 		"a pod has handed over, and is ready yet": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0") }, state: "Running", wants: map[string]string{
 			"PodsReady": "True AllPodsReady",
 		}},
@@ -223,6 +227,14 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	}
 }
 
+// waitForPod3 has the last of four pods be silent, without slots as yet: keys of one that was on its way there are with its replica.
+func waitForPod3(s *scene) {
+	s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
+	s.procs["h0"].Migrating, s.procs["g0"].Keys = map[int]string{5: "h3"}, 7
+	s.cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonScalingUp, SlotsMoved: 9, SlotsTotal: 4096}
+	s.silence(3)
+}
+
 func TestAFullMemoryIsToldUntilThereIsClearlyRoom(t *testing.T) {
 	s := running(3)
 	s.procs["h1"].MaxMemory = 100 << 20
@@ -240,9 +252,10 @@ func TestAFullMemoryIsToldUntilThereIsClearlyRoom(t *testing.T) {
 // A process that has just started has not looked at the servers: it must not take back what another one said of them.
 func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	for name, do := range map[string]func(*scene){
-		"a cluster that begins":   func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
-		"one whose pod has gone":  func(s *scene) { s.swap("g1", "h0"); s.silence(0) },
-		"one whose data is moved": func(s *scene) { s.silence(1) },
+		"a cluster that begins":      func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
+		"one whose pod has gone":     func(s *scene) { s.swap("g1", "h0"); s.silence(0) },
+		"one whose data is moved":    func(s *scene) { s.silence(1) },
+		"one whose pods are changed": func(s *scene) { s.changed(0, 1, 2) },
 		"one that has grown": func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h2"].Slots = append(s.procs["h0"].Slots, s.procs["h2"].Slots...), nil
 		},

@@ -20,14 +20,25 @@ import (
 func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionMigrating
 	_, goesOn := d.step.(redis.MoveSlots)
-	switch failed := f.moveFailed(d); {
+	switch failed, stuck := f.moveFailed(d), f.standstill(d); {
 	case f.view.Moving() || failed != "":
 		c.Status.Move = f.moved(c, d)
 		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods%s", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, f.view.Move.Goal, failed))
 	case c.Status.Move == nil || !f.slotsAreOpen() && !goesOn:
 		set.Remove(kind)
 		c.Status.Move = nil
+	case stuck != "":
+		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved; %s", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, stuck))
 	}
+}
+
+// standstill tells why slots that are on their way are not moved on; "" while they are, or are about to be.
+func (f facts) standstill(d decision) string {
+	waits, stands := d.refusal(ring.Fenced, ring.Election)
+	if f.view.Moving() || d.step != nil || !stands {
+		return ""
+	}
+	return waits.Message
 }
 
 // moveFailed tells why the last move of slots has failed, while another one is to follow; "" if there is none such.

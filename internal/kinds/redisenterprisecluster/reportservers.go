@@ -147,11 +147,14 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		return
 	}
 	reason := f.whyUnready(c, d, told.Reason)
-	if c.Status.Move != nil {
+	switch stuck := f.standstill(d); {
+	case c.Status.Move == nil:
+		set.False(kind, reason, told.Message+d.because()+f.refused())
+	case stuck != "":
+		set.False(kind, reason, told.Message+": "+stuck)
+	default:
 		set.False(kind, reason, told.Message+": slots are moved") // how far that is, and by whom, is told elsewhere
-		return
 	}
-	set.False(kind, reason, told.Message+d.because()+f.refused())
 }
 
 // firstChange tells how to have pods changed, as to have more memory, that are not before slots have left others.
@@ -178,12 +181,14 @@ func (f facts) whyUnready(c *redisv1alpha1.RedisEnterpriseCluster, d decision, o
 // reportSpread tells of pods that are ready, and have yet to be given their slots, or all of them. Before the servers
 // were looked at, what was last said stands, and nothing is said to be well that was not.
 func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, before metav1.Condition) {
-	const words = "All pods are ready, and not all have their slots yet: slots are moved"
+	const words = "All pods are ready, and not all have their slots yet: "
 	const kind = redisv1alpha1.ConditionPodsReady
 	slots, _ := ring.ToMove(f.view, d.ring)
 	switch {
-	case f.seen && formed(c) && slots > 0 && f.unserved(d).Len() == 0 || !f.seen && strings.HasPrefix(before.Message, words):
-		set.False(kind, redisv1alpha1.ReasonScalingUp, words+f.moveFailed(d))
+	case !f.seen && strings.HasPrefix(before.Message, words):
+		set.False(kind, redisv1alpha1.ReasonScalingUp, before.Message)
+	case f.seen && formed(c) && slots > 0 && f.unserved(d).Len() == 0:
+		set.False(kind, redisv1alpha1.ReasonScalingUp, words+cmp.Or(f.standstill(d), "slots are moved"+f.moveFailed(d)))
 	case !f.seen && formed(c) && before.Status == metav1.ConditionFalse:
 		set.False(kind, before.Reason, "All pods are ready, and their servers have yet to be looked at")
 	}

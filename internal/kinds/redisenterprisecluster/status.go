@@ -5,6 +5,7 @@ package redisenterprisecluster
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -172,16 +173,23 @@ func (f facts) reportStorage(set condition.Set) {
 	}
 }
 
-// reportRolling tells how far a change of the pods is, and what its next step waits for.
+// reportRolling tells how far a change of the pods is, and what its next step waits for. What was last said of that stands
+// until the servers are looked at: a process that writes each time what it does not know yet gets nowhere if it ends by then.
 func (f facts) reportRolling(set condition.Set, d decision) {
+	const kind = redisv1alpha1.ConditionUpToDate
 	reason, text := common.ReasonUpdating, fmt.Sprintf("%d of %d pods run what the spec says", int(f.Replicas())-len(d.old), f.Replicas())
+	before := meta.FindStatusCondition(*set.Conditions, kind)
+	if (!f.seen || f.view.Stale) && before != nil && before.Status == metav1.ConditionFalse && strings.HasPrefix(before.Message, text) {
+		set.False(kind, before.Reason, before.Message)
+		return
+	}
 	if d.waits.reason != "" {
 		reason = d.waits.reason
 	}
 	if d.waits.words != "" {
 		text += "; " + d.waits.words
 	}
-	set.False(redisv1alpha1.ConditionUpToDate, reason, text)
+	set.False(kind, reason, text)
 }
 
 // reportSleep is for a cluster whose pods are stopped, or are about to be.
