@@ -33,18 +33,20 @@ func (s CancelMove) apply(ctx context.Context, store Store) error {
 	return nil
 }
 
-// holder is one of the others that has keys of a slot.
+// holder is who of the others has most keys of a slot; nil if nobody has any.
 func (s CancelMove) holder(ctx context.Context, store Store, slot int) (*End, error) {
+	var holder *End
+	var most int64
 	for _, other := range s.Others {
 		keys, err := countKeys(ctx, store, other.Address, slot)
 		if err != nil {
 			return nil, err
 		}
-		if keys > 0 {
-			return &other, nil
+		if keys > most {
+			holder, most = &other, keys
 		}
 	}
-	return nil, nil
+	return holder, nil
 }
 
 func countKeys(ctx context.Context, store Store, address string, slot int) (int64, error) {

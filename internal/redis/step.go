@@ -76,9 +76,9 @@ type Forget struct {
 	At []string
 }
 
-// CancelMove closes slots that a process has open and that are moved no more. If one of the
-// others has keys of a slot after all, it is opened at both ends instead, for the move to be
-// finished.
+// CancelMove closes slots that a process has open and that are moved no more. If others have
+// keys of a slot after all, it is opened to who has most of them instead, at both ends, for the
+// move to be finished.
 type CancelMove struct {
 	Address string
 	Slots   Slots

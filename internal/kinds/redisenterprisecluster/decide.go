@@ -140,7 +140,7 @@ func (f facts) holds(c *redisv1alpha1.RedisEnterpriseCluster, d decision, pod *c
 	switch {
 	case !formed(c) && limps(pod) && !slices.ContainsFunc(d.servers, server.leads):
 		return wait{}
-	case !f.seen || f.view.Stale:
+	case f.isOld():
 		return wait{words: "the servers are looked at first"}
 	case f.hasOnlyCopy(c, d, pod):
 		return wait{redisv1alpha1.ReasonNoPersistence, fmt.Sprintf("pod %s is not restarted: it has no volume, and its data is nowhere else; delete it to have it restarted without", pod.Name)}

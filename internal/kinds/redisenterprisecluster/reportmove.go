@@ -79,10 +79,10 @@ func whither(move *redis.Progress, pods int) string {
 	return redisv1alpha1.ReasonRebalancing
 }
 
-// slotsAreOpen tells whether some are on their way, whoever moves them.
+// slotsAreOpen tells whether some are on their way, whoever moves them. What replicas say of that may be old.
 func (f facts) slotsAreOpen() bool {
 	for _, status := range f.view.Nodes {
-		if len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {
+		if status.Role == redis.Primary && len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {
 			return true
 		}
 	}

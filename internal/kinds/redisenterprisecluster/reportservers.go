@@ -138,7 +138,7 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		set.False(kind, common.ReasonPodsNotReady, fmt.Sprintf("%d of %d pods are ready; %s: %s", f.Ready(names), len(names), f.unbound.Pod, f.unbound.Words))
 		return
 	}
-	if !f.seen && before.Status == metav1.ConditionFalse && strings.HasPrefix(before.Message, told.Message) {
+	if f.isOld() && before.Status == metav1.ConditionFalse && strings.HasPrefix(before.Message, told.Message) {
 		set.False(kind, before.Reason, before.Message) // what was last said of the servers stands
 		return
 	}
@@ -156,6 +156,9 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		set.False(kind, reason, told.Message+": slots are moved") // how far that is, and by whom, is told elsewhere
 	}
 }
+
+// isOld tells whether the servers have yet to be looked at, or to be looked at again after a step.
+func (f facts) isOld() bool { return !f.seen || f.view.Stale }
 
 // firstChange tells how to have pods changed, as to have more memory, that are not before slots have left others.
 func (f facts) firstChange(c *redisv1alpha1.RedisEnterpriseCluster, d decision) string {
@@ -185,7 +188,7 @@ func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 	const kind = redisv1alpha1.ConditionPodsReady
 	slots, _ := ring.ToMove(f.view, d.ring)
 	switch {
-	case !f.seen && strings.HasPrefix(before.Message, words):
+	case f.isOld() && strings.HasPrefix(before.Message, words):
 		set.False(kind, redisv1alpha1.ReasonScalingUp, before.Message)
 	case f.seen && formed(c) && slots > 0 && f.unserved(d).Len() == 0:
 		set.False(kind, redisv1alpha1.ReasonScalingUp, words+cmp.Or(f.standstill(d), "slots are moved"+f.moveFailed(d)))

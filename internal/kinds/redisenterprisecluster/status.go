@@ -179,7 +179,7 @@ func (f facts) reportRolling(set condition.Set, d decision) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	reason, text := common.ReasonUpdating, fmt.Sprintf("%d of %d pods run what the spec says", int(f.Replicas())-len(d.old), f.Replicas())
 	before := meta.FindStatusCondition(*set.Conditions, kind)
-	if (!f.seen || f.view.Stale) && before != nil && before.Status == metav1.ConditionFalse && strings.HasPrefix(before.Message, text) {
+	if f.isOld() && before != nil && before.Status == metav1.ConditionFalse && strings.HasPrefix(before.Message, text) {
 		set.False(kind, before.Reason, before.Message)
 		return
 	}

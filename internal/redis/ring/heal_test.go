@@ -57,6 +57,23 @@ func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *tes
 			w.one("g3").Role, w.one("g3").PrimaryID, w.one("g3").Keys = redis.Primary, "", 3
 			w.one("g3").Importing = map[int]string{5: "id-h0"}
 		}, step: "move 1 slots"},
+		"its replica is silent, and it is to leave": {world: half(), do: func(w *world) {
+			w.wipe("h3")
+			w.join("h3")
+			w.kill("g4")
+			w.follow("g3", "h3")
+			w.ring.Nodes = 4
+		}, step: "have 10.0.0.4:6380 replicate id-h2", refused: ring.Fenced, words: "slot 5 is open to id-h3: waiting for the guest of pod 4"},
+		"another shard is led by its guest, and its home is empty": {world: half(), do: func(w *world) {
+			w.kill("h3 g3")
+			w.promote("g1", "h0")
+			w.one("g1").Migrating = map[int]string{5: "id-h3"}
+			for _, name := range []string{"h0", "g0"} {
+				w.wipe(name)
+				w.join(name)
+			}
+			w.ring.Nodes, w.ring.Pods = 4, w.ring.Pods[:4]
+		}, step: "have 10.0.0.1:6379 replicate id-g1", refused: ring.Fenced, words: "slot 5 is open to id-h3: waiting for the home of pod 3"},
 		"another has keys, and no slot is open to it": {world: half(), do: func(w *world) {
 			w.wipe("h3")
 			w.join("h3")

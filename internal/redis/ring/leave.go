@@ -108,16 +108,18 @@ func (f *facts) strike(p *proc) verdict {
 }
 
 // Left tells whether a pod that is wanted no more can be deleted: its processes have nothing
-// that is needed, and nobody knows them any more. One that is gone is not waited for, unless its volume may bring back keys
-// of slots that were on their way to it.
+// that is needed, and nobody knows them any more. One that is gone is not waited for, nor does anybody leave while somebody
+// may come back with keys of slots that were on their way: it is not known then whose place that had.
 func Left(view redis.View, wanted Ring, pod int) bool {
 	f := survey(view, wanted)
 	if view.Err != nil || view.Stale || pod < wanted.Nodes || pod >= len(wanted.Pods) {
 		return false
 	}
+	if len(f.keepers()) > 0 && slices.ContainsFunc(f.openSlots(), f.awaits) {
+		return false
+	}
 	for _, p := range f.procs[2*pod : 2*pod+2] {
-		needed := p.returns && slices.ContainsFunc(f.openSlots(), f.awaits)
-		if p.gone && !needed || !p.answers && f.isComplete() {
+		if p.gone || !p.answers && f.isComplete() {
 			continue
 		}
 		if !p.answers || !p.status.Fresh() || f.strike(p).step != nil {
@@ -131,5 +133,5 @@ func Left(view redis.View, wanted Ring, pod int) bool {
 // other. Whoever does not answer has never been in it, as in a pod that could not start.
 func (f *facts) isComplete() bool {
 	return len(f.lost) == 0 && len(f.unowned) == 0 && len(f.view.Passing) == 0 && len(f.dead()) == 0 && f.election() == "" &&
-		!slices.ContainsFunc(f.answering(), (*proc).open)
+		!slices.ContainsFunc(f.primaries(), (*proc).open)
 }

@@ -47,16 +47,20 @@ func (f *facts) awaits(slot int) bool {
 	})
 }
 
-// covered tells whether each shard has its primary among those that answer: who serves slots, whoever that was before, or
-// an empty home that has yet to get any, or has none left. A replica of what such a home was before would still matter.
+// covered tells whether each shard has its primary among those that answer: one that serves slots, or an empty home that has
+// yet to get any and is followed. One that nobody follows may be the successor of who was there before, whose replica may
+// have what that had; nor is much known while two claim the same slots.
 func (f *facts) covered() bool {
+	var claimed []int
+	for _, p := range f.leaders() {
+		claimed = append(claimed, p.status.Slots.Numbers()...)
+	}
 	missing := len(f.procs)/2 - len(f.leaders())
-	for i := range len(f.procs) / 2 {
+	for i := range f.ring.Nodes {
 		home := f.home(i)
-		empty := home.answers && home.status.Role == redis.Primary && len(home.status.Slots) == 0
-		if empty && (f.leaves(home) || f.guest(i).answers) {
+		if home.answers && home.status.Role == redis.Primary && len(home.status.Slots) == 0 && len(f.followers(home.id())) > 0 {
 			missing--
 		}
 	}
-	return missing <= 0
+	return missing <= 0 && redis.SlotsOf(claimed...).Len() == len(claimed)
 }
