@@ -17,7 +17,8 @@ import (
 // Prune deletes the children of owner, among the kinds of the given empty lists, that
 // are not declared, save those that stay for another reason (stays may be nil). Callers
 // name a kind here only when what replaces the old children is ready. With hold it only
-// tells what would go.
+// tells what would go. One that has changed since it was looked at is not deleted, as what
+// it is now may be a reason to stay: the error is a conflict.
 func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, stays func(client.Object) bool, hold bool) ([]Result, error) {
 	keep := map[Ref]bool{}
 	for _, child := range declared {
@@ -74,8 +75,8 @@ func (a *Applier) prune(ctx context.Context, ref Ref, object client.Object, hold
 	if hold {
 		return Result{Ref: ref, Action: Held}, nil
 	}
-	uid := object.GetUID()
-	err := a.client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy("Background"))
+	uid, version := object.GetUID(), object.GetResourceVersion()
+	err := a.client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version}, client.PropagationPolicy("Background"))
 	if client.IgnoreNotFound(err) != nil {
 		return Result{Ref: ref}, fmt.Errorf("prune %s: %w", ref, err)
 	}

@@ -106,6 +106,25 @@ func TestAChildThatWasMadeAnewIsNotPrunedForItsPredecessor(t *testing.T) {
 	}
 }
 
+func TestAChildThatHasChangedSinceItWasLookedAtIsNotPruned(t *testing.T) {
+	ns := env.Namespace(t)
+	owner := newOwner(t, ns, "owner")
+	p := start(t, ns, setup{intercept: interceptor.Funcs{
+		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, opts ...client.DeleteOption) error {
+			edit(t, "somebody", object, `{"metadata":{"annotations":{"example.com/needed":"yes"}}}`)
+			return c.Delete(ctx, object, opts...)
+		},
+	}})
+	p.ensures(owner, named(ns, "old"), ensure.Created, creation("configmaps"))
+	results, err := p.Prune(t.Context(), owner, nil, []client.ObjectList{&corev1.ConfigMapList{}}, nil, false)
+	if !apierrors.IsConflict(err) {
+		t.Errorf("%v (%v), expected a conflict: what it is now may be a reason to stay", results, err)
+	}
+	if names := left(t, ns); !slices.Contains(names, "old") {
+		t.Errorf("left are %v, expected the changed object among them", names)
+	}
+}
+
 func TestWhatIsGoneAlreadyIsPruned(t *testing.T) {
 	ns := env.Namespace(t)
 	events := &gate{}
