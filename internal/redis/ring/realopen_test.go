@@ -17,11 +17,7 @@ import (
 func TestSlotsThatWereOpenWhenAnotherTookTheLeadAreMovedAndKeepTheirKeys(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {
-			o := operate(t, 3)
-			o.settled(soon)
-			lists := []string{"{mid}1", "{mid}2"}
-			o.fillLists(lists)
-			o.crash()
+			o, lists := withLists(t)
 			o.cutOff(lists[0])
 			replace(o, 2)
 			o.run()

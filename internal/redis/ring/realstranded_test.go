@@ -14,14 +14,10 @@ import (
 // The only copy of keys is with the replica of a primary that has no slots. Redis has nobody elected for it; Valkey does, from
 // version 8 on, as replicas know there which slots are open.
 func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
-	o := operate(t, 3)
-	o.settled(soon)
-	lists := []string{"{mid}1", "{mid}2"}
-	o.fillLists(lists)
-	o.crash()
+	o, lists := withLists(t)
 	o.pass(2, 0)
 	o.cutOff(lists[0])
-	time.Sleep(2 * time.Second) // the replica has them too
+	o.copied()
 	o.kill(o.pods[2].servers()...)
 	for _, s := range o.pods[2].servers() {
 		s.wipe(t)
@@ -47,13 +43,9 @@ func (o *operator) pass(from, to int) {
 
 // The move is not about that primary any more: clients would be sent to it for as long as it stays away.
 func TestAMoveIsFinishedWithWhoLeadsInThePlaceOfAPrimaryThatStaysAway(t *testing.T) {
-	o := operate(t, 3)
-	o.settled(soon)
-	lists := []string{"{mid}1", "{mid}2"}
-	o.fillLists(lists)
-	o.crash()
+	o, lists := withLists(t)
 	o.cutOff(lists[0])
-	time.Sleep(2 * time.Second) // the replica has them too
+	o.copied()
 	o.kill(o.pods[2].home)
 	o.leads(o.pods[0].guest)
 	o.run()
@@ -66,4 +58,28 @@ func TestAMoveIsFinishedWithWhoLeadsInThePlaceOfAPrimaryThatStaysAway(t *testing
 		return !view.Stale
 	})
 	o.listsAreWhole(lists)
+}
+
+// withLists is a cluster of three with two lists in one slot, whose operator has ended.
+func withLists(t *testing.T) (*operator, []string) {
+	t.Helper()
+	o := operate(t, 3)
+	o.settled(soon)
+	lists := []string{"{mid}1", "{mid}2"}
+	o.fillLists(lists)
+	o.crash()
+	return o, lists
+}
+
+// copied waits until the replica of the home of pod 2 has as many keys as that.
+func (o *operator) copied() {
+	o.t.Helper()
+	size := redis.Command{"DBSIZE"}
+	for range 100 {
+		if keys := o.tell(o.pods[2].home, size); keys != int64(0) && keys == o.tell(o.pods[0].guest, size) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	o.t.Fatal("expected the replica to have the keys of its primary")
 }
