@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,14 +43,8 @@ func (r *reconciler) furnish(ctx context.Context, shop *Shop) error {
 func (r *reconciler) key(ctx context.Context, shop *Shop) (made bool, err error) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-key"}}
 	if r.has(RandomNames) || r.has(Polls) {
-		all := &corev1.SecretList{}
-		if err := r.List(ctx, all, client.InNamespace(shop.Namespace)); err != nil {
+		if has, err := r.hasKey(ctx, shop); has || err != nil {
 			return false, err
-		}
-		for i := range all.Items {
-			if metav1.IsControlledBy(&all.Items[i], shop) {
-				return false, nil
-			}
 		}
 		secret.Name, secret.GenerateName = "", shop.Name+"-key-"
 	} else if err := r.Get(ctx, client.ObjectKeyFromObject(secret), secret); err == nil && metav1.IsControlledBy(secret, shop) {
@@ -61,6 +56,17 @@ func (r *reconciler) key(ctx context.Context, shop *Shop) (made bool, err error)
 		err = errOld // all else when the key is seen
 	}
 	return true, err
+}
+
+// hasKey tells whether the shop has a key of any name. Only Polls asks its cache.
+func (r *reconciler) hasKey(ctx context.Context, shop *Shop) (bool, error) {
+	var from client.Reader = r.live
+	if r.has(Polls) {
+		from = r.Client
+	}
+	all := &corev1.SecretList{}
+	err := from.List(ctx, all, client.InNamespace(shop.Namespace))
+	return slices.ContainsFunc(all.Items, func(s corev1.Secret) bool { return metav1.IsControlledBy(&s, shop) }), err
 }
 
 // sign makes the sign, if it may, or paints it.
