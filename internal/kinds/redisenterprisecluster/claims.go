@@ -7,12 +7,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -88,22 +86,4 @@ func (r *reconciler) observeUnbound(ctx context.Context, c *redisv1alpha1.RedisE
 	known := told != nil && told.Reason == common.ReasonPodsNotReady
 	claimOf := func(pod *corev1.Pod) *corev1.PersistentVolumeClaim { return claims[pod.Name] }
 	return r.unbound.Why(ctx, client.ObjectKeyFromObject(c), f.byOrdinal(c), claimOf, known), nil
-}
-
-// mostNodes is how many pods a cluster has at most, as the CRD has it.
-const mostNodes = 100
-
-// inherited is how many pods the claims reach that are older than a cluster.
-func inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.PersistentVolumeClaim) int32 {
-	most := 0
-	for i := range claims {
-		if pod, ok := strings.CutPrefix(claims[i].Name, dataVolume+"-"); ok && outlived(&claims[i], c.CreationTimestamp) {
-			most = max(most, ordinal(c, pod)+1)
-		}
-	}
-	return int32(min(most, mostNodes))
-}
-
-func outlived(claim *corev1.PersistentVolumeClaim, made metav1.Time) bool {
-	return claim.DeletionTimestamp == nil && claim.CreationTimestamp.Before(&made)
 }

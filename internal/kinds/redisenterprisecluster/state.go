@@ -3,12 +3,7 @@
 
 package redisenterprisecluster
 
-import (
-	"strings"
-
-	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/kit/condition"
-)
+import redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 
 // situation is all that the vendor's state depends on.
 type situation struct {
@@ -71,23 +66,4 @@ func specStatus(invalid error) redisv1alpha1.SpecStatus {
 		return redisv1alpha1.SpecInvalid
 	}
 	return redisv1alpha1.SpecValid
-}
-
-// reportRemarks sets the conditions that are there only where there is something to remark.
-func (r reading) reportRemarks(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
-	remark(set, redisv1alpha1.ConditionImageReplaced, redisv1alpha1.ReasonVendorImage, r.image.replaced)
-	var ignored string
-	if names := c.Spec.Ignored(); len(names) > 0 {
-		ignored = "Accepted and not served: " + strings.Join(names, ", ")
-	}
-	remark(set, redisv1alpha1.ConditionFieldsIgnored, redisv1alpha1.ReasonNotServed, ignored)
-	remark(set, redisv1alpha1.ConditionSpecNormalized, redisv1alpha1.ReasonBlanksDropped, strings.Join(r.notes, "; "))
-}
-
-func remark(set condition.Set, kind, reason, words string) {
-	if words == "" {
-		set.Remove(kind)
-		return
-	}
-	set.True(kind, reason, words)
 }
