@@ -40,8 +40,8 @@ func SlotsOf(numbers ...int) Slots {
 	return out
 }
 
-// ParseSlot reads 5 or 0-5460.
-func ParseSlot(text string) (SlotRange, error) {
+// parseSlot reads 5 or 0-5460.
+func parseSlot(text string) (SlotRange, error) {
 	first, last, isRange := strings.Cut(text, "-")
 	if !isRange {
 		last = first
@@ -64,7 +64,7 @@ func ParseSlot(text string) (SlotRange, error) {
 func ParseSlots(text string) (Slots, error) {
 	var numbers []int
 	for part := range strings.SplitSeq(text, ",") {
-		slots, err := ParseSlot(part)
+		slots, err := parseSlot(part)
 		if err != nil {
 			return nil, err
 		}

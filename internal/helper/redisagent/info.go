@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 // status is what a server says of itself, or why it says nothing.

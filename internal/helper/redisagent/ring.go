@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 // row is a server of the ring as the page shows it.

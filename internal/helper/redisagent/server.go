@@ -7,9 +7,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
 	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/helper/resp"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 // server is one of the two of the pod. It is asked by one at a time, over one connection for

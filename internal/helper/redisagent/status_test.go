@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
 	"github.com/opcrew/opcrew/internal/helper/resp"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 // ask has the first replica that is in sync, and would be elected, take the lead, and tells whether there was one.

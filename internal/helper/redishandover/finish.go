@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
 	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/helper/resp"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 const (

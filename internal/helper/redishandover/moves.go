@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
 	"github.com/opcrew/opcrew/internal/helper/resp"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 // waitForMoves waits until no slots are on their way to or from the server, for as long as that is waited for. Then it

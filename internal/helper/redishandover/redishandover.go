@@ -23,9 +23,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
 	"github.com/opcrew/opcrew/internal/helper/flags"
 	"github.com/opcrew/opcrew/internal/helper/resp"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 const (

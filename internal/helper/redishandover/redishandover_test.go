@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
 	"github.com/opcrew/opcrew/internal/helper/redistest"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }

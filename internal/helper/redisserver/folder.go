@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 const (

@@ -6,7 +6,7 @@ package redisserver
 import (
 	"testing"
 
-	"github.com/opcrew/opcrew/internal/helper/clusternodes"
+	"github.com/opcrew/opcrew/internal/redis/clusternodes"
 )
 
 func TestOnlyAContainerThatIsStartedAgainIsNoStranger(t *testing.T) {

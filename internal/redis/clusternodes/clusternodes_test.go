@@ -25,6 +25,9 @@ func TestATableTellsWhoLeadsWhatFromWhere(t *testing.T) {
 	if replica.Address != "10.0.0.2:6380" || replica.Hostname != "shop-1.shop.web.svc" || replica.Primary != own.ID || !replica.Is("slave") || !replica.Linked {
 		t.Errorf("the replica is read as %+v", replica)
 	}
+	if own.Epoch != 1 || replica.Epoch != 4 {
+		t.Errorf("expected the epochs 1 and 4, got %d and %d", own.Epoch, replica.Epoch)
+	}
 	if own.SlotCount() != 5462 || !slices.Equal(own.Slots, []Range{{0, 5459}, {5460, 5460}, {10923, 10923}}) || own.Primary != "" {
 		t.Errorf("the own line is read as %+v", own)
 	}
@@ -41,6 +44,9 @@ func TestATableTellsWhichSlotsAreOnTheirWay(t *testing.T) {
 	own, _ := Myself(nodes)
 	if err != nil || len(own.Migrating) != 1 || own.Migrating[5459] != nodes[1].ID || len(own.Importing) != 1 || own.Importing[5461] != nodes[1].ID {
 		t.Errorf("the slots on their way are read as %v and %v, error %v", own.Migrating, own.Importing, err)
+	}
+	if !slices.Equal(own.Odd, []string{"more"}) {
+		t.Errorf("expected what is written otherwise to be kept, got %q", own.Odd)
 	}
 }
 

@@ -19,11 +19,14 @@ type Node struct {
 	Hostname string // that it announces; empty: none
 	Flags    []string
 	Primary  string // the ID of the node that it is a replica of; empty: of none
+	Epoch    uint64 // of its slots: of two that claim one, others believe the greater
 	Linked   bool   // whether the bus to it is connected
 	Slots    []Range
 	// Migrating and Importing are slots on their way, which the line of the server itself tells of: by slot, the ID of whom
-	// it goes to, or comes from.
+	// it goes to, or comes from. Odd are those that are written otherwise: they are still with their source, and no reason
+	// to know nothing of all others.
 	Migrating, Importing map[int]string
+	Odd                  []string
 }
 
 // Range is of slots, both ends included.
@@ -82,6 +85,7 @@ func parseLine(fields []string) (Node, error) {
 	if fields[3] != "-" {
 		n.Primary = fields[3]
 	}
+	n.Epoch, _ = strconv.ParseUint(fields[6], 10, 64) // 0 where there is none
 	for _, field := range fields[lineFields:] {
 		if open, is := strings.CutPrefix(field, "["); is {
 			n.addOpen(strings.TrimSuffix(open, "]"))
@@ -96,8 +100,7 @@ func parseLine(fields []string) (Node, error) {
 	return n, nil
 }
 
-// addOpen reads SLOT->-ID and SLOT-<-ID. A slot on its way is still with its source: what is written otherwise is no reason
-// to know nothing of all others.
+// addOpen reads SLOT->-ID and SLOT-<-ID.
 func (n *Node) addOpen(field string) {
 	for sign, to := range map[string]*map[int]string{"->-": &n.Migrating, "-<-": &n.Importing} {
 		text, id, is := strings.Cut(field, sign)
@@ -109,7 +112,9 @@ func (n *Node) addOpen(field string) {
 			*to = map[int]string{}
 		}
 		(*to)[slot] = id
+		return
 	}
+	n.Odd = append(n.Odd, field)
 }
 
 // splitAddress reads IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].
