@@ -138,7 +138,7 @@ func (w *redisWriter) note(key string, n int, err error) {
 	defer w.mu.Unlock()
 	w.writes++
 	if err != nil {
-		w.errs = append(w.errs, fmt.Errorf("%s %s: %w", time.Now().Format("05.000"), key, err))
+		w.errs = append(w.errs, fmt.Errorf("%s %s: %w", time.Now().Format("15:04:05.000"), key, err))
 		return
 	}
 	w.acked[key] = n

@@ -54,6 +54,7 @@ func (f facts) decide(c *redisv1alpha1.RedisEnterpriseCluster) decision {
 	d.ring = f.ring(c, next)
 	d.approval = f.approved(c, d.ring)
 	d.ring.Forsaken, d.ring.Beaten = d.approval.slots, f.known.lost(f.now)
+	d.ring.New = f.now.Sub(f.known.since) < electionPause(c)
 	d.untuned = d.servers.untuned(d.tuning, f.known.tuned)
 	if f.seen && f.Set != nil {
 		d.step, d.why = ring.Next(f.view, d.ring)

@@ -28,6 +28,8 @@ type memory struct {
 // remembered is what is known of one.
 type remembered struct {
 	uid types.UID
+	// since is since when it is known.
+	since time.Time
 	// refused is what was said when the last step was not taken, and until when the next one waits.
 	refused string
 	until   time.Time
@@ -73,6 +75,9 @@ func (m *memory) recall(key types.NamespacedName, now time.Time, tuned func(map[
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.of(key)
+	if k.since.IsZero() {
+		k.since = now
+	}
 	switch all := tuned(k.tuned); {
 	case !all:
 		k.tunedSince = time.Time{}

@@ -53,14 +53,18 @@ func TestPodsAreRestartedOneByOneAndTheirPrimariesHandOverFirst(t *testing.T) {
 		do    func(*scene)
 		want  string
 	}{
-		"the last one hands over":           {scene: running(3).changed(0, 1, 2), want: "have 10.0.0.1:6380 take the lead"},
-		"and is restarted then":             {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.swap("g0", "h2") }, want: "restart pod example-2"},
-		"one that came back leads again":    {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2") }, want: "have 10.0.0.3:6379 take the lead"},
-		"the next one hands over after it":  {scene: running(3).changed(0, 1), want: "have 10.0.0.3:6380 take the lead"},
-		"none while another is away":        {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2"); s.silence(2) }},
-		"nor while one catches up":          {scene: running(3).changed(0), do: func(s *scene) { s.procs["g1"].LinkUp = false }},
-		"nor before all are told settings":  {scene: running(3).changed(2), do: func(s *scene) { s.swap("g0", "h2"); delete(s.known.tuned, "run-h0") }, want: "tell servers"},
-		"nor while the last refusal is new": {scene: running(3).changed(2), do: func(s *scene) { s.known.until = noon.Add(time.Second) }},
+		"the last one hands over":                    {scene: running(3).changed(0, 1, 2), want: "have 10.0.0.1:6380 take the lead"},
+		"and is restarted then":                      {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.swap("g0", "h2") }, want: "restart pod example-2"},
+		"one that came back leads again":             {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2") }, want: "have 10.0.0.3:6379 take the lead"},
+		"the next one hands over after it":           {scene: running(3).changed(0, 1), want: "have 10.0.0.3:6380 take the lead"},
+		"none while another is away":                 {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2"); s.silence(2) }},
+		"nor while one catches up":                   {scene: running(3).changed(0), do: func(s *scene) { s.procs["g1"].LinkUp = false }},
+		"nor before all are told settings":           {scene: running(3).changed(2), do: func(s *scene) { s.swap("g0", "h2"); delete(s.known.tuned, "run-h0") }, want: "tell servers"},
+		"nor while the last refusal is new":          {scene: running(3).changed(2), do: func(s *scene) { s.known.until = noon.Add(time.Second) }},
+		"nor by a new process after a lost election": {scene: running(3).changed(2), do: func(s *scene) { s.known.since = noon; s.epoch(99) }},
+		"but later by one": {
+			scene: running(3).changed(2), do: func(s *scene) { s.known.since = noon.Add(-20 * time.Second); s.epoch(99) }, want: "have 10.0.0.1:6380 take the lead",
+		},
 		"one that crashes goes at once":     {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.swap("g1", "h0"); s.crash(0) }, want: "restart pod example-0"},
 		"one whose node is silent does not": {scene: running(3).changed(0), do: func(s *scene) { s.swap("g1", "h0"); s.silence(0) }},
 		"all of a cluster that never began": {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.Status.Conditions = nil; s.crash(0, 1, 2) }, want: "restart pod example-0"},

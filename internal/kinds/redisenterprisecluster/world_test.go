@@ -124,6 +124,13 @@ func (s *scene) swap(replica, primary string) {
 	p.Role, p.PrimaryID, p.Slots, p.LinkUp = redis.Replica, r.ID, nil, true
 }
 
+// epoch has all servers have counted elections up to a number.
+func (s *scene) epoch(n uint64) {
+	for _, p := range s.procs {
+		p.CurrentEpoch = n
+	}
+}
+
 func (s *scene) pod(i int) *corev1.Pod { return s.Pods[fmt.Sprintf("example-%d", i)] }
 
 // crash has the containers of pods end, again and again.

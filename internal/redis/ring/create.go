@@ -19,15 +19,24 @@ func create(f *facts) verdict {
 		return halt(AllThere, "a cluster begins when all %d processes are there: waiting for %s", len(f.procs), list(silent))
 	}
 	epochs := map[string]uint64{}
-	for i, p := range f.procs {
+	for _, p := range f.procs {
 		if p.status.ConfigEpoch == 0 && !f.leaves(p) {
-			epochs[p.Address] = uint64(i) + 1
+			epochs[p.Address] = number(p)
 		}
 	}
 	if len(epochs) == 0 {
 		return verdict{}
 	}
 	return take(redis.SetEpoch{Epochs: epochs}, "begin a cluster of %d pods", f.ring.Nodes)
+}
+
+// number is the first epoch of a process. A home has the greatest: that of a guest is nobody's as soon as it follows, as if
+// an election had been lost (spent).
+func number(p *proc) uint64 {
+	if p.Place == redis.Home {
+		return 2*uint64(p.Pod) + 2
+	}
+	return 2*uint64(p.Pod) + 1
 }
 
 // share is what shard i of n has in an even division, as redis-cli makes it.

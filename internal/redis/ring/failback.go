@@ -3,7 +3,11 @@
 
 package ring
 
-import "github.com/opcrew/opcrew/internal/redis"
+import (
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/redis"
+)
 
 // mostLag is how many bytes a replica may be behind for it to take the lead by agreement:
 // the primary serves nobody until the replica has them.
@@ -76,12 +80,19 @@ func (f *facts) mayLead(replica, primary *proc) verdict {
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
 	case f.ring.Beaten[replica.Address]:
 		return refuse(Acquainted, "%s has just lost an election, and servers let none follow so soon", replica)
+	case f.ring.New && f.spent(replica):
+		return refuse(Acquainted, "%s may have just lost an election, as there was one that nobody has won, and servers let none follow so soon", replica)
 	case !votesFor(primary, replica, primary): // it does not even stop for a replica that it does not know as its own
 		return refuse(Acquainted, "%s has yet to hear that %s follows it", primary, replica)
 	case voters <= all/2:
 		return refuse(Acquainted, "%d of %d primaries have heard that %s follows %s", voters, all, replica, primary)
 	}
 	return verdict{}
+}
+
+// spent tells whether there was an election that nobody has won: the epoch that a replica has counted to is no primary's.
+func (f *facts) spent(replica *proc) bool {
+	return !slices.ContainsFunc(replica.status.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.status.CurrentEpoch })
 }
 
 // voters counts the primaries that would vote for a replica. One that would not keeps clients waiting: the primary

@@ -24,6 +24,12 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 		}
 	}
 	apart := func(p *redis.Peer) { p.Connected = false }
+	count := func(v redis.View, epoch uint64) {
+		for address, status := range v.Nodes {
+			status.CurrentEpoch = epoch
+			v.Nodes[address] = status
+		}
+	}
 	for name, test := range map[string]struct {
 		do   func(redis.View, *world)
 		want string
@@ -53,6 +59,12 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 		"it has just lost an election": {func(_ redis.View, w *world) {
 			w.ring.Beaten = map[string]bool{w.one("h0").address: true}
 		}, "the home of pod 0 has just lost an election"},
+		"it is not known whom another process has asked, and nobody has won the last election": {func(v redis.View, w *world) {
+			w.ring.New = true
+			count(v, 9)
+		}, "the home of pod 0 may have just lost an election"},
+		"that is not known, and the last election was won":     {func(_ redis.View, w *world) { w.ring.New = true }, ""},
+		"nobody has won the last election, which was long ago": {func(v redis.View, _ *world) { count(v, 9) }, ""},
 	} {
 		w := formed(3)
 		w.promote("g1", "h0")

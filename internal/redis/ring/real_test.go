@@ -35,6 +35,9 @@ func TestAClusterIsScaledOutAndInUnderWritesAndNobodyNotices(t *testing.T) {
 	o.shrink()
 	o.settled(soon)
 	w.spotless()
+	if o.handover(0) == nil {
+		t.Error("expected a new operator to find no election that nobody has won")
+	}
 }
 
 func TestAPodThatLeftComesBackAtOnceAndNobodyNotices(t *testing.T) {

@@ -77,25 +77,35 @@ func (o *operator) apply(step redis.Step) {
 	}
 }
 
-// failover has a replica take the lead by agreement.
+// failover has a replica take the lead by agreement. An attempt that comes to nothing is over after 5 seconds.
 func (o *operator) failover(replica *server) {
 	o.t.Helper()
-	o.tell(replica, redis.Command{"CLUSTER", "FAILOVER"})
-	o.leads(replica)
+	for range 5 {
+		o.tell(replica, redis.Command{"CLUSTER", "FAILOVER"})
+		if o.leadsWithin(replica, 6*time.Second) {
+			return
+		}
+	}
+	o.t.Fatalf("expected the %s of pod %d to take the lead", replica.place, replica.pod)
 }
 
-// leads waits until a server is a primary, and its former primary, if it runs, its replica.
+// leads waits until a server is a primary, and all have heard.
 func (o *operator) leads(s *server) {
 	o.t.Helper()
-	for range 200 {
+	if !o.leadsWithin(s, 20*time.Second) {
+		o.t.Fatalf("expected the %s of pod %d to lead", s.place, s.pod)
+	}
+}
+
+func (o *operator) leadsWithin(s *server, limit time.Duration) bool {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		role, _ := o.tell(s, redis.Command{"ROLE"}).([]any)
 		if len(role) > 0 && role[0] == "master" {
 			time.Sleep(time.Second) // all have heard
-			return
+			return true
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	o.t.Fatalf("expected the %s of pod %d to lead", s.place, s.pod)
+	return false
 }
 
 // A move that goes on, and one of whose ends is no primary any more.

@@ -29,6 +29,8 @@ type Ring struct {
 	// they begin no other (cluster.c, clusterHandleSlaveFailover, auth_retry_time), though each time that they are
 	// asked to, their primary serves nobody for 5 seconds.
 	Beaten map[string]bool
+	// New tells that whoever asks has known the ring for less than that: whom another process has asked since is not known.
+	New bool
 }
 
 // Pod is what is known of one.
