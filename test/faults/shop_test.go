@@ -32,7 +32,7 @@ func shops(bugs ...naive.Bug) faults.Subject {
 		Mask:       maskSign,
 		Workloads:  []faults.Workload{shopping},
 		OldLists:   true,
-		Patience:   4 * time.Second,
+		Patience:   10 * time.Second,
 		Silence:    300 * time.Millisecond,
 	}
 }

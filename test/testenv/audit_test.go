@@ -72,11 +72,11 @@ func TestQuietFailsWithTheRequestsThatItSaw(t *testing.T) {
 	if !strings.Contains(complaint, "lowd has made no request") {
 		t.Errorf("Quiet should doubt a name that never made a request, it said %q", complaint)
 	}
-	complaint = failing.Message(t, func(t testing.TB) { env.Quiet(t, "loud", 300*time.Millisecond) })
+	complaint = failing.Message(t, func(t testing.TB) { env.Quiet(t, "loud", time.Second) })
 	if !strings.Contains(complaint, "loud is not at rest") || !strings.Contains(complaint, "create configmaps "+ns+"/noise-") {
 		t.Errorf("Quiet should list the creation of ConfigMaps, it said %q", complaint)
 	}
-	complaint = failing.Message(t, func(t testing.TB) { env.Settle(t, "loud", 200*time.Millisecond, 500*time.Millisecond) })
+	complaint = failing.Message(t, func(t testing.TB) { env.Settle(t, "loud", time.Second, 2*time.Second) })
 	if !strings.Contains(complaint, "loud does not come to rest") {
 		t.Errorf("Settle should give up on a client that never rests, it said %q", complaint)
 	}

@@ -15,33 +15,40 @@ func (e *Env) Quiet(t testing.TB, user string, d time.Duration) {
 	if len(e.Audit.Since(t, Mark{}).By(user)) == 0 {
 		t.Fatalf("%s has made no request since the server started: is that the name under which it acts?", user)
 	}
-	if seen := e.listen(t, user, d); len(seen) > 0 {
+	if seen, _ := e.listen(t, user, d); len(seen) > 0 {
 		t.Fatalf("%s is not at rest: %d calls within %s, expected none:\n%s", user, len(seen), d, seen)
 	}
 }
 
 // Settle waits until the user has made no counted call for a whole d, and fails
 // when that does not happen within timeout. It is what comes before Quiet: work
-// that is still under way is not unrest.
+// that is still under way is not unrest. A silence from which this process woke late
+// counts for nothing: the user, which may be in it, had no time to break it either.
 func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 	t.Helper()
 	var seen Calls
 	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); {
-		if seen = e.listen(t, user, d); len(seen) == 0 {
+		late := false
+		if seen, late = e.listen(t, user, d); len(seen) == 0 && !late {
 			return
 		}
 	}
 	t.Fatalf("%s does not come to rest within %s; the last %s had %d calls:\n%s", user, timeout, d, len(seen), seen)
 }
 
-// listen returns the counted calls that the user makes within d.
-func (e *Env) listen(t testing.TB, user string, d time.Duration) Calls {
+// stall is how much later than it should a process wakes that had no time for anything.
+const stall = 50 * time.Millisecond
+
+// listen returns the counted calls that the user makes within d, and whether it ended late.
+func (e *Env) listen(t testing.TB, user string, d time.Duration) (seen Calls, late bool) {
 	t.Helper()
 	mark := e.Audit.Mark(t)
+	due := time.Now().Add(d)
 	select {
 	case <-time.After(d):
+		late = time.Since(due) > stall
 	case <-t.Context().Done():
 		t.Fatalf("interrupted while listening to %s: %v", user, t.Context().Err())
 	}
-	return e.Audit.Since(t, mark).By(user).Counted()
+	return e.Audit.Since(t, mark).By(user).Counted(), late
 }

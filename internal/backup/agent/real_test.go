@@ -100,7 +100,7 @@ func serving(t *testing.T, endpoint string) *clientv3.Client {
 // releases differ in what they keep. It gives the keys and the revision that there are.
 func fill(t *testing.T, c *clientv3.Client) (keys, revision int64) {
 	t.Helper()
-	lease, err := c.Grant(t.Context(), 1)
+	lease, err := c.Grant(t.Context(), 3600)
 	must(t, err)
 	_, err = c.Put(t.Context(), "leased", "x", clientv3.WithLease(lease.ID))
 	must(t, err)

@@ -24,6 +24,7 @@ type load struct {
 	last             atomic.Value
 	stop             context.CancelFunc
 	done             sync.WaitGroup
+	between          sync.RWMutex // held for reading by each request
 }
 
 func (f *fixture) load(clients int, password func() string) *load {
@@ -32,7 +33,9 @@ func (f *fixture) load(clients int, password func() string) *load {
 	for range clients {
 		l.done.Go(func() {
 			for ctx.Err() == nil {
+				l.between.RLock()
 				l.one(f, password())
+				l.between.RUnlock()
 			}
 		})
 	}
@@ -86,8 +89,10 @@ func TestAPasswordIsChangedUnderLoadWithoutAFailedRequest(t *testing.T) {
 		f.secret.put(t, "htpasswd", hashed(t, "ada", old)+hashed(t, "ada", fresh))
 		f.reload("both passwords are valid", f.loaded(2))
 		l.more(t, 50)
+		l.between.Lock() // the last requests with the old one are over
 		password.Store(fresh)
-		l.more(t, 50) // the last requests with the old one are over
+		l.between.Unlock()
+		l.more(t, 50)
 		f.secret.put(t, "htpasswd", hashed(t, "ada", fresh))
 		f.reload("the new password is valid only", f.loaded(1))
 		f.expectCode(f.get("ada", old), http.StatusUnauthorized)
@@ -216,7 +221,7 @@ func TestASlowHeaderIsCutAndASlowBodyIsNot(t *testing.T) {
 	f := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		fmt.Fprint(w, string(body), err)
-	}), func(o *Options) { o.ReadHeaderTimeout = 100 * time.Millisecond })
+	}), func(o *Options) { o.ReadHeaderTimeout = 2 * time.Second })
 	slow, upload := f.dial(), f.dial()
 	_, err := io.WriteString(upload, "PUT / HTTP/1.0\r\nHost: x\r\nAuthorization: Basic YWRhOjE=\r\nContent-Length: 2\r\n\r\na")
 	must(t, err)

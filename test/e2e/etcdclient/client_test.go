@@ -13,8 +13,14 @@ import (
 // run has a client work with a fake cluster until it has made some requests.
 func run(t *testing.T, f *fake, requests int) (*Report, []string) {
 	t.Helper()
+	return runFor(t, f, requests, 30*time.Second)
+}
+
+// runFor gives requests up after some time.
+func runFor(t *testing.T, f *fake, requests int, patience time.Duration) (*Report, []string) {
+	t.Helper()
 	c, err := Start(t.Context(), Options{
-		URLs: []string{"a"}, Prefix: "test/", Think: time.Microsecond, Patience: 500 * time.Millisecond,
+		URLs: []string{"a"}, Prefix: "test/", Think: time.Microsecond, Patience: patience,
 		open: func(string) (Store, error) { return f, nil },
 	})
 	if err != nil {
@@ -104,7 +110,7 @@ func TestAClusterThatIsAwayIsReported(t *testing.T) {
 		}
 		return nil, true
 	}
-	report, violations := run(t, f, 100)
+	report, violations := runFor(t, f, 100, 500*time.Millisecond)
 	if len(report.Failed) == 0 {
 		t.Errorf("expected failed requests, got %s", report)
 	}

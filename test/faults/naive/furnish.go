@@ -117,7 +117,7 @@ func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) 
 		return err
 	}
 	if r.has(Impatient) {
-		short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		short, cancel := context.WithTimeout(ctx, 900*time.Millisecond) // who is throttled waits for a second
 		defer cancel()
 		if err := r.Create(short, child); short.Err() == nil {
 			return err

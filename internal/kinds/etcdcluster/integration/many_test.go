@@ -49,7 +49,7 @@ func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	writes := env.Settled(t, mark).Writes()
 	each := float64(len(writes)) / float64(*clusters)
 	t.Logf("%d clusters of three are ready after %s; %.2f writes each: %v", *clusters, took.Round(time.Millisecond), each, writes.Tally())
-	if each > 13.5 { // thirteen, and now and then a status or a conflict more
+	if each > 13.5+took.Seconds()/10 { // thirteen, now and then a status or a conflict more, and how far it is where that takes long
 		t.Errorf("expected 13 writes a cluster, got %.2f", each)
 	}
 	env.Rests(t)
