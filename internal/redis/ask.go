@@ -10,6 +10,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Status asks one process. While it loads its data it answers INFO alone.
@@ -73,10 +74,12 @@ func parseInfo(text string) NodeStatus {
 		Evicts:   strings.HasPrefix(info["maxmemory_policy"], "allkeys-"),
 		LogFails: info["aof_last_write_status"] == "err",
 		Keys:     keys(info["db0"]),
+		Uptime:   time.Duration(number("uptime_in_seconds")) * time.Second,
 	}
 	if own, isValkey := info["valkey_version"]; isValkey {
 		status.Version = Version{Number: own, Valkey: true}
 	}
+	status.Promoted = info["role"] == "master" && number("second_repl_offset") > 0
 	if info["role"] == "slave" {
 		status.Offset = number("slave_repl_offset")
 		status.Source = net.JoinHostPort(info["master_host"], info["master_port"])

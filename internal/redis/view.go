@@ -58,6 +58,10 @@ type NodeStatus struct {
 	// the primary had when they connected, and is connected.
 	PrimaryID string
 	LinkUp    bool
+	// Uptime is for how long it has run, in whole seconds, and Promoted tells that it has followed another since it was
+	// started, and leads by now.
+	Uptime   time.Duration
+	Promoted bool
 	// Unlinked tells that a replica has not been connected to its primary since it was started.
 	// What it holds is what it read from disk, and by itself it is not elected.
 	Unlinked bool

@@ -4,6 +4,7 @@
 package redishandover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/helper/resp"
 	"github.com/opcrew/opcrew/internal/redis/clusternodes"
+	"github.com/opcrew/opcrew/internal/redis/elections"
 )
 
 // ask has the first replica that is in sync, and would be elected, take the lead, and tells whether there was one.
@@ -125,12 +127,21 @@ func currentEpoch(ctx context.Context, conn *resp.Conn) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	epoch, err := strconv.ParseUint(field(info, "cluster_current_epoch"), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("its current epoch: %w", err)
+	}
+	return epoch, nil
+}
+
+// field is what INFO tells by a name; "" if nothing.
+func field(info, name string) string {
 	for line := range strings.Lines(info) {
-		if epoch, is := strings.CutPrefix(strings.TrimSpace(line), "cluster_current_epoch:"); is {
-			return strconv.ParseUint(epoch, 10, 64)
+		if value, is := strings.CutPrefix(strings.TrimSpace(line), name+":"); is {
+			return value
 		}
 	}
-	return 0, errors.New("it does not tell its current epoch")
+	return ""
 }
 
 // usualNodeTimeout is what servers have that are told nothing else.
@@ -149,9 +160,25 @@ func (h *handover) nodeTimeout(ctx context.Context) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// attemptTime is for how long a replica that was not elected begins no other election: 4 node timeouts, and 4 seconds at
-// least (cluster.c, clusterHandleSlaveFailover, auth_retry_time). Asked before, it only has this server serve nobody for
-// 5 seconds (CLUSTER_MF_TIMEOUT).
+// attemptTime is for how long a replica that was asked is not asked again.
 func attemptTime(nodeTimeout time.Duration) time.Duration {
-	return 2*max(2*nodeTimeout, 2*time.Second) + 500*time.Millisecond
+	return elections.Pause(nodeTimeout) + 500*time.Millisecond
+}
+
+// freeAt is from when on a replica is asked: it may have been elected less than a pause ago, and this server since, if that
+// has not run for longer, and has followed.
+func (h *handover) freeAt(ctx context.Context) time.Time {
+	info, err := h.own.Do(ctx, "INFO")
+	if err != nil {
+		return time.Time{} // the next question tells why
+	}
+	version, valkey := field(info, "redis_version"), field(info, "valkey_version")
+	promoted, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1: never
+	uptime, _ := strconv.Atoi(field(info, "uptime_in_seconds"))
+	wait := h.attempt - time.Duration(uptime)*time.Second
+	if promoted <= 0 || wait <= 0 || elections.Free(cmp.Or(valkey, version), valkey != "") {
+		return time.Time{}
+	}
+	h.log.Info("Waiting before a replica is asked: it may have led until a moment ago, and could not be elected again", "wait", wait)
+	return time.Now().Add(wait)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/helper/redistest"
 	"github.com/opcrew/opcrew/internal/redis/clusternodes"
+	"github.com/opcrew/opcrew/internal/redis/elections"
 )
 
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
@@ -78,6 +79,38 @@ func TestAPrimaryThatIsStoppedHandsOverToItsReplica(t *testing.T) {
 	}
 	if took := time.Since(began); took < lingering {
 		t.Errorf("expected that who may just have handed over tells clients for %s who leads, got %s", lingering, took)
+	}
+}
+
+// Seen with Redis 7.0 and 8.0: a replica that had been elected and was replaced since led without an election, beside its
+// primary, and was put in its place a moment later, with all that it had been given.
+func TestAReplicaThatHasJustLedIsAskedWhenItCanBeElectedAgain(t *testing.T) {
+	s := newShard(t)
+	for _, server := range []*redistest.Server{s.primary, s.replica, s.pods[1].Home, s.pods[2].Home} {
+		server.Do("CONFIG", "SET", "cluster-node-timeout", "2000")
+	}
+	began := time.Now()
+	s.lead(s.replica, s.primary)
+	s.lead(s.primary, s.replica)
+	if err := s.run(t); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); !strings.Contains(s.log.String(), "Waiting before a replica is asked") || took < elections.Pause(2*time.Second) {
+		t.Errorf("expected it to wait until the replica can be elected again, got after %s:\n%s", took, &s.log)
+	}
+	if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") || strings.Count(s.log.String(), "Handing over") != 1 {
+		t.Errorf("expected the replica to lead after one attempt, got:\n%s\n%s", role, &s.log)
+	}
+}
+
+// lead has a replica take the lead of its primary, and be followed by it.
+func (s *shard) lead(heir, primary *redistest.Server) {
+	id := heir.Do("CLUSTER", "MYID")
+	heir.Do("CLUSTER", "FAILOVER")
+	heir.Until("role:master", "INFO", "replication")
+	primary.Until("master_link_status:up", "INFO", "replication")
+	for _, voter := range []*redistest.Server{heir, s.pods[1].Home, s.pods[2].Home} {
+		voter.Until("slave "+id, "CLUSTER", "NODES")
 	}
 }
 
@@ -309,15 +342,6 @@ func TestAReplicaThatWouldNotBeElectedIsNotAsked(t *testing.T) {
 			t.Errorf("a heir at %d, a voter at %d: expected a vote: %t, got %t", count, epoch, want, got)
 		}
 	}
-}
-
-func field(info, name string) string {
-	for line := range strings.Lines(info) {
-		if value, is := strings.CutPrefix(strings.TrimSpace(line), name+":"); is {
-			return value
-		}
-	}
-	return ""
 }
 
 func TestAPortAndATimeAreNeeded(t *testing.T) {

@@ -53,8 +53,9 @@ func (f facts) decide(c *redisv1alpha1.RedisEnterpriseCluster) decision {
 	next := f.next(d.old)
 	d.ring = f.ring(c, next)
 	d.approval = f.approved(c, d.ring)
-	d.ring.Forsaken, d.ring.Beaten = d.approval.slots, f.known.lost(f.now)
-	d.ring.New = f.now.Sub(f.known.since) < electionPause(c)
+	d.ring.Forsaken = d.approval.slots
+	d.ring.Elections, d.ring.Elected = electionPause(c), d.servers.elected(f.known.elections, f.now)
+	d.ring.New = f.now.Sub(f.known.since) < electionPause(c)+attempt
 	d.untuned = d.servers.untuned(d.tuning, f.known.tuned)
 	if f.seen && f.Set != nil {
 		d.step, d.why = ring.Next(f.view, d.ring)

@@ -63,7 +63,7 @@ func TestPodsAreRestartedOneByOneAndTheirPrimariesHandOverFirst(t *testing.T) {
 		"nor while the last refusal is new":          {scene: running(3).changed(2), do: func(s *scene) { s.known.until = noon.Add(time.Second) }},
 		"nor by a new process after a lost election": {scene: running(3).changed(2), do: func(s *scene) { s.known.since = noon; s.epoch(99) }},
 		"but later by one": {
-			scene: running(3).changed(2), do: func(s *scene) { s.known.since = noon.Add(-20 * time.Second); s.epoch(99) }, want: "have 10.0.0.1:6380 take the lead",
+			scene: running(3).changed(2), do: func(s *scene) { s.known.since = noon.Add(-25 * time.Second); s.epoch(99) }, want: "have 10.0.0.1:6380 take the lead",
 		},
 		"one that crashes goes at once":     {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.swap("g1", "h0"); s.crash(0) }, want: "restart pod example-0"},
 		"one whose node is silent does not": {scene: running(3).changed(0), do: func(s *scene) { s.swap("g1", "h0"); s.silence(0) }},

@@ -6,6 +6,7 @@ package redisenterprisecluster
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/redis"
@@ -47,6 +48,27 @@ func (s server) leads() bool {
 
 // servers are those of all pods, in the order of the pods, home before guest.
 type servers []server
+
+// at is the one at an address.
+func (all servers) at(address string) server {
+	for _, s := range all {
+		if s.address == address {
+			return s
+		}
+	}
+	return server{}
+}
+
+// elected are the addresses of those that have just been asked to take the lead, by until when they are left alone.
+func (all servers) elected(until map[string]time.Time, now time.Time) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range all {
+		if now.Before(until[s.run]) {
+			out[s.address] = true
+		}
+	}
+	return out
+}
 
 // shards is how many primaries have slots.
 func (all servers) shards() int32 {

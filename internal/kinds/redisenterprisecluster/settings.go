@@ -13,6 +13,7 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/helper/redissettings"
+	"github.com/opcrew/opcrew/internal/redis/elections"
 )
 
 // class tells how a setting of redisConfig comes into effect.
@@ -92,13 +93,15 @@ func configFile(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return text.String()
 }
 
-// electionPause is how long a replica that was not elected begins no other election: 4 node timeouts (cluster.c,
-// clusterHandleSlaveFailover, auth_retry_time).
+// attempt is how long a replica may wait before its election begins (CLUSTER_MF_TIMEOUT).
+const attempt = 5 * time.Second
+
+// electionPause is for how long a replica that was asked to take the lead is not asked again.
 func electionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 	const ours = 5000 // milliseconds: see internal/helper/redisserver
 	timeout, err := strconv.Atoi(string(c.Spec.RedisConfig["cluster-node-timeout"]))
 	if err != nil || timeout <= 0 {
 		timeout = ours
 	}
-	return 4 * time.Duration(timeout) * time.Millisecond
+	return elections.Pause(time.Duration(timeout) * time.Millisecond)
 }

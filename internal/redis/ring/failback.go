@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/elections"
 )
 
 // mostLag is how many bytes a replica may be behind for it to take the lead by agreement:
@@ -40,6 +41,10 @@ func handover(f *facts) verdict {
 	for i := range f.ring.Nodes {
 		home, guest := f.home(i), f.guest(i)
 		if !home.yields || !home.leads() || guest.Pod == home.Pod || guest.yields || !guest.answers || guest.status.PrimaryID != home.id() {
+			continue
+		}
+		if f.succeeded(home, guest) {
+			out.add(refuse(Acquainted, "%s may have led until %s did, and servers let none be elected again so soon", guest, home))
 			continue
 		}
 		if found := f.mayLead(guest, home); found.refusals != nil {
@@ -78,10 +83,10 @@ func (f *facts) mayLead(replica, primary *proc) verdict {
 		return refuse(Moving, "%s has slots open", primary)
 	case !primary.knows(replica) || !replica.knows(primary):
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
-	case f.ring.Beaten[replica.Address]:
-		return refuse(Acquainted, "%s has just lost an election, and servers let none follow so soon", replica)
+	case f.ring.Elected[replica.Address]:
+		return refuse(Acquainted, "%s has just been in an election, and servers let none follow so soon", replica)
 	case f.ring.New && f.spent(replica):
-		return refuse(Acquainted, "%s may have just lost an election, as there was one that nobody has won, and servers let none follow so soon", replica)
+		return refuse(Acquainted, "there was an election that nobody has won: if it was that of %s, servers let none follow so soon", replica)
 	case !votesFor(primary, replica, primary): // it does not even stop for a replica that it does not know as its own
 		return refuse(Acquainted, "%s has yet to hear that %s follows it", primary, replica)
 	case voters <= all/2:
@@ -93,6 +98,12 @@ func (f *facts) mayLead(replica, primary *proc) verdict {
 // spent tells whether there was an election that nobody has won: the epoch that a replica has counted to is no primary's.
 func (f *facts) spent(replica *proc) bool {
 	return !slices.ContainsFunc(replica.status.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.status.CurrentEpoch })
+}
+
+// succeeded tells whether a guest may have been elected less than a pause ago, and its home since: that has not run for
+// longer, and has followed.
+func (f *facts) succeeded(home, guest *proc) bool {
+	return home.status.Promoted && home.status.Uptime < f.ring.Elections && !elections.Free(guest.status.Version.Number, guest.status.Version.Valkey)
 }
 
 // voters counts the primaries that would vote for a replica. One that would not keeps clients waiting: the primary

@@ -6,6 +6,7 @@ package ring_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/redis"
 	"github.com/opcrew/opcrew/internal/redis/ring"
@@ -57,12 +58,12 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 			}
 		}, "yet to hear"},
 		"it has just lost an election": {func(_ redis.View, w *world) {
-			w.ring.Beaten = map[string]bool{w.one("h0").address: true}
-		}, "the home of pod 0 has just lost an election"},
+			w.ring.Elected = map[string]bool{w.one("h0").address: true}
+		}, "the home of pod 0 has just been in an election"},
 		"it is not known whom another process has asked, and nobody has won the last election": {func(v redis.View, w *world) {
 			w.ring.New = true
 			count(v, 9)
-		}, "the home of pod 0 may have just lost an election"},
+		}, "if it was that of the home of pod 0"},
 		"that is not known, and the last election was won":     {func(_ redis.View, w *world) { w.ring.New = true }, ""},
 		"nobody has won the last election, which was long ago": {func(v redis.View, _ *world) { count(v, 9) }, ""},
 	} {
@@ -77,6 +78,36 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 		}
 		if test.want != "" && (len(why.Refusals) == 0 || !strings.Contains(why.Refusals[0].Message, test.want)) {
 			t.Errorf("%s: expected %q, got %v", name, test.want, why.Refusals)
+		}
+	}
+}
+
+// Seen with Redis 7.0 and 8.0: see elections.Pause.
+func TestAHomeDoesNotHandOverToAGuestThatMayHaveLedAMomentAgo(t *testing.T) {
+	promoted := func(uptime time.Duration) func(*world) {
+		return func(w *world) { w.one("h0").Promoted, w.one("h0").Uptime = true, uptime }
+	}
+	for name, test := range map[string]struct {
+		do    func(*world)
+		waits bool
+	}{
+		"its home has taken the lead, and been started not long ago": {promoted(19 * time.Second), true},
+		"its home has been started long ago":                         {promoted(20 * time.Second), false},
+		"its home has led since it was started":                      {func(*world) {}, false},
+		"it is a Valkey that is elected again at once": {func(w *world) {
+			promoted(0)(w)
+			w.one("g1").Version = redis.Version{Number: "8.1.1", Valkey: true}
+		}, false},
+	} {
+		w := formed(3)
+		w.ring.Elections, w.ring.Pods[0].Yields = 20*time.Second, true
+		test.do(w)
+		step, why := ring.Next(w.view(), w.ring)
+		if asked := step != nil; asked == test.waits {
+			t.Errorf("%s: expected to wait: %t, got %v, refused: %v", name, test.waits, step, why.Refusals)
+		}
+		if test.waits && (len(why.Refusals) == 0 || !strings.Contains(why.Refusals[0].Message, "the guest of pod 1 may have led until the home of pod 0 did")) {
+			t.Errorf("%s: expected to be told what is waited for, got %v", name, why.Refusals)
 		}
 	}
 }

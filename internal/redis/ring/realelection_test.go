@@ -27,12 +27,27 @@ func TestAReplicaIsNotAskedAgainByANewOperatorAfterAnElectionThatWasLost(t *test
 	}
 }
 
+func TestAHomeThatHasJustTakenTheLeadBackDoesNotHandOver(t *testing.T) {
+	o := operate(t, 3)
+	o.settled(soon)
+	o.kill(o.pods[1].home)
+	o.led(1, o.pods[2].guest)
+	o.restart(o.host(1), o.pods[1].home)
+	o.settled(soon)
+	if step := o.handover(1); step != nil {
+		t.Errorf("expected that who led a moment ago is not asked to again, and not to %s", step)
+	}
+	if step := o.handover(0); step == nil {
+		t.Error("expected another pod to be handed over")
+	}
+}
+
 // handover is what a new operator does when a pod is about to be stopped.
 func (o *operator) handover(i int) redis.Step {
 	o.t.Helper()
 	view, _ := o.prober.View(shop)
 	wanted := o.wanted()
-	wanted.New, wanted.Pods[i].Yields = true, true
+	wanted.New, wanted.Elections, wanted.Pods[i].Yields = true, time.Minute, true
 	step, why := ring.Next(view, wanted)
 	o.t.Logf("to hand pod %d over: %s, refused: %v", i, why.Doing, why.Refusals)
 	return step

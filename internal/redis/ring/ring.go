@@ -9,7 +9,11 @@
 // and the reasons why others are not taken. Nothing here reads or writes.
 package ring
 
-import "github.com/opcrew/opcrew/internal/redis"
+import (
+	"time"
+
+	"github.com/opcrew/opcrew/internal/redis"
+)
 
 // Ring is what is wanted, and what is known of the pods.
 type Ring struct {
@@ -25,10 +29,10 @@ type Ring struct {
 	// Forsaken are slots whose data the user gives up, where it is lost. No others are given out
 	// in a cluster that had data.
 	Forsaken redis.Slots
-	// Beaten are the addresses of replicas that have just lost an election. Until 4 node timeouts after its beginning
-	// they begin no other (cluster.c, clusterHandleSlaveFailover, auth_retry_time), though each time that they are
-	// asked to, their primary serves nobody for 5 seconds.
-	Beaten map[string]bool
+	// Elections is for how long after an election a replica is to be in no other: see elections.Pause.
+	Elections time.Duration
+	// Elected are the addresses of replicas that were asked to take the lead less than that ago, and won or lost.
+	Elected map[string]bool
 	// New tells that whoever asks has known the ring for less than that: whom another process has asked since is not known.
 	New bool
 }
