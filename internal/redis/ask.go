@@ -10,7 +10,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/opcrew/opcrew/internal/redis/elections"
 )
 
 // Status asks one process. While it loads its data it answers INFO alone.
@@ -27,6 +28,9 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	if status.Version.HasJobs() {
 		questions = append(questions, clusterCommand("GETSLOTMIGRATIONS"))
 	}
+	if status.Demoted {
+		questions = append(questions, Command{"CLIENT", "LIST", "TYPE", "master"})
+	}
 	answers, err = r.Do(ctx, address, questions...)
 	if refused(err, "LOADING") { // since
 		status.Loading = true
@@ -39,6 +43,9 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	if err := errors.Join(status.join(text(answers[0]), text(answers[1])), status.joinJobs(answers[3:])); err != nil {
 		err = fmt.Errorf("%s: %w", address, err)
 		return NodeStatus{Err: err}, err
+	}
+	if status.Demoted {
+		status.Following = elections.Following(text(answers[len(answers)-1]))
 	}
 	return status, nil
 }
@@ -74,13 +81,12 @@ func parseInfo(text string) NodeStatus {
 		Evicts:   strings.HasPrefix(info["maxmemory_policy"], "allkeys-"),
 		LogFails: info["aof_last_write_status"] == "err",
 		Keys:     keys(info["db0"]),
-		Uptime:   time.Duration(number("uptime_in_seconds")) * time.Second,
 	}
 	if own, isValkey := info["valkey_version"]; isValkey {
 		status.Version = Version{Number: own, Valkey: true}
 	}
-	status.Promoted = info["role"] == "master" && number("second_repl_offset") > 0
 	if info["role"] == "slave" {
+		status.Demoted = number("second_repl_offset") > 0 // -1: never
 		status.Offset = number("slave_repl_offset")
 		status.Source = net.JoinHostPort(info["master_host"], info["master_port"])
 		status.Unlinked = !status.LinkUp && info["master_link_down_since_seconds"] == "-1"

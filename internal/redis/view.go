@@ -58,10 +58,10 @@ type NodeStatus struct {
 	// the primary had when they connected, and is connected.
 	PrimaryID string
 	LinkUp    bool
-	// Uptime is for how long it has run, in whole seconds, and Promoted tells that it has followed another since it was
-	// started, and leads by now.
-	Uptime   time.Duration
-	Promoted bool
+	// Demoted tells that a replica has led, or followed another, since it was started. Following is then for how long it has
+	// followed its primary, in whole seconds; a link that was lost and found again counts on.
+	Demoted   bool
+	Following time.Duration
 	// Unlinked tells that a replica has not been connected to its primary since it was started.
 	// What it holds is what it read from disk, and by itself it is not elected.
 	Unlinked bool

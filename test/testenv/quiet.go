@@ -26,14 +26,13 @@ func (e *Env) Quiet(t testing.TB, user string, d time.Duration) {
 // counts for nothing: the user, which may be in it, had no time to break it either.
 func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 	t.Helper()
-	var seen Calls
+	seen, late := Calls(nil), false
 	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); {
-		late := false
 		if seen, late = e.listen(t, user, d); len(seen) == 0 && !late {
 			return
 		}
 	}
-	t.Fatalf("%s does not come to rest within %s; the last %s had %d calls:\n%s", user, timeout, d, len(seen), seen)
+	t.Fatalf("%s does not come to rest within %s; the last %s had %d calls (this process woke late: %t):\n%s", user, timeout, d, len(seen), late, seen)
 }
 
 // stall is how much later than it should a process wakes that had no time for anything.

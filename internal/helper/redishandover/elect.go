@@ -46,18 +46,38 @@ func (h *handover) askOne(ctx context.Context, self clusternodes.Node, nodes []c
 		return err
 	}
 	defer replica.Close()
-	info, err := replica.Do(ctx, "INFO", "replication")
+	info, err := replica.Do(ctx, "INFO")
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(info, "master_link_status:up") {
+	if field(info, "master_link_status") != "up" {
 		return errors.New("it is not in sync")
+	}
+	if err := h.rested(ctx, replica, info); err != nil {
+		return err
 	}
 	if err := h.electable(ctx, replica, self, nodes, heir); err != nil {
 		return err
 	}
 	_, err = replica.Do(ctx, "CLUSTER", "FAILOVER")
 	return err
+}
+
+// rested fails where a replica may have been elected a moment ago, and cannot be again so soon: see elections.Pause.
+func (h *handover) rested(ctx context.Context, replica *resp.Conn, info string) error {
+	version, valkey := field(info, "redis_version"), field(info, "valkey_version")
+	led, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1: never
+	if led <= 0 || elections.Free(cmp.Or(valkey, version), valkey != "") {
+		return nil
+	}
+	list, err := replica.Do(ctx, "CLIENT", "LIST", "TYPE", "master")
+	if err != nil {
+		return err
+	}
+	if elections.Following(list) < h.attempt {
+		return fmt.Errorf("it may have led less than %s ago, and servers let none be elected again so soon", h.attempt)
+	}
+	return nil
 }
 
 // electable fails unless most primaries, and this one, would vote for the heir. Where they do not, clients wait in
@@ -163,22 +183,4 @@ func (h *handover) nodeTimeout(ctx context.Context) time.Duration {
 // attemptTime is for how long a replica that was asked is not asked again.
 func attemptTime(nodeTimeout time.Duration) time.Duration {
 	return elections.Pause(nodeTimeout) + 500*time.Millisecond
-}
-
-// freeAt is from when on a replica is asked: it may have been elected less than a pause ago, and this server since, if that
-// has not run for longer, and has followed.
-func (h *handover) freeAt(ctx context.Context) time.Time {
-	info, err := h.own.Do(ctx, "INFO")
-	if err != nil {
-		return time.Time{} // the next question tells why
-	}
-	version, valkey := field(info, "redis_version"), field(info, "valkey_version")
-	promoted, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1: never
-	uptime, _ := strconv.Atoi(field(info, "uptime_in_seconds"))
-	wait := h.attempt - time.Duration(uptime)*time.Second
-	if promoted <= 0 || wait <= 0 || elections.Free(cmp.Or(valkey, version), valkey != "") {
-		return time.Time{}
-	}
-	h.log.Info("Waiting before a replica is asked: it may have led until a moment ago, and could not be elected again", "wait", wait)
-	return time.Now().Add(wait)
 }

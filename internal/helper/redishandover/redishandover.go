@@ -124,8 +124,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 
 // run asks once more when the servers have given an attempt up: until then they refuse another.
 func (h *handover) run(ctx context.Context) error {
-	var first time.Time
-	again := h.freeAt(ctx)
+	var first, again time.Time
 	for {
 		if err := h.waitForMoves(ctx); err != nil {
 			return err

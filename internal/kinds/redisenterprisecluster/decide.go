@@ -54,7 +54,7 @@ func (f facts) decide(c *redisv1alpha1.RedisEnterpriseCluster) decision {
 	d.ring = f.ring(c, next)
 	d.approval = f.approved(c, d.ring)
 	d.ring.Forsaken = d.approval.slots
-	d.ring.Elections, d.ring.Elected = electionPause(c), d.servers.elected(f.known.elections, f.now)
+	d.ring.Elections, d.ring.Beaten = electionPause(c), d.servers.beaten(f.known.beaten, f.now)
 	d.ring.New = f.now.Sub(f.known.since) < electionPause(c)+attempt
 	d.untuned = d.servers.untuned(d.tuning, f.known.tuned)
 	if f.seen && f.Set != nil {

@@ -42,8 +42,8 @@ type remembered struct {
 	tunedSince time.Time
 	// unequipped is what was last told of a primary that refused function libraries.
 	unequipped string
-	// elections is until when replicas that were asked to take the lead are not asked again, by run ID.
-	elections map[string]time.Time
+	// beaten is until when replicas that were not elected are not asked again to take the lead, by run ID.
+	beaten map[string]time.Time
 }
 
 // of gives what is known of a cluster; the lock is held.
@@ -52,7 +52,7 @@ func (m *memory) of(key types.NamespacedName) *remembered {
 		m.clusters = map[types.NamespacedName]*remembered{}
 	}
 	if m.clusters[key] == nil {
-		m.clusters[key] = &remembered{tuned: map[string]string{}, elections: map[string]time.Time{}}
+		m.clusters[key] = &remembered{tuned: map[string]string{}, beaten: map[string]time.Time{}}
 	}
 	return m.clusters[key]
 }
@@ -85,8 +85,8 @@ func (m *memory) recall(key types.NamespacedName, now time.Time, tuned func(map[
 		k.tunedSince = now
 	}
 	out := *k
-	maps.DeleteFunc(k.elections, func(_ string, until time.Time) bool { return !now.Before(until) })
-	out.tuned, out.elections = maps.Clone(k.tuned), maps.Clone(k.elections)
+	maps.DeleteFunc(k.beaten, func(_ string, until time.Time) bool { return !now.Before(until) })
+	out.tuned, out.beaten = maps.Clone(k.tuned), maps.Clone(k.beaten)
 	return out
 }
 
@@ -102,11 +102,11 @@ func (m *memory) note(key types.NamespacedName, now time.Time, words string) {
 	k.until = now.Add(k.pause)
 }
 
-// hadElection has a replica not be asked to take the lead for some time.
-func (m *memory) hadElection(key types.NamespacedName, run string, until time.Time) {
+// lostElection has a replica not be asked to take the lead for some time.
+func (m *memory) lostElection(key types.NamespacedName, run string, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.of(key).elections[run] = until
+	m.of(key).beaten[run] = until
 }
 
 // took is after a step that was taken.

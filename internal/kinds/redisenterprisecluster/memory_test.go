@@ -4,17 +4,10 @@
 package redisenterprisecluster
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	clocktesting "k8s.io/utils/clock/testing"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
 )
 
 func TestAClusterIsKnownSinceItWasFirstSeen(t *testing.T) {
@@ -32,28 +25,16 @@ func TestAClusterIsKnownSinceItWasFirstSeen(t *testing.T) {
 	}
 }
 
-func TestAReplicaThatWasAskedToLeadIsLeftAloneForAWhile(t *testing.T) {
-	old, free := redis.Version{Number: "7.0.15"}, redis.Version{Number: "8.1.1", Valkey: true}
-	for name, test := range map[string]struct {
-		version redis.Version
-		err     error
-		want    bool
-	}{
-		"it was elected":                       {old, nil, true},
-		"it was not elected":                   {old, redis.ErrNotElected, true},
-		"it could not be asked":                {old, errors.New("refused"), false},
-		"it was elected, and is again at once": {free, nil, false},
-	} {
-		c := &redisv1alpha1.RedisEnterpriseCluster{}
-		r := &reconciler{Tools: &kit.Tools{Clock: clocktesting.NewFakeClock(noon)}}
-		guest := server{address: "10.0.0.1:6380", run: "run", version: test.version}
-		r.noteElection(c, guest, test.err)
-		for _, after := range []time.Duration{19 * time.Second, 20 * time.Second} {
-			now, want := noon.Add(after), test.want && after < 20*time.Second
-			known := r.memory.recall(client.ObjectKeyFromObject(c), now, func(map[string]string) bool { return true })
-			if got := (servers{guest}).elected(known.elections, now)[guest.address]; got != want {
-				t.Errorf("%s: expected it to be left alone after %s: %t", name, after, want)
-			}
+func TestAReplicaThatLostAnElectionIsLeftAloneForAWhile(t *testing.T) {
+	key, m := types.NamespacedName{Namespace: "shop", Name: "rec"}, &memory{}
+	guest, home := server{address: "10.0.0.1:6380", run: "guest"}, server{address: "10.0.0.1:6379", run: "home"}
+	m.lostElection(key, guest.run, noon.Add(20*time.Second))
+	for _, after := range []time.Duration{19 * time.Second, 20 * time.Second} {
+		now := noon.Add(after)
+		known := m.recall(key, now, func(map[string]string) bool { return true })
+		got := servers{home, guest}.beaten(known.beaten, now)
+		if got[home.address] || got[guest.address] != (after < 20*time.Second) {
+			t.Errorf("after %s: expected the guest alone to be left alone, for 20 seconds, got %v", after, got)
 		}
 	}
 }

@@ -59,8 +59,8 @@ func (all servers) at(address string) server {
 	return server{}
 }
 
-// elected are the addresses of those that have just been asked to take the lead, by until when they are left alone.
-func (all servers) elected(until map[string]time.Time, now time.Time) map[string]bool {
+// beaten are the addresses of those that have just lost an election, by until when they are left alone.
+func (all servers) beaten(until map[string]time.Time, now time.Time) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range all {
 		if now.Before(until[s.run]) {

@@ -99,7 +99,7 @@ const attempt = 5 * time.Second
 // electionPause is for how long a replica that was asked to take the lead is not asked again.
 func electionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 	const ours = 5000 // milliseconds: see internal/helper/redisserver
-	timeout, err := strconv.Atoi(string(c.Spec.RedisConfig["cluster-node-timeout"]))
+	timeout, err := strconv.Atoi(strings.TrimSpace(string(c.Spec.RedisConfig["cluster-node-timeout"])))
 	if err != nil || timeout <= 0 {
 		timeout = ours
 	}

@@ -15,7 +15,6 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/elections"
 )
 
 // take carries a step out on the servers. What they do not do now they may do soon: nobody is told that it was
@@ -30,8 +29,8 @@ func (r *reconciler) take(ctx context.Context, c *redisv1alpha1.RedisEnterpriseC
 		}
 	}
 	err := r.prober.Take(ctx, key, d.step)
-	if asked, ok := d.step.(redis.TakeLead); ok {
-		r.noteElection(c, d.servers.at(asked.Address), err)
+	if asked, ok := d.step.(redis.TakeLead); ok && errors.Is(err, redis.ErrNotElected) {
+		r.memory.lostElection(key, d.servers.at(asked.Address).run, r.Clock.Now().Add(electionPause(c)+attempt))
 	}
 	switch {
 	case err == nil:
@@ -43,14 +42,6 @@ func (r *reconciler) take(ctx context.Context, c *redisv1alpha1.RedisEnterpriseC
 		r.memory.note(key, r.Clock.Now(), err.Error())
 	}
 	return kit.ErrNotNow
-}
-
-// noteElection has a replica that was asked to take the lead be left alone for as long as its servers need.
-func (r *reconciler) noteElection(c *redisv1alpha1.RedisEnterpriseCluster, s server, err error) {
-	won := err == nil && !elections.Free(s.version.Number, s.version.Valkey)
-	if won || errors.Is(err, redis.ErrNotElected) {
-		r.memory.hadElection(client.ObjectKeyFromObject(c), s.run, r.Clock.Now().Add(electionPause(c)))
-	}
 }
 
 // restsOnGone tells whether a step would lose data if a pod that is taken for gone were not: by it somebody leads in

@@ -19,6 +19,19 @@ import (
 // what it is given meanwhile is lost. Seen with Redis 7.0.15 and 8.0.2.
 func Pause(nodeTimeout time.Duration) time.Duration { return 2 * max(2*nodeTimeout, 2*time.Second) }
 
+// Following is for how long a replica has followed its primary, in whole seconds, by what it tells of that as a client (CLIENT
+// LIST TYPE master): 0 where it is not connected. A link that was lost and found again counts on. One that has followed for
+// a pause has not been elected within it.
+func Following(list string) time.Duration {
+	for field := range strings.FieldsSeq(list) {
+		if age, is := strings.CutPrefix(field, "age="); is {
+			seconds, _ := strconv.Atoi(age) // it is a number
+			return time.Duration(seconds) * time.Second
+		}
+	}
+	return 0
+}
+
 // freeSince is the first version of Valkey that begins another election whenever it is asked to
 // (https://github.com/valkey-io/valkey/pull/1274). Seen with 8.1.1 and 9.1.2.
 func freeSince() []int { return []int{8, 1} }

@@ -30,3 +30,12 @@ func TestOnlyValkeySince8_1ElectsAReplicaAgainAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestHowLongAReplicaHasFollowedIsTheAgeOfItsPrimaryAsAClient(t *testing.T) {
+	const line = "id=9 addr=10.0.0.1:6379 laddr=10.0.0.2:41000 fd=12 name= age=17 idle=0 flags=M db=0 cmd=ping user=(superuser)\n"
+	for list, want := range map[string]time.Duration{line: 17 * time.Second, "": 0, "\n": 0} {
+		if got := Following(list); got != want {
+			t.Errorf("%q: expected %s, got %s", list, want, got)
+		}
+	}
+}

@@ -43,10 +43,6 @@ func handover(f *facts) verdict {
 		if !home.yields || !home.leads() || guest.Pod == home.Pod || guest.yields || !guest.answers || guest.status.PrimaryID != home.id() {
 			continue
 		}
-		if f.succeeded(home, guest) {
-			out.add(refuse(Acquainted, "%s may have led until %s did, and servers let none be elected again so soon", guest, home))
-			continue
-		}
 		if found := f.mayLead(guest, home); found.refusals != nil {
 			out.add(found)
 			continue
@@ -83,8 +79,10 @@ func (f *facts) mayLead(replica, primary *proc) verdict {
 		return refuse(Moving, "%s has slots open", primary)
 	case !primary.knows(replica) || !replica.knows(primary):
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
-	case f.ring.Elected[replica.Address]:
-		return refuse(Acquainted, "%s has just been in an election, and servers let none follow so soon", replica)
+	case f.ring.Beaten[replica.Address]:
+		return refuse(Acquainted, "%s has just lost an election, and servers let none follow within %s", replica, f.ring.Elections)
+	case f.demoted(replica):
+		return refuse(Acquainted, "%s may have led until %s ago, and servers let none be elected again within %s", replica, replica.status.Following, f.ring.Elections)
 	case f.ring.New && f.spent(replica):
 		return refuse(Acquainted, "there was an election that nobody has won: if it was that of %s, servers let none follow so soon", replica)
 	case !votesFor(primary, replica, primary): // it does not even stop for a replica that it does not know as its own
@@ -100,10 +98,9 @@ func (f *facts) spent(replica *proc) bool {
 	return !slices.ContainsFunc(replica.status.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.status.CurrentEpoch })
 }
 
-// succeeded tells whether a guest may have been elected less than a pause ago, and its home since: that has not run for
-// longer, and has followed.
-func (f *facts) succeeded(home, guest *proc) bool {
-	return home.status.Promoted && home.status.Uptime < f.ring.Elections && !elections.Free(guest.status.Version.Number, guest.status.Version.Valkey)
+// demoted tells whether a replica may have been elected less than a pause ago: it has led, and not followed for as long.
+func (f *facts) demoted(p *proc) bool {
+	return p.status.Demoted && p.status.Following < f.ring.Elections && !elections.Free(p.status.Version.Number, p.status.Version.Valkey)
 }
 
 // voters counts the primaries that would vote for a replica. One that would not keeps clients waiting: the primary

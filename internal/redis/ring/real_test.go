@@ -35,7 +35,7 @@ func TestAClusterIsScaledOutAndInUnderWritesAndNobodyNotices(t *testing.T) {
 	o.shrink()
 	o.settled(soon)
 	w.spotless()
-	if o.handover(0) == nil {
+	if step, _ := o.handover(0); step == nil {
 		t.Error("expected a new operator to find no election that nobody has won")
 	}
 }

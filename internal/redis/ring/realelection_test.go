@@ -4,6 +4,8 @@
 package ring_test
 
 import (
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,13 +19,13 @@ import (
 func TestAReplicaIsNotAskedAgainByANewOperatorAfterAnElectionThatWasLost(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
-	if step := o.handover(0); step == nil {
+	if step, _ := o.handover(0); step == nil {
 		t.Fatal("expected a new operator to have the guest of pod 1 take the lead in a new cluster")
 	}
 	o.election(o.pods[1].guest, o.pods[1].home, o.pods[2].home)
 	o.settled(soon)
-	if step := o.handover(0); step != nil {
-		t.Errorf("expected a new operator to wait after an election that was lost, and not to %s", step)
+	if step, why := o.handover(0); step != nil || !told(why, "an election that nobody has won") {
+		t.Errorf("expected a new operator to wait after an election that was lost, and not to %v (%v)", step, why.Refusals)
 	}
 }
 
@@ -34,23 +36,27 @@ func TestAHomeThatHasJustTakenTheLeadBackDoesNotHandOver(t *testing.T) {
 	o.led(1, o.pods[2].guest)
 	o.restart(o.host(1), o.pods[1].home)
 	o.settled(soon)
-	if step := o.handover(1); step != nil {
-		t.Errorf("expected that who led a moment ago is not asked to again, and not to %s", step)
+	if step, why := o.handover(1); step != nil || !told(why, "the guest of pod 2 may have led until") {
+		t.Errorf("expected that who led a moment ago is not asked to again, and not to %v (%v)", step, why.Refusals)
 	}
-	if step := o.handover(0); step == nil {
+	if step, _ := o.handover(0); step == nil {
 		t.Error("expected another pod to be handed over")
 	}
 }
 
 // handover is what a new operator does when a pod is about to be stopped.
-func (o *operator) handover(i int) redis.Step {
+func (o *operator) handover(i int) (ring.Step, ring.Why) {
 	o.t.Helper()
 	view, _ := o.prober.View(shop)
 	wanted := o.wanted()
 	wanted.New, wanted.Elections, wanted.Pods[i].Yields = true, time.Minute, true
 	step, why := ring.Next(view, wanted)
 	o.t.Logf("to hand pod %d over: %s, refused: %v", i, why.Doing, why.Refusals)
-	return step
+	return step, why
+}
+
+func told(why ring.Why, words string) bool {
+	return slices.ContainsFunc(why.Refusals, func(r ring.Refusal) bool { return strings.Contains(r.Message, words) })
 }
 
 // election has a replica ask for votes while the voters hang for longer than it waits for them: twice the node timeout

@@ -31,8 +31,8 @@ type Ring struct {
 	Forsaken redis.Slots
 	// Elections is for how long after an election a replica is to be in no other: see elections.Pause.
 	Elections time.Duration
-	// Elected are the addresses of replicas that were asked to take the lead less than that ago, and won or lost.
-	Elected map[string]bool
+	// Beaten are the addresses of replicas that have lost one less than that ago.
+	Beaten map[string]bool
 	// New tells that whoever asks has known the ring for less than that: whom another process has asked since is not known.
 	New bool
 }
