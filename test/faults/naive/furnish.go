@@ -60,7 +60,7 @@ func (r *reconciler) key(ctx context.Context, shop *Shop) (made bool, err error)
 
 // hasKey tells whether the shop has a key of any name. Only Polls asks its cache.
 func (r *reconciler) hasKey(ctx context.Context, shop *Shop) (bool, error) {
-	var from client.Reader = r.live
+	from := r.live
 	if r.has(Polls) {
 		from = r.Client
 	}
