@@ -10,6 +10,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/opcrew/opcrew/internal/redis/elections"
 )
@@ -28,7 +29,8 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	if status.Version.HasJobs() {
 		questions = append(questions, clusterCommand("GETSLOTMIGRATIONS"))
 	}
-	if status.Demoted {
+	tells := status.LinkUp && !elections.Free(status.Version.Number, status.Version.Valkey)
+	if tells {
 		questions = append(questions, Command{"CLIENT", "LIST", "TYPE", "master"})
 	}
 	answers, err = r.Do(ctx, address, questions...)
@@ -44,8 +46,8 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 		err = fmt.Errorf("%s: %w", address, err)
 		return NodeStatus{Err: err}, err
 	}
-	if status.Demoted {
-		status.Following = elections.Following(text(answers[len(answers)-1]))
+	if tells {
+		status.Past.Following = elections.Following(text(answers[len(answers)-1]))
 	}
 	return status, nil
 }
@@ -86,7 +88,7 @@ func parseInfo(text string) NodeStatus {
 		status.Version = Version{Number: own, Valkey: true}
 	}
 	if info["role"] == "slave" {
-		status.Demoted = number("second_repl_offset") > 0 // -1: never
+		status.Past = elections.Past{Led: number("second_repl_offset") > 0, Uptime: time.Duration(number("uptime_in_seconds")) * time.Second}
 		status.Offset = number("slave_repl_offset")
 		status.Source = net.JoinHostPort(info["master_host"], info["master_port"])
 		status.Unlinked = !status.LinkUp && info["master_link_down_since_seconds"] == "-1"

@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/redis/elections"
 )
 
 const nodesText = `aaa 10.0.0.1:6379@16379,rec-0.rec.shop.svc myself,master - 0 0 3 connected 0-5460 7000 [5->-bbb] [9-<-ccc]
@@ -57,17 +60,17 @@ func TestWhatAProcessTellsOfItself(t *testing.T) {
 	replica := parseInfo(strings.Join([]string{
 		"# Server", "redis_version:7.2.4", "valkey_version:8.1.4", "run_id:run", "role:slave", "master_host:10.0.0.1", "master_port:6379", "master_link_status:up",
 		"slave_repl_offset:70", "master_repl_offset:60", "used_memory:300", "used_memory_dataset:200", "maxmemory:1000", "aof_last_write_status:err",
-		"loading:0", "second_repl_offset:50", "db0:keys=12,expires=0,avg_ttl=0", "",
+		"loading:0", "uptime_in_seconds:7", "second_repl_offset:50", "db0:keys=12,expires=0,avg_ttl=0", "",
 	}, "\r\n"))
 	want := NodeStatus{
 		RunID: "run", Version: Version{Number: "8.1.4", Valkey: true}, LinkUp: true, Source: "10.0.0.1:6379", Offset: 70, Keys: 12,
-		UsedMemory: 300, Dataset: 200, MaxMemory: 1000, LogFails: true, Demoted: true,
+		UsedMemory: 300, Dataset: 200, MaxMemory: 1000, LogFails: true, Past: elections.Past{Led: true, Uptime: 7 * time.Second},
 	}
 	if !reflect.DeepEqual(replica, want) {
 		t.Errorf("expected %+v, got %+v", want, replica)
 	}
 	for text, want := range map[string]bool{"role:slave\r\nsecond_repl_offset:-1": false, "role:slave\r\nsecond_repl_offset:50": true, "role:master\r\nsecond_repl_offset:50": false} {
-		if got := parseInfo(text + "\r\n").Demoted; got != want {
+		if got := parseInfo(text + "\r\n").Past.Led; got != want {
 			t.Errorf("%q: expected a replica that has led: %t", text, want)
 		}
 	}

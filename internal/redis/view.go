@@ -6,6 +6,8 @@ package redis
 import (
 	"slices"
 	"time"
+
+	"github.com/opcrew/opcrew/internal/redis/elections"
 )
 
 // View is what one look at a cluster has shown.
@@ -58,10 +60,8 @@ type NodeStatus struct {
 	// the primary had when they connected, and is connected.
 	PrimaryID string
 	LinkUp    bool
-	// Demoted tells that a replica has led, or followed another, since it was started. Following is then for how long it has
-	// followed its primary, in whole seconds; a link that was lost and found again counts on.
-	Demoted   bool
-	Following time.Duration
+	// Past is what a replica tells of what it was before it followed.
+	Past elections.Past
 	// Unlinked tells that a replica has not been connected to its primary since it was started.
 	// What it holds is what it read from disk, and by itself it is not elected.
 	Unlinked bool

@@ -22,10 +22,11 @@ import (
 // ask has the first replica that is in sync, and would be elected, take the lead, and tells whether there was one.
 func (h *handover) ask(ctx context.Context, self clusternodes.Node, nodes, heirs []clusternodes.Node) bool {
 	h.lookUp(ctx)
-	h.strange = true
+	h.strange, h.tired = true, false
 	for _, heir := range heirs {
 		err := h.askOne(ctx, self, nodes, heir)
 		h.strange = h.strange && errors.Is(err, errStrange)
+		h.tired = h.tired || errors.Is(err, errTired)
 		if err == nil {
 			h.log.Info("Handing over", "replica", heir.Address)
 			return true
@@ -63,19 +64,23 @@ func (h *handover) askOne(ctx context.Context, self clusternodes.Node, nodes []c
 	return err
 }
 
-// rested fails where a replica may have been elected a moment ago, and cannot be again so soon: see elections.Pause.
+// errTired tells that a replica may have been elected a moment ago, and cannot be again so soon: see elections.Pause.
+var errTired = errors.New("it may have led a moment ago, and servers let none be elected again so soon")
+
 func (h *handover) rested(ctx context.Context, replica *resp.Conn, info string) error {
 	version, valkey := field(info, "redis_version"), field(info, "valkey_version")
-	led, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1: never
-	if led <= 0 || elections.Free(cmp.Or(valkey, version), valkey != "") {
+	if elections.Free(cmp.Or(valkey, version), valkey != "") {
 		return nil
 	}
 	list, err := replica.Do(ctx, "CLIENT", "LIST", "TYPE", "master")
 	if err != nil {
 		return err
 	}
-	if elections.Following(list) < h.attempt {
-		return fmt.Errorf("it may have led less than %s ago, and servers let none be elected again so soon", h.attempt)
+	led, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1: never
+	uptime, _ := strconv.Atoi(field(info, "uptime_in_seconds"))
+	past := elections.Past{Led: led > 0, Uptime: time.Duration(uptime) * time.Second, Following: elections.Following(list)}
+	if past.Recent(h.attempt) {
+		return errTired
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ const (
 	// pause is between two looks. A handover takes some hundred milliseconds at most: the
 	// replica asks for votes at once.
 	pause = 50 * time.Millisecond
-	// longPause is one while a name has to change.
+	// longPause is one while a name has to change, or an election to be long enough ago.
 	longPause = 500 * time.Millisecond
 	// lingering is how long a server that leads nothing still answers, as the operator may have had it hand over a moment
 	// ago: clients with an old map are told the new place, and do not run into an address that nobody has any more. They
@@ -91,6 +91,7 @@ type handover struct {
 	log      *slog.Logger
 	told     string // the last reason why a replica does not take the lead
 	strange  bool   // that was: it is at an address of no pod
+	tired    bool   // that was, of one of them: it cannot be elected as yet
 
 	patience time.Duration // for which slots on their way are waited for, and until when
 	patient  time.Time
@@ -171,7 +172,7 @@ func (h *handover) look(ctx context.Context) (nodes []clusternodes.Node, err err
 }
 
 func (h *handover) pause() time.Duration {
-	if h.strange {
+	if h.strange || h.tired {
 		return longPause
 	}
 	return pause

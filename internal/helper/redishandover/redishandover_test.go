@@ -95,7 +95,7 @@ func TestAReplicaThatHasJustLedIsAskedWhenItCanBeElectedAgain(t *testing.T) {
 	if err := s.run(t); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); !strings.Contains(s.log.String(), "it may have led less than") || took < elections.Pause(2*time.Second) {
+	if took := time.Since(began); !strings.Contains(s.log.String(), errTired.Error()) || took < elections.Pause(2*time.Second) {
 		t.Errorf("expected it to wait until the replica can be elected again, got after %s:\n%s", took, &s.log)
 	}
 	if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") || strings.Count(s.log.String(), "Handing over") != 1 {

@@ -96,7 +96,7 @@ func configFile(c *redisv1alpha1.RedisEnterpriseCluster) string {
 // attempt is how long a replica may wait before its election begins (CLUSTER_MF_TIMEOUT).
 const attempt = 5 * time.Second
 
-// electionPause is for how long a replica that was asked to take the lead is not asked again.
+// electionPause is for how long after an election of a replica there is to be no other.
 func electionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 	const ours = 5000 // milliseconds: see internal/helper/redisserver
 	timeout, err := strconv.Atoi(strings.TrimSpace(string(c.Spec.RedisConfig["cluster-node-timeout"])))

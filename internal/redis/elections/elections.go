@@ -19,9 +19,22 @@ import (
 // what it is given meanwhile is lost. Seen with Redis 7.0.15 and 8.0.2.
 func Pause(nodeTimeout time.Duration) time.Duration { return 2 * max(2*nodeTimeout, 2*time.Second) }
 
+// Past is what a replica was.
+type Past struct {
+	// Led tells that it has led, or followed another, since it was started (INFO, second_repl_offset): a full copy has it
+	// forget that.
+	Led bool
+	// Uptime is for how long it has run, and Following for how long it has followed its primary, in whole seconds.
+	Uptime, Following time.Duration
+}
+
+// Recent tells whether it may have been elected less than a pause ago.
+func (p Past) Recent(pause time.Duration) bool {
+	return p.Following < pause && (p.Led || p.Uptime >= pause)
+}
+
 // Following is for how long a replica has followed its primary, in whole seconds, by what it tells of that as a client (CLIENT
-// LIST TYPE master): 0 where it is not connected. A link that was lost and found again counts on. One that has followed for
-// a pause has not been elected within it.
+// LIST TYPE master): 0 where it is not connected. A link that was lost and found again counts on.
 func Following(list string) time.Duration {
 	for field := range strings.FieldsSeq(list) {
 		if age, is := strings.CutPrefix(field, "age="); is {

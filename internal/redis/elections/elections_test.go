@@ -39,3 +39,19 @@ func TestHowLongAReplicaHasFollowedIsTheAgeOfItsPrimaryAsAClient(t *testing.T) {
 		}
 	}
 }
+
+func TestAReplicaMayHaveBeenElectedWhereItRanBeforeItFollowed(t *testing.T) {
+	const pause = 20 * time.Second
+	for past, want := range map[Past]bool{
+		{Led: true, Uptime: time.Hour, Following: 19 * time.Second}:   true,
+		{Led: true, Uptime: time.Hour, Following: 20 * time.Second}:   false,
+		{Led: true, Uptime: 10 * time.Second, Following: time.Second}: true,
+		{Uptime: time.Hour, Following: time.Second}:                   true, // it has got a full copy since
+		{Uptime: 10 * time.Second, Following: time.Second}:            false,
+		{Uptime: time.Hour, Following: time.Hour}:                     false,
+	} {
+		if got := past.Recent(pause); got != want {
+			t.Errorf("%+v: expected %t", past, want)
+		}
+	}
+}

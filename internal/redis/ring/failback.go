@@ -79,12 +79,8 @@ func (f *facts) mayLead(replica, primary *proc) verdict {
 		return refuse(Moving, "%s has slots open", primary)
 	case !primary.knows(replica) || !replica.knows(primary):
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
-	case f.ring.Beaten[replica.Address]:
-		return refuse(Acquainted, "%s has just lost an election, and servers let none follow within %s", replica, f.ring.Elections)
-	case f.demoted(replica):
-		return refuse(Acquainted, "%s may have led until %s ago, and servers let none be elected again within %s", replica, replica.status.Following, f.ring.Elections)
-	case f.ring.New && f.spent(replica):
-		return refuse(Acquainted, "there was an election that nobody has won: if it was that of %s, servers let none follow so soon", replica)
+	case f.tires(replica) != "":
+		return refuse(Acquainted, "%s %s, and servers let no election follow so soon", replica, f.tires(replica))
 	case !votesFor(primary, replica, primary): // it does not even stop for a replica that it does not know as its own
 		return refuse(Acquainted, "%s has yet to hear that %s follows it", primary, replica)
 	case voters <= all/2:
@@ -98,9 +94,17 @@ func (f *facts) spent(replica *proc) bool {
 	return !slices.ContainsFunc(replica.status.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.status.CurrentEpoch })
 }
 
-// demoted tells whether a replica may have been elected less than a pause ago: it has led, and not followed for as long.
-func (f *facts) demoted(p *proc) bool {
-	return p.status.Demoted && p.status.Following < f.ring.Elections && !elections.Free(p.status.Version.Number, p.status.Version.Valkey)
+// tires tells why a replica may not be elected as yet, as there was another election; "" if it may.
+func (f *facts) tires(p *proc) string {
+	switch {
+	case f.ring.Beaten[p.Address]:
+		return "has just lost an election"
+	case p.status.Past.Recent(f.ring.Elections) && !elections.Free(p.status.Version.Number, p.status.Version.Valkey):
+		return "may have led a moment ago"
+	case f.ring.New && f.spent(p):
+		return "may have lost an election, as there was one that nobody has won"
+	}
+	return ""
 }
 
 // voters counts the primaries that would vote for a replica. One that would not keeps clients waiting: the primary

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/redis/elections"
 	"github.com/opcrew/opcrew/internal/redis/ring"
 )
 
@@ -63,7 +64,7 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 		"it is not known whom another process has asked, and nobody has won the last election": {func(v redis.View, w *world) {
 			w.ring.New = true
 			count(v, 9)
-		}, "if it was that of the home of pod 0"},
+		}, "the home of pod 0 may have lost an election, as there was one that nobody has won"},
 		"that is not known, and the last election was won":     {func(_ redis.View, w *world) { w.ring.New = true }, ""},
 		"nobody has won the last election, which was long ago": {func(v redis.View, _ *world) { count(v, 9) }, ""},
 	} {
@@ -85,7 +86,7 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 // Seen with Redis 7.0 and 8.0: see elections.Pause.
 func TestAReplicaThatMayHaveLedAMomentAgoIsNotAskedToLead(t *testing.T) {
 	demoted := func(following time.Duration) func(*process) {
-		return func(p *process) { p.Demoted, p.Following = true, following }
+		return func(p *process) { p.Past = elections.Past{Led: true, Following: following} }
 	}
 	for name, test := range map[string]struct {
 		do    func(*process)
@@ -106,7 +107,7 @@ func TestAReplicaThatMayHaveLedAMomentAgoIsNotAskedToLead(t *testing.T) {
 		if asked := step != nil; asked == test.waits {
 			t.Errorf("%s: expected to wait: %t, got %v, refused: %v", name, test.waits, step, why.Refusals)
 		}
-		if test.waits && (len(why.Refusals) == 0 || why.Refusals[0].Message != "the guest of pod 1 may have led until 19s ago, and servers let none be elected again within 20s") {
+		if test.waits && (len(why.Refusals) == 0 || why.Refusals[0].Message != "the guest of pod 1 may have led a moment ago, and servers let no election follow so soon") {
 			t.Errorf("%s: expected to be told what is waited for, got %v", name, why.Refusals)
 		}
 	}

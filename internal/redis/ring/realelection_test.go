@@ -24,7 +24,7 @@ func TestAReplicaIsNotAskedAgainByANewOperatorAfterAnElectionThatWasLost(t *test
 	}
 	o.election(o.pods[1].guest, o.pods[1].home, o.pods[2].home)
 	o.settled(soon)
-	if step, why := o.handover(0); step != nil || !told(why, "an election that nobody has won") {
+	if step, why := o.handover(0); step != nil || !told(why, "there was one that nobody has won") {
 		t.Errorf("expected a new operator to wait after an election that was lost, and not to %v (%v)", step, why.Refusals)
 	}
 }
@@ -36,7 +36,7 @@ func TestAHomeThatHasJustTakenTheLeadBackDoesNotHandOver(t *testing.T) {
 	o.led(1, o.pods[2].guest)
 	o.restart(o.host(1), o.pods[1].home)
 	o.settled(soon)
-	if step, why := o.handover(1); step != nil || !told(why, "the guest of pod 2 may have led until") {
+	if step, why := o.handover(1); step != nil || !told(why, "the guest of pod 2 may have led a moment ago") {
 		t.Errorf("expected that who led a moment ago is not asked to again, and not to %v (%v)", step, why.Refusals)
 	}
 	if step, _ := o.handover(0); step == nil {

@@ -31,7 +31,7 @@ type Ring struct {
 	Forsaken redis.Slots
 	// Elections is for how long after an election a replica is to be in no other: see elections.Pause.
 	Elections time.Duration
-	// Beaten are the addresses of replicas that have lost one less than that ago.
+	// Beaten are the addresses of replicas that have just lost one, which may have begun a while after it was asked for.
 	Beaten map[string]bool
 	// New tells that whoever asks has known the ring for less than that: whom another process has asked since is not known.
 	New bool
