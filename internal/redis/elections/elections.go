@@ -28,9 +28,10 @@ type Past struct {
 	Uptime, Following time.Duration
 }
 
-// Recent tells whether it may have been elected less than a pause ago.
+// Recent tells whether it may have been elected less than a pause ago: one that has run for long before it followed may have
+// led, and have got a full copy since.
 func (p Past) Recent(pause time.Duration) bool {
-	return p.Following < pause && (p.Led || p.Uptime >= pause)
+	return p.Following < pause && (p.Led || p.Uptime-p.Following >= pause)
 }
 
 // Following is for how long a replica has followed its primary, in whole seconds, by what it tells of that as a client (CLIENT
