@@ -67,6 +67,7 @@ func (h *handover) askOne(ctx context.Context, self clusternodes.Node, nodes []c
 // errTired tells that a replica may have been elected a moment ago, and cannot be again so soon: see elections.Pause.
 var errTired = errors.New("it may have led a moment ago, and servers let none be elected again so soon")
 
+// rested fails with errTired where that is so of a replica, by what it tells in INFO and of its primary as a client.
 func (h *handover) rested(ctx context.Context, replica *resp.Conn, info string) error {
 	version, valkey := field(info, "redis_version"), field(info, "valkey_version")
 	if elections.Free(cmp.Or(valkey, version), valkey != "") {
