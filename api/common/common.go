@@ -50,7 +50,7 @@ const (
 const (
 	// ReasonPending: the operator has not looked at the object yet.
 	ReasonPending = "Pending"
-	// ReasonPaused: changes are held back by PausedAnnotation.
+	// ReasonPaused: changes are held back by PausedAnnotation, or by a field of the spec that pauses the object.
 	ReasonPaused = "Paused"
 	// ReasonReadFailed: something could not be read, so nothing is known of it.
 	ReasonReadFailed = "ReadFailed"
@@ -120,5 +120,34 @@ const (
 	ConditionAvailable = "Available"
 )
 
-// ConditionPaused is True while the object is annotated with PausedAnnotation; else it is absent.
+// ConditionLeftovers is True while something hangs that harms no user, such as a pod on a node that does not answer;
+// else it is absent. Ready does not go by it.
+const ConditionLeftovers = "Leftovers"
+
+// ReasonPodStuck of ConditionLeftovers: a pod that nothing waits for is being deleted and does not go.
+const ReasonPodStuck = "PodStuck"
+
+// ConditionPlacement tells which members share a node or a zone (label topology.kubernetes.io/zone), and what the loss
+// of one of these costs. It is False where two or more are together whose loss does harm. Ready does not go by it.
+const ConditionPlacement = "Placement"
+
+// Reasons of ConditionPlacement.
+const (
+	// ReasonSpread: no node and no zone has two or more members whose loss does harm.
+	ReasonSpread = "Spread"
+	// ReasonSharedNode and ReasonSharedZone: one has; the message says what its loss costs.
+	ReasonSharedNode = "SharedNode"
+	ReasonSharedZone = "SharedZone"
+)
+
+// ConditionPaused is True while the object is annotated with PausedAnnotation, or paused by a field of its spec;
+// else it is absent.
 const ConditionPaused = "Paused"
+
+// ConditionFieldsIgnored is True while the spec has fields that are accepted and have no effect; it
+// names them. Else it is absent.
+const ConditionFieldsIgnored = "FieldsIgnored"
+
+// ReasonNoEffect of ConditionFieldsIgnored: the fields are kept for manifests of other operators, or
+// another field would have to be set, or left out, for them to count.
+const ReasonNoEffect = "NoEffect"

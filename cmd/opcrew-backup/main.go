@@ -4,7 +4,7 @@
 // Command opcrew-backup carries out one order of package backup, in a pod near the cluster and
 // the store: it saves, prunes, verifies or restores a snapshot of etcd. It is a binary of its own
 // because it brings the SDKs of the clouds and etcd's server, which neither the operator nor the
-// helper in users' pods is to carry. What it does is in internal/backup; this package reads the
+// helper in users' pods is to carry. What it does is in internal/podapi/backup; this package reads the
 // command line, ends with the pod, and writes the result.
 package main
 
@@ -22,10 +22,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/backup"
-	"github.com/opcrew/opcrew/internal/backup/agent"
-	"github.com/opcrew/opcrew/internal/backup/datadir"
-	"github.com/opcrew/opcrew/internal/helper/flags"
+	"github.com/opcrew/opcrew/internal/agents/backup/agent"
+	"github.com/opcrew/opcrew/internal/agents/backup/datadir"
+	"github.com/opcrew/opcrew/internal/agents/shared/flags"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // version is set by the build.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 func TestTheExitCodeTellsAWrongOrderFromAFailure(t *testing.T) {

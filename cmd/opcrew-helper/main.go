@@ -3,7 +3,7 @@
 
 // Command opcrew-helper runs inside of users' pods, one subcommand a job. It is a
 // binary of its own so that it stays small and changes rarely: no Kubernetes client
-// and no cloud SDK belongs here. What the subcommands do is in internal/helper, one
+// and no cloud SDK belongs here. What the subcommands do is in internal/agents, one
 // package each; this package has the list of them.
 package main
 
@@ -20,16 +20,16 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/opcrew/opcrew/internal/helper/authproxy"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
-	"github.com/opcrew/opcrew/internal/helper/exit"
-	"github.com/opcrew/opcrew/internal/helper/hostrun"
-	"github.com/opcrew/opcrew/internal/helper/install"
-	"github.com/opcrew/opcrew/internal/helper/redisagent"
-	"github.com/opcrew/opcrew/internal/helper/redishandover"
-	"github.com/opcrew/opcrew/internal/helper/redisping"
-	"github.com/opcrew/opcrew/internal/helper/redisserver"
-	"github.com/opcrew/opcrew/internal/helper/sshfiles"
+	"github.com/opcrew/opcrew/internal/agents/authproxy"
+	"github.com/opcrew/opcrew/internal/agents/etcdgate"
+	"github.com/opcrew/opcrew/internal/agents/hostrun"
+	"github.com/opcrew/opcrew/internal/agents/install"
+	"github.com/opcrew/opcrew/internal/agents/redisagent"
+	"github.com/opcrew/opcrew/internal/agents/redishandover"
+	"github.com/opcrew/opcrew/internal/agents/redisping"
+	"github.com/opcrew/opcrew/internal/agents/redisserver"
+	"github.com/opcrew/opcrew/internal/agents/shared/exit"
+	"github.com/opcrew/opcrew/internal/agents/sshfiles"
 )
 
 // version is set by the build.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/opcrew/opcrew/internal/kit"
@@ -178,16 +179,59 @@ func TestListsAreSplitAtCommasAndBlanks(t *testing.T) {
 }
 
 func TestLeaderElection(t *testing.T) {
-	if _, inCluster := ownNamespace(); inCluster {
-		t.Skip("this runs inside a cluster")
-	}
-	for elect, wantError := range map[string]bool{"auto": false, "false": false, "true": true} {
-		opts, err := options(&flags{elect: elect, namespaces: "a,b"}, nil)
-		if (err != nil) != wantError {
-			t.Errorf("--leader-elect=%s outside a cluster: expected an error: %t, got %v", elect, wantError, err)
+	for name, c := range map[string]struct {
+		elect, layer, namespace, want string
+		wantError                     bool
+	}{
+		"in a cluster":                 {elect: "auto", layer: "data", namespace: "opcrew-system", want: "opcrew-data"},
+		"in a cluster, on request":     {elect: "true", layer: "data", namespace: "opcrew-system", want: "opcrew-data"},
+		"in a cluster, all layers":     {elect: "auto", namespace: "opcrew-system", want: "opcrew"},
+		"in a cluster, not wanted":     {elect: "false", layer: "data", namespace: "opcrew-system"},
+		"outside: not by the manager":  {elect: "auto", layer: "data"},
+		"a word that is not one of it": {elect: "perhaps", wantError: true},
+	} {
+		opts, err := options(&flags{elect: c.elect, layer: c.layer, namespaces: "a,b"}, nil, c.namespace)
+		if (err != nil) != c.wantError {
+			t.Errorf("%s: expected an error: %t, got %v", name, c.wantError, err)
+			continue
 		}
-		if opts.LeaderElectionID != "" || len(opts.Namespaces) != 2 {
-			t.Errorf("--leader-elect=%s outside a cluster: expected no election and two namespaces, got %+v", elect, opts)
+		if opts.LeaderElectionID != c.want || c.want != "" && opts.LeaderElectionNamespace != c.namespace || err == nil && len(opts.Namespaces) != 2 {
+			t.Errorf("%s: expected lease %q in namespace %q and two namespaces, got %+v", name, c.want, c.namespace, opts)
+		}
+	}
+}
+
+func TestAProcessOutsideWantsTheLeasesOfTheLayersThatItServes(t *testing.T) {
+	for list, want := range map[string][]string{
+		"":                         {"opcrew-applications", "opcrew-data", "opcrew-machines"},
+		"etcdcluster,memcached":    {"opcrew-data"},
+		"diva,activity,appservice": {"opcrew-applications", "opcrew-machines"},
+	} {
+		served, err := choose(kinds(), "", list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, leases(served)); diff != "" {
+			t.Errorf("--kinds=%s (-expected +found):\n%s", list, diff)
+		}
+	}
+}
+
+func TestPodsAreReachedByPortForwardFromOutside(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode             string
+		inCluster, wants bool
+		err              string
+	}{
+		"inside":               {mode: "auto", inCluster: true},
+		"inside, on request":   {mode: "port-forward", inCluster: true, wants: true},
+		"outside":              {mode: "auto", wants: true},
+		"outside, with routes": {mode: "direct"},
+		"another word":         {mode: "phone", err: "--dial=phone: use auto, direct or port-forward"},
+	} {
+		dial, err := dialer(c.mode, c.inCluster, &rest.Config{Host: "http://127.0.0.1:1"})
+		if message(err) != c.err || (dial != nil) != c.wants {
+			t.Errorf("%s: expected port-forward: %t and the error %q, got %t and %v", name, c.wants, c.err, dial != nil, err)
 		}
 	}
 }

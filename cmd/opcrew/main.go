@@ -17,6 +17,7 @@ import (
 	"time"
 	_ "time/tzdata" // the image has none, and schedules name time zones
 
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -42,11 +43,12 @@ type flags struct {
 	helper     string
 	backup     string
 	redis      string
+	dial       string
 	log        zap.Options
 }
 
-// defaultRedisImage is the newest line of Valkey that is maintained for long.
-const defaultRedisImage = "docker.io/valkey/valkey:8.1"
+// defaultRedisImage is the fastest stable line: its servers move slots by themselves. Clusters that run keep what they have.
+const defaultRedisImage = "docker.io/valkey/valkey:9.1"
 
 // What make docker-build makes beside the operator's own image.
 const (
@@ -70,7 +72,8 @@ func parse() *flags {
 	flag.StringVar(&f.namespaces, "namespaces", "", "serve namespaced kinds only in these namespaces, separated by commas; empty: all")
 	flag.StringVar(&f.metrics, "metrics-bind-address", ":8443", "where metrics are served over TLS to those who may read them; 0: nowhere")
 	flag.StringVar(&f.probes, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0: nowhere")
-	flag.StringVar(&f.elect, "leader-elect", "auto", "elect one active process: true, false, or auto, which is true inside a cluster")
+	flag.StringVar(&f.elect, "leader-elect", "auto", "elect one active process for each layer: true, or false if there can be no other; auto is true")
+	flag.StringVar(&f.dial, "dial", "auto", "how members of stores are reached: direct, port-forward (through the API server), or auto: direct inside a cluster, port-forward outside")
 	flag.StringVar(&f.helper, "helper-image", defaultHelperImage, "image of the helper that runs in pods of some kinds")
 	flag.StringVar(&f.redis, "redis-image", defaultRedisImage, "image of Redis or Valkey where a RedisEnterpriseCluster names none, or the vendor's")
 	flag.StringVar(&f.backup, "backup-image", defaultBackupImage, "image of what saves and restores etcd")
@@ -89,10 +92,23 @@ func run(ctx context.Context, f *flags) error {
 		return fmt.Errorf("no cluster to talk to (set KUBECONFIG): %w", err)
 	}
 	cfg.UserAgent = common.Name + "/" + version
-	opts, err := options(f, served)
+	namespace, inCluster := ownNamespace()
+	opts, err := options(f, served, namespace)
 	if err != nil {
 		return err
 	}
+	if opts.DialPod, err = dialer(f.dial, inCluster, cfg); err != nil {
+		return err
+	}
+	if inCluster {
+		return serve(ctx, cfg, opts, f.layer)
+	}
+	opts.Announce = announce
+	return fromOutside(ctx, cfg, f, served, func(ctx context.Context) error { return serve(ctx, cfg, opts, f.layer) })
+}
+
+// serve runs the manager until the context ends.
+func serve(ctx context.Context, cfg *rest.Config, opts kit.Options, layer string) error {
 	mgr, err := kit.NewManager(cfg, opts)
 	if err != nil {
 		return err
@@ -100,16 +116,16 @@ func run(ctx context.Context, f *flags) error {
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
 		return fmt.Errorf("add probes: %w", err)
 	}
-	ctrl.Log.Info("Starting", "version", version, "layer", f.layer, "kinds", names(served))
+	ctrl.Log.Info("Starting", "version", version, "layer", layer, "kinds", names(opts.Kinds))
 	return mgr.Start(ctx)
 }
 
-func options(f *flags, served []kit.Kind) (kit.Options, error) {
-	namespace, inCluster := ownNamespace()
+// options are those of the manager. The namespace is that of the pod that this process runs
+// in; "" outside of a cluster, where the manager itself runs no election.
+func options(f *flags, served []kit.Kind, namespace string) (kit.Options, error) {
 	if !slices.Contains([]string{"true", "false", "auto"}, f.elect) {
 		return kit.Options{}, fmt.Errorf("--leader-elect=%s: use true, false or auto", f.elect)
 	}
-	elect := f.elect == "true" || (f.elect == "auto" && inCluster)
 	opts := kit.Options{
 		Kinds:           served,
 		Namespaces:      split(f.namespaces),
@@ -122,16 +138,15 @@ func options(f *flags, served []kit.Kind) (kit.Options, error) {
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 20 * time.Second,
 	}
-	if !elect {
-		return opts, nil
+	if f.elect != "false" && namespace != "" {
+		opts.LeaderElectionNamespace = namespace
+		opts.LeaderElectionID = lease(f.layer)
 	}
-	if !inCluster {
-		return opts, errors.New("--leader-elect=true needs a cluster to run in; leave it at auto")
-	}
-	opts.LeaderElectionNamespace = namespace
-	opts.LeaderElectionID = strings.TrimSuffix(common.Name+"-"+f.layer, "-")
 	return opts, nil
 }
+
+// lease is the name of the lease by which the processes of a layer elect the active one.
+func lease(layer string) string { return strings.TrimSuffix(common.Name+"-"+layer, "-") }
 
 // ownNamespace is the namespace of the pod that this process runs in, if it does.
 func ownNamespace() (string, bool) {

@@ -15,11 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/opcrew/opcrew/hack/localcluster/addons"
 	"github.com/opcrew/opcrew/hack/localcluster/addons/loadbalancer"
 	"github.com/opcrew/opcrew/hack/localcluster/cluster"
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 	"github.com/opcrew/opcrew/hack/localcluster/machineinit"
+	"github.com/opcrew/opcrew/hack/localcluster/opimage"
+	"github.com/opcrew/opcrew/hack/localcluster/registry"
 )
 
 func main() {
@@ -45,6 +46,6 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(cluster.Commands()...)
 	root.AddCommand(machineinit.Commands()...)
-	root.AddCommand(image.NewCommand(cluster.Load), addons.NewCommand(), loadbalancer.NewCommand())
+	root.AddCommand(image.NewCommand(cluster.Load), opimage.NewCommand(cluster.Load), loadbalancer.NewCommand(), registry.NewCommand())
 	return root
 }

@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Unfit tells why an EtcdRestore cannot begin: what it asks for makes no sense, or an object is not there that it
+// Unfit says why an EtcdRestore cannot begin: what it asks for makes no sense, or an object is not there that it
 // names. Without a reason it can; whether the backup is there and good is for the pod to find out.
 func Unfit(ctx context.Context, reader client.Reader, r *etcdv1beta2.EtcdRestore) (reason, message string, err error) {
 	place := PlaceOf(r.Spec.BackupStorageType, r.Spec.Storage)
@@ -22,7 +22,7 @@ func Unfit(ctx context.Context, reader client.Reader, r *etcdv1beta2.EtcdRestore
 	return Missing(ctx, reader, r.Namespace, place.Needs())
 }
 
-// senseless tells what is wrong with the order, whichever member is to carry it out.
+// senseless says what is wrong with the order, whichever member is to carry it out.
 func senseless(r *etcdv1beta2.EtcdRestore, place Place) string {
 	const member = "member"
 	order := backup.Order{ID: member, Target: place.Target, Restore: &backup.Restore{

@@ -3,7 +3,7 @@
 
 // Package backuppod is what the pods have in common that save, verify and restore backups of
 // etcd: where the backups are, what is mounted for that, and how a pod learns what it is to do.
-// What the pods are for is the kinds' own, and what they do is internal/backup's.
+// What the pods are for is the kinds' own, and what they do is internal/podapi/backup's.
 package backuppod
 
 import (
@@ -13,7 +13,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // Where a container has what it works with.

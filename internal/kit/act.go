@@ -25,7 +25,8 @@ import (
 // act is the only place that writes, status apart. While the object is paused it
 // counts what it would have written.
 func (l *Loop[O, F]) act(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan) Outcome {
-	done := Outcome{Paused: paused(object), held: plan.Hold || paused(object)}
+	by := pausedBy(object, plan)
+	done := Outcome{Paused: by != "", PausedBy: by, held: plan.Hold || by != ""}
 	if plan.Finalizer != "" && !l.hold(ctx, gvk, object, plan.Finalizer, &done) && !done.held {
 		return done
 	}
@@ -54,7 +55,7 @@ func (l *Loop[O, F]) conclude(ctx context.Context, gvk schema.GroupVersionKind, 
 	}
 }
 
-// step takes the plan's step, and tells whether it was taken.
+// step takes the plan's step, and reports whether it was taken.
 func (l *Loop[O, F]) step(ctx context.Context, step *Step, done *Outcome) bool {
 	if done.held && !step.Ends {
 		done.Held++
@@ -161,7 +162,7 @@ func (l *Loop[O, F]) patch(ctx context.Context, patch Patch, done *Outcome) {
 }
 
 // contest names what a patch may be contested over: the fields that it writes, so that
-// one label which somebody fights over holds up nothing else on the object.
+// one label which someone fights over holds up nothing else on the object.
 func (p Patch) contest() types.UID {
 	if p.Fields == nil {
 		return p.Object.GetUID()
@@ -188,7 +189,7 @@ func (l *Loop[O, F]) failed(done *Outcome, err error) {
 	done.fail(err)
 }
 
-// TestFailed tells whether a test operation of a JSON patch failed: the API server
+// TestFailed reports whether a test operation of a JSON patch failed: the API server
 // answers 422 for it, where 409 is meant.
 func TestFailed(err error) bool {
 	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "the server rejected our request due to an error in our request")

@@ -17,7 +17,7 @@ import (
 )
 
 // asideInterval passes before what was refused to a patch aside is asked for again. A quota that is raised, say, wakes
-// nobody.
+// no one.
 const asideInterval = time.Minute
 
 // aside makes the patches on which nothing else rests, after all else. Such a one must not slow down either what is
@@ -52,7 +52,7 @@ func (l *Loop[O, F]) aside(ctx context.Context, object O, patches []Patch, done 
 	done.failAside(own.Err)
 }
 
-// intents tells what patches are for, and of which generation of the object: with a change of either it is asked anew.
+// intents says what patches are for, and of which generation of the object: with a change of either it is asked again.
 func intents(object client.Object, patches []Patch) string {
 	words := []string{fmt.Sprint(object.GetUID(), object.GetGeneration())}
 	for _, patch := range patches {

@@ -4,6 +4,8 @@
 package kit
 
 import (
+	"cmp"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -11,7 +13,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// ReportChildren sets the condition that tells whether the children are as declared,
+// annotationPauses is how messages call a pause by annotation.
+const annotationPauses = "annotation " + common.PausedAnnotation
+
+// ReportChildren sets the condition that reports whether the children are as declared,
 // from what became of them. The first thing that is in the way is told.
 func ReportChildren(set condition.Set, kind string, done Outcome) {
 	switch {
@@ -21,7 +26,7 @@ func ReportChildren(set condition.Set, kind string, done Outcome) {
 	case done.Err != nil:
 		set.Unknown(kind, common.ReasonApplying, done.Err.Error())
 	case done.Held > 0:
-		set.False(kind, common.ReasonPaused, "Changes of children are held back by annotation "+common.PausedAnnotation)
+		set.False(kind, common.ReasonPaused, "Changes of children are held back by "+cmp.Or(done.PausedBy, annotationPauses))
 	case !done.settled():
 		reportUnsettled(set, kind, done)
 	default:
@@ -29,7 +34,7 @@ func ReportChildren(set condition.Set, kind string, done Outcome) {
 	}
 }
 
-// settled tells whether every child was looked at and brought to what is declared.
+// settled reports whether every child was looked at and brought to what is declared.
 func (o Outcome) settled() bool {
 	_, waiting := o.First(ensure.Waiting, "")
 	return !waiting && !o.retry
@@ -55,6 +60,10 @@ func reportResults(set condition.Set, kind string, done Outcome) {
 	}
 	if contested, ok := done.First(ensure.Contested); ok {
 		set.False(kind, common.ReasonContested, contested.Message)
+		return
+	}
+	if delayed, ok := done.First(ensure.Delayed); ok {
+		set.False(kind, common.ReasonApplying, delayed.Message)
 		return
 	}
 	if done.Contested != "" { // what is patched, such as a pod or a claim

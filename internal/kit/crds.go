@@ -39,8 +39,17 @@ type unserved struct {
 	why string
 }
 
+// reasons are why kinds are not served, by their names.
+func reasons(missing []unserved) map[string]string {
+	out := map[string]string{}
+	for _, kind := range missing {
+		out[kind.Name] = kind.why
+	}
+	return out
+}
+
 // sortKinds tells the kinds that can be served from those whose CRD is missing or was
-// installed by somebody else: two operators on one CRD would fight over every object.
+// installed by someone else: two operators on one CRD would fight over every object.
 func sortKinds(cfg *rest.Config, kinds []Kind) (served []Kind, missing []unserved, err error) {
 	reader, err := client.New(cfg, client.Options{})
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	eventBurst = 100
 	// and then so many a second.
 	eventRate = 5
-	// eventSources is how many namespaces and reasons are told apart before all begin anew.
+	// eventSources is how many namespaces and reasons are distinguished before all begin again.
 	eventSources = 10_000
 )
 

@@ -6,6 +6,7 @@ package kit
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -103,6 +104,14 @@ func (l *Loop[O, F]) result(key client.ObjectKey, plan Plan, done Outcome) (ctrl
 	return ctrl.Result{RequeueAfter: done.again}, nil
 }
 
-func paused(object client.Object) bool {
-	return common.IsSet(object.GetAnnotations(), common.PausedAnnotation)
+// pausedBy names what the user has paused the object with; empty: it is not paused.
+func pausedBy(object client.Object, plan Plan) string {
+	var by []string
+	if common.IsSet(object.GetAnnotations(), common.PausedAnnotation) {
+		by = append(by, annotationPauses)
+	}
+	if plan.PausedBy != "" {
+		by = append(by, plan.PausedBy)
+	}
+	return strings.Join(by, " and ")
 }

@@ -4,8 +4,10 @@
 package kit
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"net"
 	"reflect"
 	"slices"
 	"time"
@@ -49,6 +51,10 @@ type Options struct {
 	HelperImage, BackupImage string
 	// RedisImage is that of Redis or Valkey for clusters that name none.
 	RedisImage string
+	// DialPod connects to pods; nil: over the network of the process.
+	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
+	// Announce, if any, is given the kinds that are served, and why others are not, by name.
+	Announce func(served []Kind, unserved map[string]string)
 	// Clock is the time that decisions rest on.
 	Clock clock.WithTicker
 	// ShutdownTimeout is how long running reconciles may take at the end.
@@ -56,7 +62,7 @@ type Options struct {
 }
 
 // NewManager returns a manager that serves the kinds. A kind whose CRD is missing or
-// belongs to somebody else is left out, and the manager ends once that has changed.
+// belongs to someone else is left out, and the manager ends once that has changed.
 func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	scheme, err := newScheme(opts.Kinds)
 	if err != nil {
@@ -79,6 +85,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	tools.Installed, tools.HelperImage, tools.BackupImage, tools.RedisImage = installed, opts.HelperImage, opts.BackupImage, opts.RedisImage
+	tools.DialPod = opts.DialPod
 	tools.references.namespaces = opts.Namespaces
 	for _, kind := range served {
 		if err := kind.Setup(mgr, tools); err != nil {
@@ -87,6 +94,9 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	}
 	if err := reportServed(opts.Registry, served, missing); err != nil {
 		return nil, err
+	}
+	if opts.Announce != nil {
+		opts.Announce(served, reasons(missing))
 	}
 	if err := mgr.Add(&optionalWatch{cfg: cfg, missing: lacking(installed), clock: opts.Clock}); err != nil {
 		return nil, err
@@ -203,7 +213,7 @@ func Ours() cache.ByObject {
 	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{common.ManagedByLabel: common.Name})}
 }
 
-// TrimPod is a cache transform that keeps of a Pod what tells where it runs, for how long it may, what its
+// TrimPod is a cache transform that keeps of a Pod what says where it runs, for how long it may, what its
 // containers were declared to run and to have, and why it is not ready.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
@@ -219,7 +229,7 @@ func TrimPod(object any) (any, error) {
 	return pod, nil
 }
 
-// TrimReplicaSet is a cache transform that keeps of a ReplicaSet what tells which revision
+// TrimReplicaSet is a cache transform that keeps of a ReplicaSet what says which revision
 // it is, with which images, ports and volumes, and how its pods fare. A Deployment has up to ten.
 func TrimReplicaSet(object any) (any, error) {
 	set, ok := object.(*appsv1.ReplicaSet)
@@ -236,7 +246,7 @@ func TrimReplicaSet(object any) (any, error) {
 	return set, nil
 }
 
-// TrimNode is a cache transform that drops what is large in a Node and nobody reads:
+// TrimNode is a cache transform that drops what is large in a Node and no one reads:
 // the list of images, the volumes, and who else wrote which field.
 func TrimNode(object any) (any, error) {
 	node, ok := object.(*corev1.Node)

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// optionals tells which of the optional types of some kinds are installed.
+// optionals says which of the optional types of some kinds are installed.
 func optionals(cfg *rest.Config, kinds []Kind) (map[string]bool, error) {
 	reader, err := client.New(cfg, client.Options{})
 	if err != nil {
@@ -39,7 +39,7 @@ func optionals(cfg *rest.Config, kinds []Kind) (map[string]bool, error) {
 	return installed, nil
 }
 
-// serves tells whether the cluster has a type in the very version that a kind uses: that
+// serves reports whether the cluster has a type in the very version that a kind uses: that
 // of an old installation can be another, and its informer would never begin.
 func serves(c client.Client, object client.Object) bool {
 	gvk, err := c.GroupVersionKindFor(object)

@@ -61,7 +61,7 @@ type Echoer[O client.Object] interface {
 // Recorder is a Reporter whose status holds a record that next steps rest on. It is written at
 // once, however lately the status was, and what comes next need not wait for it.
 type Recorder[O client.Object] interface {
-	// Records tells whether there is such a record in what the status is now, new against
+	// Records reports whether there is such a record in what the status is now, new against
 	// what it was.
 	Records(before, now O) bool
 }
@@ -70,6 +70,9 @@ type Recorder[O client.Object] interface {
 type Plan struct {
 	// Hold carries out nothing and counts what would change, as a pause does.
 	Hold bool
+	// PausedBy names the field of the spec by which the user has paused the object, such as spec.paused; empty: none.
+	// It has the effect of PausedAnnotation, and is reported as that is.
+	PausedBy string
 	// Finalizer is held on the object before anything else is done.
 	Finalizer string
 	// Release removes a finalizer: all that it stood for is done.
@@ -78,7 +81,7 @@ type Plan struct {
 	Children []ensure.Child
 	// Prune lists the kinds, as empty lists, whose undeclared children shall go.
 	Prune []client.ObjectList
-	// Stays, if any, tells which of those stay although they are not declared.
+	// Stays, if any, says which of those stay although they are not declared.
 	Stays func(client.Object) bool
 	// Patches change objects of others, in the few fields that are ours.
 	Patches []Patch
@@ -95,14 +98,14 @@ type Plan struct {
 	Again time.Duration
 }
 
-// Patch changes an object that belongs to somebody else. Its operations carry tests
+// Patch changes an object that belongs to someone else. Its operations carry tests
 // of what they were decided on, so that a change in between makes it fail.
 type Patch struct {
 	Object client.Object
 	Type   types.PatchType
 	Data   []byte
 	// Intent is a hash of what the patch is for. Patches of one intent that come back
-	// again and again are a contest with somebody else.
+	// again and again are a contest with someone else.
 	Intent string
 	// Fields are the paths that the patch writes, to name who else writes them.
 	Fields *fieldpath.Set
@@ -113,15 +116,15 @@ type Step struct {
 	Name string
 	// Do takes it. With ErrNotNow it was not taken, and is tried again soon without a word.
 	Do func(ctx context.Context) error
-	// Ends tells that it only ends what the operator does on its own, such as a move in the background: a pause does not
+	// Ends reports that it only ends what the operator does on its own, such as a move in the background: a pause does not
 	// hold it back.
 	Ends bool
 }
 
-// ErrNotNow tells of a step that was not taken because something else has to come first.
+// ErrNotNow reports a step that was not taken because something else has to come first.
 var ErrNotNow = errors.New("not now")
 
-// Event is told to users on a transition.
+// Event is asked to users on a transition.
 type Event struct {
 	Related client.Object // may be nil
 	Warning bool
@@ -132,11 +135,12 @@ type Event struct {
 
 // Outcome is what became of a plan.
 type Outcome struct {
-	// Paused: nothing was changed, because the user said so.
-	Paused bool
+	// Paused: nothing was changed, because the user said so. PausedBy names how: an annotation, a field, or both.
+	Paused   bool
+	PausedBy string
 	// Held is how many changes were held back.
 	Held int
-	// Results tells what became of each child.
+	// Results says what became of each child.
 	Results []ensure.Result
 	// Contested is the wait and the words of a contest over a patched object.
 	Contested string
@@ -165,10 +169,14 @@ func (o Outcome) First(actions ...ensure.Action) (ensure.Result, bool) {
 	return ensure.Result{}, false
 }
 
-func (o *Outcome) lookAgain(wait time.Duration) {
-	if wait > 0 && (o.again == 0 || wait < o.again) {
-		o.again = wait
+func (o *Outcome) lookAgain(wait time.Duration) { o.again = Sooner(o.again, wait) }
+
+// Sooner is the shorter of two waits, of which 0 is never.
+func Sooner(a, b time.Duration) time.Duration {
+	if a > 0 && (b <= 0 || a < b) {
+		return a
 	}
+	return max(b, 0)
 }
 
 // fail notes a failure. The first one counts, but for one that held up nothing.

@@ -26,7 +26,7 @@ type references struct {
 	namespaces []string
 
 	mu    sync.Mutex
-	cache cache.Cache // nil: nobody asked for it yet
+	cache cache.Cache // nil: no one asked for it yet
 }
 
 // WatchedSecrets is a source of the events of users' Secrets that carry common.WatchLabel.

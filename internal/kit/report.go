@@ -35,6 +35,7 @@ func (l *Loop[O, F]) report(ctx context.Context, gvk schema.GroupVersionKind, ob
 	reporter.Report(object, facts, done, now)
 	l.reportDeletion(object, now)
 	l.reportPause(object, done, now)
+	l.reportIgnored(object, facts, now)
 	return l.writeStatus(ctx, gvk, before, object, plan, done)
 }
 
@@ -51,7 +52,7 @@ func (l *Loop[O, F]) reportUnread(ctx context.Context, gvk schema.GroupVersionKi
 }
 
 // reportDeletion keeps an object that others hold from claiming to be as wanted while it is
-// being deleted. One that the kind holds itself tells of its deletion in its own terms.
+// being deleted. One that the kind holds itself reports its deletion in its own terms.
 func (l *Loop[O, F]) reportDeletion(object O, now time.Time) {
 	set, ok := conditions(object, now)
 	held := object.GetFinalizers()
@@ -74,7 +75,8 @@ func (l *Loop[O, F]) reportPause(object O, done Outcome, now time.Time) {
 		set.Remove(common.ConditionPaused)
 		return
 	}
-	message := fmt.Sprintf("Annotation %s: %d changes are held back", common.PausedAnnotation, done.Held)
+	by := strings.Replace(done.PausedBy, "annotation", "Annotation", 1)
+	message := fmt.Sprintf("%s: %d changes are held back", by, done.Held)
 	set.True(common.ConditionPaused, common.ReasonPaused, message)
 	if done.Held > 0 {
 		set.False("Ready", common.ReasonPaused, message)
@@ -136,7 +138,7 @@ func (l *Loop[O, F]) isRecord(before, now O) bool {
 	return ok && recorder.Records(before, now)
 }
 
-// saysOtherwise tells whether Ready has another status or reason now. Words alone may be
+// saysOtherwise reports whether Ready has another status or reason now. Words alone may be
 // different each time (the id of a request), and do not hurry.
 func saysOtherwise(before, after client.Object) bool {
 	old, ok := before.(Conditioned)
@@ -148,7 +150,7 @@ func saysOtherwise(before, after client.Object) bool {
 	return now != nil && (was == nil || was.Status != now.Status || was.Reason != now.Reason || was.ObservedGeneration != now.ObservedGeneration)
 }
 
-// isPending tells whether no status has said anything of Ready yet.
+// isPending reports whether no status has said anything of Ready yet.
 func isPending(object client.Object) bool {
 	c, ok := object.(Conditioned)
 	if !ok {
@@ -172,7 +174,7 @@ func (l *Loop[O, F]) statusWait(before, after client.Object, done Outcome) time.
 	return l.status.wait(key, now, statusInterval)
 }
 
-// isProgress tells whether both say that Ready is on its way, of the same generation.
+// isProgress reports whether both say that Ready is on its way, of the same generation.
 func isProgress(before, after client.Object) bool {
 	old, ok := before.(Conditioned)
 	if !ok {
@@ -201,7 +203,7 @@ func keepTimes(before, after client.Object) {
 	}
 }
 
-// released tells whether the object is gone with its last finalizer: there is nothing
+// released reports whether the object is gone with its last finalizer: there is nothing
 // left to write a status to.
 func released(object client.Object) bool {
 	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0

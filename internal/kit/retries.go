@@ -24,7 +24,7 @@ type retries struct {
 	count map[client.ObjectKey]int
 }
 
-// wait notes a conflict and tells when to try again.
+// wait notes a conflict and says when to try again.
 func (r *retries) wait(key client.ObjectKey) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 // nodes join writes twice a second and not 500 times.
 const statusInterval = 500 * time.Millisecond
 
-// progressInterval passes where a status only tells how far the operator has come with
+// progressInterval passes where a status only says how far the operator has come with
 // what it told before: an object costs one write when it is taken up and one when it is
 // Ready, and not one for every pod between.
 const progressInterval = 3 * time.Second
@@ -47,7 +47,7 @@ type told struct {
 	hold time.Duration
 }
 
-// wait tells how long an object's status must wait, given the interval between two writes.
+// wait says how long an object's status must wait, given the interval between two writes.
 func (g *statusGate) wait(key client.ObjectKey, now time.Time, interval time.Duration) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +62,7 @@ func (o told) wait(now time.Time, interval time.Duration) time.Duration {
 	return min(interval, max(0, interval-now.Sub(o.last)))
 }
 
-// waitProgress is wait for a status that tells of progress only. That of an object that is
+// waitProgress is wait for a status that reports progress only. That of an object that is
 // being made waits for more of it, and longer where nothing was to tell for long: most
 // objects are Ready soon after their first claim or pod is, and tell of both at once.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {

@@ -4,7 +4,9 @@
 package kit
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -44,9 +46,12 @@ type Kind struct {
 	CRDs []string
 	// Optional are types of others that it uses where they are installed.
 	Optional []Optional
+	// Outside says what is different or not possible while the process runs outside of the
+	// cluster; "" where nothing is.
+	Outside string
 	// AddToScheme registers the types that it reads and writes.
 	AddToScheme func(*runtime.Scheme) error
-	// Cache tells what of each type is cached.
+	// Cache says what of each type is cached.
 	Cache func() map[client.Object]cache.ByObject
 	// Setup adds its reconcilers to the manager.
 	Setup func(mgr ctrl.Manager, tools *Tools) error
@@ -80,7 +85,10 @@ type Tools struct {
 	HelperImage, BackupImage string
 	// RedisImage is that of Redis or Valkey for clusters that name none.
 	RedisImage string
-	// Installed tells which CRDs of optional types there are.
+	// DialPod connects to a pod, by a name of the cluster's DNS or an address; nil: over the
+	// network of the process.
+	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
+	// Installed says which CRDs of optional types there are.
 	Installed map[string]bool
 
 	references references
@@ -106,10 +114,10 @@ func NewTools(mgr ctrl.Manager, registry metrics.RegistererGatherer, clock clock
 // Writes is the memory of our own writes that the cache has not seen yet.
 func (t *Tools) Writes() *ensure.Writes { return t.Children.Writes }
 
-// Limited tells whether the process serves some namespaces only, and so may not see all objects.
+// Limited reports whether the process serves some namespaces only, and so may not see all objects.
 func (t *Tools) Limited() bool { return len(t.references.namespaces) > 0 }
 
-// Serves tells whether the process serves a namespace.
+// Serves reports whether the process serves a namespace.
 func (t *Tools) Serves(namespace string) bool {
 	return !t.Limited() || slices.Contains(t.references.namespaces, namespace)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Updates passes every event of an object but updates that do not matter, which matters tells. An object that was
-// deleted and made anew while a watch was broken comes as an update too (client-go, DeltaFIFO.Replace): it is
+// deleted and recreated while a watch was broken comes as an update too (client-go, DeltaFIFO.Replace): it is
 // another one, and always passes.
 func Updates(matters func(event.UpdateEvent) bool) predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {

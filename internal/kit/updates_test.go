@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// Found by the fault harness: a restore that was made anew while its watch was broken had the generation of the one
-// before, and nobody was woken.
+// Found by the fault harness: a restore that was recreated while its watch was broken had the generation of the one
+// before, and no one was woken.
 func TestAnObjectThatWasMadeAnewUnseenIsAnUpdateThatMatters(t *testing.T) {
 	object := func(uid types.UID, generation int64) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db", UID: uid, Generation: generation}}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package schedule reads the schedules of kinds that do something again and again, in cron's
-// format, and tells which of their times is due. What is done then is the kinds' own.
+// format, and says which of their times is due. What is done then is the kinds' own.
 package schedule
 
 import (
@@ -29,15 +29,24 @@ func Parse(text, zone string) (Schedule, error) {
 	if strings.Contains(text, "TZ") {
 		return Schedule{}, fmt.Errorf("schedule %q: write the time zone into timeZone", text)
 	}
-	location, err := time.LoadLocation(cmp.Or(zone, "UTC"))
-	if err != nil || zone == "Local" {
-		return Schedule{}, fmt.Errorf("timeZone %q is not known; write one such as Europe/Berlin", zone)
+	location, err := Zone(zone)
+	if err != nil {
+		return Schedule{}, err
 	}
 	times, err := cron.ParseStandard(text)
 	if err != nil {
 		return Schedule{}, fmt.Errorf("schedule %q: %w; write five fields such as \"0 3 * * *\"", text, err)
 	}
 	return Schedule{times, location}, nil
+}
+
+// Zone reads a time zone by itself, as Parse does.
+func Zone(name string) (*time.Location, error) {
+	location, err := time.LoadLocation(cmp.Or(name, "UTC"))
+	if err != nil || name == "Local" {
+		return nil, fmt.Errorf("timeZone %q is not known; write one such as Europe/Berlin", name)
+	}
+	return location, nil
 }
 
 // Next is the first time after another; zero if none ever comes.

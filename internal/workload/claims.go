@@ -20,7 +20,7 @@ import (
 // The claims of a StatefulSet's pods are made by its controller, so that they are no children: what they are to
 // have is put on by patches.
 
-// HasVolume tells whether a claim has its volume: the API server lets no other one grow.
+// HasVolume reports whether a claim has its volume: the API server lets no other one grow.
 func HasVolume(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimBound
 }
@@ -57,7 +57,7 @@ func ResizeRefused(claim *corev1.PersistentVolumeClaim) (words string, final boo
 	return words, false
 }
 
-// Resizing tells how far a volume is from what it is to have, in the words of whoever makes it larger; "" where it
+// Resizing says how far a volume is from what it is to have, in the words of anyone who makes it larger; "" where it
 // has that.
 func Resizing(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) string {
 	has, why := Capacity(claim), ""

@@ -18,7 +18,7 @@ import (
 // ClassInterval is for how long an answer about a StorageClass counts: they are not watched.
 const ClassInterval = time.Minute
 
-// Classes knows of StorageClasses whether they let volumes grow. Nobody but the API server needs to know else, so
+// Classes knows of StorageClasses whether they let volumes grow. No one but the API server needs to know else, so
 // they are in no cache: it is asked, and the answer is remembered.
 type Classes struct {
 	Live  client.Reader

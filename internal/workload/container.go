@@ -38,7 +38,7 @@ func Container(name, image string, ports []common.Port) *corev1ac.ContainerApply
 }
 
 // modest is a container that may do what ordinary images do at their start: servers such
-// as nginx begin as root, take a low port, and become somebody else.
+// as nginx begin as root, take a low port, and become someone else.
 func modest() *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
@@ -83,7 +83,7 @@ func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceLi
 	return out
 }
 
-// InvalidImage tells what is wrong with an image reference, or is empty. The API server
+// InvalidImage says what is wrong with an image reference, or is empty. The API server
 // takes any text, and a kubelet would say so pod by pod.
 func InvalidImage(image string) string {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {

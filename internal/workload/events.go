@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -21,9 +22,10 @@ const failedCreate = "FailedCreate"
 // of its registry). It tries again at once, so that nothing is explained by it.
 const conflict = "the object has been modified; please apply your changes to the latest version and try again"
 
-// LastEvent gives the words of the last event of an object that has a reason, or nothing.
+// LastEvent gives the words of the last event of an object that has a reason and was seen after a time (the zero time:
+// ever), or nothing. Both are known in seconds, so that one of the same second may be older and is left out.
 // Events are read live, so call it only while something is missing that they may explain.
-func LastEvent(ctx context.Context, live client.Reader, owner client.Object, reason string) (string, error) {
+func LastEvent(ctx context.Context, live client.Reader, owner client.Object, reason string, after time.Time) (string, error) {
 	events := &corev1.EventList{}
 	selector := fields.Set{"involvedObject.uid": string(owner.GetUID()), "reason": reason}.AsSelector()
 	if err := live.List(ctx, events, client.InNamespace(owner.GetNamespace()), client.MatchingFieldsSelector{Selector: selector}); err != nil {
@@ -32,7 +34,10 @@ func LastEvent(ctx context.Context, live client.Reader, owner client.Object, rea
 	var last *corev1.Event
 	for i := range events.Items {
 		e := &events.Items[i]
-		if !strings.HasSuffix(e.Message, conflict) && (last == nil || last.LastTimestamp.Before(&e.LastTimestamp)) {
+		if !after.IsZero() && !e.LastTimestamp.After(after) || strings.HasSuffix(e.Message, conflict) {
+			continue
+		}
+		if last == nil || last.LastTimestamp.Before(&e.LastTimestamp) {
 			last = e
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -60,7 +61,7 @@ func TestTheLastRefusalOfAPodIsTold(t *testing.T) {
 		"not another object's": {[]client.Object{event("predecessor", "FailedCreate", "exceeded quota", 5), elsewhere}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := LastEvent(t.Context(), reader(test.events...), owner(), failedCreate)
+			got, err := LastEvent(t.Context(), reader(test.events...), owner(), failedCreate, time.Time{})
 			if err != nil || got != test.want {
 				t.Errorf("expected %q, got %q (%v)", test.want, got, err)
 			}
@@ -74,7 +75,7 @@ func TestEventsThatCannotBeReadAreAnError(t *testing.T) {
 			return errors.New("timeout")
 		},
 	}).Build()
-	if _, err := LastEvent(t.Context(), broken, owner(), failedCreate); err == nil || !strings.Contains(err.Error(), "events of web: timeout") {
+	if _, err := LastEvent(t.Context(), broken, owner(), failedCreate, time.Time{}); err == nil || !strings.Contains(err.Error(), "events of web: timeout") {
 		t.Errorf("expected the error with the name of the object, got %v", err)
 	}
 }

@@ -7,7 +7,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,12 +28,12 @@ import (
 // that has none.
 type Members struct {
 	Set *appsv1.StatefulSet
-	// Pods are its pods by name, and those that nobody has while it is made anew.
+	// Pods are its pods by name, and those that no one has while it is recreated.
 	Pods map[string]*corev1.Pod
 	// Former are pods of an earlier StatefulSet by name: for as long as one is there, no other
 	// can have its name.
 	Former map[string]*corev1.Pod
-	// Refusal is that of a missing pod, for whoever looks for one to fill in.
+	// Refusal is that of a missing pod, for anyone who looks for one to fill in.
 	Refusal Refusal
 	// Behind: the StatefulSet that was read is older than our own last write of it.
 	Behind bool
@@ -43,7 +47,7 @@ func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Obje
 	case client.IgnoreNotFound(err) != nil:
 		return m, fmt.Errorf("read StatefulSet: %w", err)
 	case err == nil && metav1.IsControlledBy(set, owner):
-		m.Set = set // else somebody else's, or that of an earlier object of this name
+		m.Set = set // else someone else's, or that of an earlier object of this name
 	}
 	pods := &corev1.PodList{}
 	if err := reader.List(ctx, pods, client.InNamespace(id.Namespace), client.MatchingLabels(id.Selector)); err != nil {
@@ -61,8 +65,8 @@ func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Obje
 	return m, nil
 }
 
-// has tells whether a pod is one of these: one that the StatefulSet controls, or that it,
-// or the one before it, has made and that nobody controls at the moment. Pods of a
+// has reports whether a pod is one of these: one that the StatefulSet controls, or that it,
+// or the one before it, has made and that no one controls at the moment. Pods of a
 // predecessor have the same names for as long as they are not collected.
 func (m Members) has(pod *corev1.Pod) bool {
 	controller := metav1.GetControllerOf(pod)
@@ -105,17 +109,60 @@ func (m Members) Ready(names []string) int32 {
 	return n
 }
 
-// Missing tells whether there are fewer pods than there are to be.
+// Missing reports whether there are fewer pods than there are to be.
 func (m Members) Missing() bool { return m.Set != nil && int32(len(m.Pods)) < m.Replicas() }
 
-// Rolling tells whether the StatefulSet has not carried out its last change yet. Its
-// revisions do not tell: taking a change back makes them the same at once.
-func (m Members) Rolling() bool {
+// Rolling reports whether the StatefulSet has not carried out its last change yet. Its
+// revisions do not tell: taking a change back makes them the same at once. A pod that is stuck on its way
+// out counts as one of its replicas and never as updated (Kubernetes: stateful_set_control.go).
+func (m Members) Rolling(now time.Time) bool {
 	status := m.Set.Status
-	return status.ObservedGeneration < m.Set.Generation || status.UpdatedReplicas < status.Replicas
+	return status.ObservedGeneration < m.Set.Generation || status.UpdatedReplicas < status.Replicas-m.stuck(now)
 }
 
-// Report sets a condition that tells whether all pods run what is wanted and are ready.
+// Going reports whether there are more pods than there are to be, and not because some are stuck.
+func (m Members) Going(now time.Time) bool { return int32(len(m.Pods))-m.stuck(now) > m.Replicas() }
+
+func (m Members) stuck(now time.Time) int32 { return int32(len(StuckOf(surplus(m.Set, m.Pods), now))) }
+
+// Leftovers are the pods that are stuck and whose names no pod is to have.
+func (m Members) Leftovers(now time.Time) Leftovers { return StuckOf(m.surplus(), now) }
+
+// StuckIn is how long it takes until another pod counts as one of the leftovers; 0: none is about to.
+func (m Members) StuckIn(now time.Time) time.Duration { return StuckIn(m.surplus(), now) }
+
+func (m Members) surplus() []*corev1.Pod {
+	return append(surplus(m.Set, m.Pods), surplus(m.Set, m.Former)...)
+}
+
+// Within are the pods that there are to be, in the order of their names.
+func (m Members) Within() []*corev1.Pod {
+	extra := surplus(m.Set, m.Pods)
+	var out []*corev1.Pod
+	for _, name := range slices.Sorted(maps.Keys(m.Pods)) {
+		if !slices.Contains(extra, m.Pods[name]) {
+			out = append(out, m.Pods[name])
+		}
+	}
+	return out
+}
+
+// surplus are the pods whose ordinals are above those that a StatefulSet is to have.
+func surplus(set *appsv1.StatefulSet, pods map[string]*corev1.Pod) []*corev1.Pod {
+	if set == nil || set.Spec.Replicas == nil {
+		return nil
+	}
+	var out []*corev1.Pod
+	for name, pod := range pods {
+		ordinal, err := strconv.Atoi(strings.TrimPrefix(name, set.Name+"-"))
+		if err == nil && ordinal >= int(*set.Spec.Replicas) {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
+// Report sets a condition that reports whether all pods run what is wanted and are ready.
 // noun is what users call them, such as clients; wanted is how many the spec asks for.
 func (m Members) Report(set condition.Set, kind, noun string, names []string, done kit.Outcome) {
 	n, wanted := m.Replicas(), int32(len(names))
@@ -125,14 +172,14 @@ func (m Members) Report(set condition.Set, kind, noun string, names []string, do
 		m.reportNone(set, kind, noun, names)
 	case n != wanted:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s goes from %d to %d", noun, n, wanted))
+	case m.Behind || Changing(done, "StatefulSet"): // a refusal would be of the spec before
+		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case m.Refusal.Words != "":
 		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%d of %d %s cannot be made: %s", int(n)-len(m.Pods), n, noun, m.Refusal.Words))
-	case m.Behind || Changing(done, "StatefulSet"):
-		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case ready < n:
 		why, reason := m.FirstCause(names)
 		set.False(kind, reason, fmt.Sprintf("%d of %d %s are ready; %s", ready, n, noun, why))
-	case m.Rolling():
+	case m.Rolling(set.Now):
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d %s are changed", m.Set.Status.UpdatedReplicas, n, noun))
 	default:
 		set.True(kind, common.ReasonAllPodsReady, fmt.Sprintf("%d of %d %s are ready", ready, n, noun))
@@ -154,7 +201,7 @@ func (m Members) FirstCause(names []string) (cause, reason string) {
 	return cause, common.ReasonUpdating
 }
 
-// why tells what keeps the pod of a name from being ready.
+// why says what keeps the pod of a name from being ready.
 func (m Members) why(name string) (why string, stuck bool) {
 	if pod := m.Pods[name]; pod != nil {
 		return WhyNotReady(pod)
@@ -166,7 +213,7 @@ func (m Members) why(name string) (why string, stuck bool) {
 	return "its pod is being made", false
 }
 
-// reportNone tells why there is no StatefulSet; pods of an earlier one can be what is waited for.
+// reportNone says why there is no StatefulSet; pods of an earlier one can be what is waited for.
 func (m Members) reportNone(set condition.Set, kind, noun string, names []string) {
 	if cause, reason := m.FirstCause(names); reason == common.ReasonPodsNotReady {
 		set.False(kind, reason, "The "+noun+" are being made; "+cause)

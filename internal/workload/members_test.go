@@ -37,7 +37,7 @@ func observeMembers(t *testing.T, objects ...client.Object) Members {
 	return m
 }
 
-// orphan is a pod that a StatefulSet has made and nobody controls.
+// orphan is a pod that a StatefulSet has made and no one controls.
 func orphan(name string, options ...podOption) *corev1.Pod {
 	pod := podOf(web.Name, name, options...)
 	pod.OwnerReferences = nil
@@ -91,6 +91,7 @@ func TestAMembersConditionTellsWhatStandsInTheWay(t *testing.T) {
 		"one is being made":    {append(ready("web-0"), newStatefulSet(2)), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are ready; web-1: its pod is being made"},
 		"one starts":           {append(ready("web-0"), newStatefulSet(2), podOf(web.Name, "web-1")), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are ready; web-1: it is starting"},
 		"a quota refuses one":  {append(ready("web-0"), newStatefulSet(2)), func(m *Members) { m.Refusal.Words = "exceeded quota: q" }, kit.Outcome{}, "False PodsMissing: 1 of 2 clients cannot be made: exceeded quota: q"},
+		"and the spec changed": {append(ready("web-0"), newStatefulSet(2)), func(m *Members) { m.Refusal.Words = "exceeded quota: q" }, outcome("StatefulSet", ensure.Applied), "False Updating: The StatefulSet is being changed"},
 		"a change goes on":     {append(ready("web-0", "web-1"), rolling), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are changed"},
 		"the cache is behind":  {append(ready("web-0", "web-1"), newStatefulSet(2)), func(m *Members) { m.Behind = true }, kit.Outcome{}, "False Updating: The StatefulSet is being changed"},
 		"it is made anew":      {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, outcome("StatefulSet", ensure.Replaced), "False Updating: The StatefulSet is being changed"},

@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// NodePorts tells which wanted ports of the nodes belong to other Services, in words.
+// NodePorts says which wanted ports of the nodes belong to other Services, in words.
 type NodePorts struct{ Holders string }
 
-// ObserveNodePorts looks for whoever has the nodePorts that an application wants. It reads
+// ObserveNodePorts looks for anyone who has the nodePorts that an application wants. It reads
 // all Services of the cluster, so call it only when one was refused.
 func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, ports []common.Port) (NodePorts, error) {
 	services := &corev1.ServiceList{}

@@ -20,12 +20,12 @@ import (
 // lastWords is how much is told, in bytes, of what a container said at its end.
 const lastWords = 300
 
-// Ready tells whether a pod is ready and not going away.
+// Ready reports whether a pod is ready and not going away.
 func Ready(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue
 }
 
-// Turned is when a pod became ready, or ceased to be, in seconds; zero if nobody said.
+// Turned is when a pod became ready, or ceased to be, in seconds; zero if no one said.
 func Turned(pod *corev1.Pod) time.Time {
 	return podCondition(pod, corev1.PodReady).LastTransitionTime.Time
 }
@@ -64,7 +64,7 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	return probed(pod), false
 }
 
-// probed tells of a pod whose containers run: only their probes are missing then.
+// probed reports a pod whose containers run: only their probes are missing then.
 func probed(pod *corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.State.Running != nil && !status.Ready {
@@ -74,8 +74,8 @@ func probed(pod *corev1.Pod) string {
 	return "it is starting"
 }
 
-// lost tells whether the control plane took Ready from a pod whose containers the kubelet
-// calls ready: nobody else does.
+// lost reports whether the control plane took Ready from a pod whose containers the kubelet
+// calls ready: no one else does.
 func lost(pod *corev1.Pod) bool {
 	return podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse &&
 		podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue
@@ -93,7 +93,7 @@ func whyContainer(status corev1.ContainerStatus) string {
 	return fmt.Sprintf("container %s: %s: %s", status.Name, waiting.Reason, waiting.Message)
 }
 
-// times tells how often; a container that was made anew since is not counted yet.
+// times says how often; a container that was recreated since is not counted yet.
 func times(n int32) string {
 	switch n {
 	case 0:

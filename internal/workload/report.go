@@ -36,7 +36,7 @@ func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit
 		set.False(kind, common.ReasonUpdating, "The Deployment is being changed")
 	case r.refused() != "":
 		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%s; a pod is refused: %s", r.progress(), r.refused()))
-	case !r.Complete() || n == 0 && len(r.Pods) > 0:
+	case !r.Complete() || n == 0 && len(r.Pods) > len(r.stuck(set.Now)):
 		why, reason := r.firstCause()
 		set.False(kind, reason, r.progress()+why)
 	case n == 0:
@@ -53,12 +53,35 @@ func (r Rollout) progress() string {
 		return "The last pods are going"
 	}
 	if s.Replicas > s.UpdatedReplicas {
-		return fmt.Sprintf("%d of %d pods are changed, %d pods serve", s.UpdatedReplicas, r.Replicas(), r.Ready())
+		serve := r.serving()
+		return fmt.Sprintf("%d of %d new pods serve, %s", serve, r.Replicas(), oldPods(r.Ready()-serve))
 	}
 	if more := r.staying() - r.Replicas(); more > 0 && s.AvailableReplicas == r.Replicas() {
 		return fmt.Sprintf("%d of %d pods are ready, and %d more shall go", s.AvailableReplicas, r.Replicas(), more)
 	}
 	return fmt.Sprintf("%d of %d pods are ready", min(s.AvailableReplicas, r.Ready()), r.Replicas())
+}
+
+// oldPods says how many pods of earlier templates serve.
+func oldPods(n int32) string {
+	switch n {
+	case 0:
+		return "no old pod serves"
+	case 1:
+		return "1 old pod still serves"
+	}
+	return fmt.Sprintf("%d old pods still serve", n)
+}
+
+// serving is how many pods of the newest template serve.
+func (r Rollout) serving() int32 {
+	var n int32
+	for i := range r.Pods {
+		if r.newest(&r.Pods[i]) && Ready(&r.Pods[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 func (r Rollout) reportAvailable(set condition.Set) {
@@ -73,7 +96,7 @@ func (r Rollout) reportAvailable(set condition.Set) {
 	}
 }
 
-// Changing tells whether the facts are older than the last change of a workload: what
+// Changing reports whether the facts are older than the last change of a workload: what
 // they say of its pods is not about what the spec says now.
 func Changing(done kit.Outcome, kind string) bool {
 	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
@@ -112,7 +135,7 @@ func (r Rollout) firstCause() (cause, reason string) {
 	return cause, common.ReasonUpdating
 }
 
-// late tells whether the Deployment's controller has waited long for a pod, ten minutes by
+// late reports whether the Deployment's controller has waited long for a pod, ten minutes by
 // default: then even one that is merely starting may need a hand.
 func (r Rollout) late() bool {
 	return slices.ContainsFunc(r.Deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {

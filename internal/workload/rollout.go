@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,7 @@ type Rollout struct {
 	Former []corev1.Pod
 	// Behind: the Deployment that was read is older than our own last write of it. By the
 	// time that the children are looked at, the cache may have caught up, so that nothing
-	// tells of the change any more but this.
+	// reports the change any more but this.
 	Behind bool
 }
 
@@ -125,14 +126,14 @@ func (r Rollout) Ready() int32 {
 // Running is how many pods there are that are not on their way out.
 func (r Rollout) Running() int32 { return r.staying() }
 
-// Observed tells whether the Deployment's controller has seen its last change.
+// Observed reports whether the Deployment's controller has seen its last change.
 func (r Rollout) Observed() bool {
 	return r.Deployment != nil && !r.Behind && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation
 }
 
-// Complete tells whether all pods run the last template and are ready, and no other is
+// Complete reports whether all pods run the last template and are ready, and no other is
 // left. The ReplicaSets and the pods are asked too: what the Deployment counts comes over
-// them, and can be of before a change that was taken back, or newer than the pods that were read.
+// them, and can be from before a change that was taken back, or newer than the pods that were read.
 func (r Rollout) Complete() bool {
 	if !r.Observed() || slices.ContainsFunc(r.Sets, unobserved) {
 		return false
@@ -141,7 +142,31 @@ func (r Rollout) Complete() bool {
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n && r.Ready() == n
 }
 
-// unobserved tells whether a ReplicaSet's controller has not seen its last change.
+// Leftovers are the pods that are stuck on their way out when all others are as wanted; before that, others may wait
+// for what those have, such as a volume.
+func (r Rollout) Leftovers(now time.Time) Leftovers {
+	if !r.Complete() {
+		return nil
+	}
+	return append(r.stuck(now), StuckOf(pointers(r.Former), now)...)
+}
+
+// StuckIn is how long it takes until another pod counts as stuck; 0: none is about to.
+func (r Rollout) StuckIn(now time.Time) time.Duration {
+	return StuckIn(append(pointers(r.Pods), pointers(r.Former)...), now)
+}
+
+func (r Rollout) stuck(now time.Time) Leftovers { return StuckOf(pointers(r.Pods), now) }
+
+func pointers(pods []corev1.Pod) []*corev1.Pod {
+	out := make([]*corev1.Pod, 0, len(pods))
+	for i := range pods {
+		out = append(out, &pods[i])
+	}
+	return out
+}
+
+// unobserved reports whether a ReplicaSet's controller has not seen its last change.
 func unobserved(set appsv1.ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }
 
 // staying is how many pods there are that have not ended and are not on their way out.

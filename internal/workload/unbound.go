@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// provisioningFailed is the reason of events of a claim that has no volume: its class does not exist, or whoever
+// provisioningFailed is the reason of events of a claim that has no volume: its class does not exist, or anyone who
 // makes volumes cannot.
 const provisioningFailed = "ProvisioningFailed"
 
@@ -25,14 +25,14 @@ func NewUnbound(live client.Reader, clock clock.PassiveClock) *Unbound {
 	return &Unbound{Refusals{Live: live, Clock: clock, Reason: provisioningFailed}}
 }
 
-// Lack is what is known of a pod whose claim has no volume: why, or "" if nobody has said, and when to look again.
+// Lack is what is known of a pod whose claim has no volume: why, or "" if no one has said, and when to look again.
 type Lack struct {
 	Pod string
 	Refusal
 }
 
-// Why tells of the first of the pods that waits for a volume which cannot be made; claimOf gives the claim of one,
-// nil if it has none, or none yet. known tells that it was reported so last. Of more than one object, keys differ.
+// Why reports the first of the pods that waits for a volume which cannot be made; claimOf gives the claim of one,
+// nil if it has none, or none yet. known reports that it was reported so last. Of more than one object, keys differ.
 func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.Pod, claimOf func(*corev1.Pod) *corev1.PersistentVolumeClaim, known bool) Lack {
 	for _, pod := range pods {
 		if pod == nil || pod.DeletionTimestamp != nil || podCondition(pod, corev1.PodScheduled).Status != corev1.ConditionFalse {

@@ -51,7 +51,7 @@ func driversOf(kind string) []driver {
 	return slices.DeleteFunc(drivers(), func(d driver) bool { return len(d.kinds) > 0 && !slices.Contains(d.kinds, kind) })
 }
 
-// gated tells whether a wrong count of the driver fails the test.
+// gated reports whether a wrong count of the driver fails the test.
 func (d driver) gated() bool { return d.name == opcrew }
 
 var (
@@ -66,7 +66,7 @@ func (d driver) binary(t *testing.T) string {
 	defer builtMu.Unlock()
 	if built[d.name] == "" {
 		file := filepath.Join(filepath.Dir(env.Kubeconfig), "bench-"+d.name)
-		build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", file, d.main)
+		build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-trimpath", "-o", file, d.main)
 		build.Dir = env.Root
 		build.Env = append(build.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {

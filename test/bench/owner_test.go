@@ -46,7 +46,7 @@ type owner struct {
 	flaps string
 }
 
-// conditioned is an object that tells of itself in conditions.
+// conditioned is an object that reports itself in conditions.
 type conditioned interface{ StatusConditions() *[]metav1.Condition }
 
 func isReady(object client.Object) bool {
@@ -82,7 +82,7 @@ func (o owner) bench(t *testing.T) {
 	tb.print()
 }
 
-// served are the namespaces that a driver is told to serve. Where there are many it serves
+// served are the namespaces that a driver is asked to serve. Where there are many it serves
 // all of the cluster, as it is deployed: it would have a watch for each otherwise.
 func (o owner) served(namespaces []string) []string {
 	if o.namespaces > 1 {
@@ -170,7 +170,7 @@ func (o owner) numbered(namespaces []string, i int) client.Object {
 	return o.object(namespaces[i%len(namespaces)], i)
 }
 
-// chatty tells what the first object with too many statuses cost, when, and what it said.
+// chatty says what the first object with too many statuses cost, when, and what it said.
 func (r *ownerRun) chatty(p phase, ready *observer) string {
 	reports := p.calls.Writes().On(r.resource + "/status")
 	for i := range *objects {
@@ -219,7 +219,7 @@ func (r *ownerRun) driftSome() {
 	}
 }
 
-// podNoise changes a condition of every pod that is nobody's business.
+// podNoise changes a condition of every pod that is no one's business.
 func podNoise(t *testing.T, namespaces []string) {
 	t.Helper()
 	for _, ns := range namespaces {

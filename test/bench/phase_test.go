@@ -31,7 +31,7 @@ func (p phase) String() string {
 	return fmt.Sprintf("%d writes, %d reads, %d reconciles", p.writes(), p.reads(), p.reconciles)
 }
 
-// during tells what the process does while do runs.
+// during says what the process does while do runs.
 func (p *process) during(t *testing.T, do func()) phase {
 	t.Helper()
 	mark, before := env.Audit.Mark(t), p.scrape(t)

@@ -47,7 +47,7 @@ func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bo
 	return o
 }
 
-// watch follows one watch to its end; the next one begins with all objects anew.
+// watch follows one watch to its end; the next one begins with all objects again.
 func (o *observer) watch(ctx context.Context, list client.ObjectList) {
 	watch, err := env.Client.Watch(ctx, list.DeepCopyObject().(client.ObjectList))
 	if err != nil {

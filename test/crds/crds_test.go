@@ -22,7 +22,6 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/test/testenv"
-	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
 var env *testenv.Env
@@ -60,26 +59,6 @@ func TestManifestsAreAcceptedAndRefusedAsTheTableSays(t *testing.T) {
 					}
 				}
 			})
-		}
-	}
-}
-
-// What users begin with is as strictly looked at as the rows. Objects of Kubernetes' own are left out: whether
-// a Pod is taken depends on what else is in the cluster.
-func TestSamplesAreAccepted(t *testing.T) {
-	docs, err := manifest.Read(filepath.Join(env.Root, "config", "samples"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, doc := range docs {
-		if doc.Object.GroupVersionKind().Group == "" {
-			continue
-		}
-		doc.Object.SetNamespace("") // that of the sample is not there
-		for _, w := range ways {
-			if err := w.check(t.Context(), env.Client, row{name: doc.String(), obj: doc.Object}); err != nil {
-				t.Errorf("%s, %s: %v", doc, w.name, err)
-			}
 		}
 	}
 }

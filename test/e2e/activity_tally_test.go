@@ -16,7 +16,7 @@ import (
 )
 
 // tally is a command that counts in a directory of its host how often it began and ended, and
-// that directory. It ends when it is told to, so that a test chooses the moment.
+// that directory. It ends when it is asked to, so that a test chooses the moment.
 type tally struct {
 	*chores
 	host, name, dir string
@@ -100,7 +100,7 @@ func (y tally) wantOnce(t *testing.T) {
 }
 
 // wantTruth expects the command to have run once at most, and its Activity to claim nothing
-// that is not so. It tells whether the command came to its end.
+// that is not so. It reports whether the command came to its end.
 func (y tally) wantTruth(t *testing.T) bool {
 	t.Helper()
 	a, begun, ended := y.awaitOver(t), y.counted(t, "begun"), y.counted(t, "ended")

@@ -55,11 +55,11 @@ func newAppTest(t *testing.T) *appTest {
 	return &appTest{c, ns.Name}
 }
 
-// freePort takes away the sample, which has the article's nodePort, and waits until no node
+// freePort takes away the samples, of which one has the article's nodePort, and waits until no node
 // leads there any more: what still answers for it would be taken for the test's own.
 func (c *cluster) freePort(t *testing.T) {
 	t.Helper()
-	c.kubectl(t, "delete", "-f", filepath.Join(c.root, "config", "samples", "appservice.yaml"), "--ignore-not-found")
+	c.removeSamples(t)
 	nodes := &corev1.NodeList{}
 	if err := c.List(t.Context(), nodes); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 	a.await(t, metav1.ConditionTrue, 3, "3 of 3 pods are ready")
 	a.edit(t, `{"spec":{"size":2}}`)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")
-	a.apply(t, "") // the article's own image, which nobody has any more
+	a.apply(t, "") // the article's own image, which no one has any more
 	a.await(t, metav1.ConditionFalse, 2, "nginx:1.7.9")
 	a.apply(t, nginxImage)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")

@@ -54,7 +54,7 @@ func connect(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Ask before the first request: while the cluster is down its address is a stranger's.
+	// Ask before the first request: while the cluster is down its address is another owner's.
 	if out, err := exec.Command(filepath.Join(root, "bin", "localcluster"), "status").CombinedOutput(); err != nil {
 		t.Fatalf("the local cluster is not well: run `make up` first: %v\n%s", err, out)
 	}

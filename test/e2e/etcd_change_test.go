@@ -96,7 +96,7 @@ func hasVariable(p corev1.Pod, name string) bool {
 	return false
 }
 
-// step tells how far a change of the members has come: which pods there are and what they may
+// step says how far a change of the members has come: which pods there are and what they may
 // do, and who belongs to the cluster by the status.
 func (e *etcdTest) step(ctx context.Context) (string, error) {
 	pods := &corev1.PodList{}

@@ -117,7 +117,7 @@ func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T
 	})
 }
 
-// awaitUnready waits until the status tells of a member that is not ready.
+// awaitUnready waits until the status reports a member that is not ready.
 func (e *etcdTest) awaitUnready(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "a member is said not to be ready", func() error {
@@ -150,7 +150,7 @@ func TestAMemberOfAnEtcdClusterThatHangsHurtsNoClient(t *testing.T) {
 		for _, pod := range e.pods(t) {
 			e.toEtcd(t, pod, "kill -STOP $etcd")
 			e.awaitUnready(t)
-			// Whoever finds it hanging may have ended it by now.
+			// Anyone who finds it hanging may have ended it by now.
 			_ = e.program("localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", "kill -CONT "+fmt.Sprintf(process, pod.Name)).Run()
 			e.await(t, 3, etcd.V36)
 		}

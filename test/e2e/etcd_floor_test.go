@@ -25,7 +25,7 @@ import (
 // floorSize is the number of members that times are compared for.
 const floorSize = 3
 
-// etcdFloor is how long it takes until three members are ready that nobody looks after, and until
+// etcdFloor is how long it takes until three members are ready that no one looks after, and until
 // they are again when the pod of one was deleted: one StatefulSet of the same image with one static
 // initial cluster. Nothing that runs pods of its own can be much quicker.
 func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) (created, again time.Duration) {
@@ -125,7 +125,7 @@ func (e *etcdTest) floorContainer(name, version string) corev1.Container {
 	}
 }
 
-// timeTo asks every few milliseconds whether something is so, and tells when.
+// timeTo asks every few milliseconds whether something is so, and says when.
 func timeTo(t *testing.T, what string, begin time.Time, done func() bool) time.Duration {
 	t.Helper()
 	for !done() {

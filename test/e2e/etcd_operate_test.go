@@ -193,7 +193,7 @@ func TestRenewedCertificatesOfAnEtcdClusterAreUsedWithoutARestart(t *testing.T) 
 	e.await(t, 1, etcd.V36)
 }
 
-// renew issues all certificates anew, by the same authorities.
+// renew issues all certificates again, by the same authorities.
 func (e *etcdTest) renew(t *testing.T) {
 	t.Helper()
 	members, service := fmt.Sprintf("*.%s.%s.svc", articleEtcd, e.ns), fmt.Sprintf("%s-client.%s.svc", articleEtcd, e.ns)

@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +45,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	t.Helper()
 	c := connect(t)
 	for _, version := range versions {
-		c.wantEtcd(t, version)
+		c.wantImage(t, etcd.Image(version))
 	}
 	c.removePools(t) // their taints leave one node for all members
 	ns := &corev1.Namespace{}
@@ -56,29 +55,6 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	}
 	t.Cleanup(func() { c.kubectl(t, "delete", "namespace", ns.Name, "--wait=false") })
 	return &etcdTest{cluster: c, ns: ns.Name, dns: c.nameServer(t)}
-}
-
-// wantEtcd puts a release of etcd on the nodes that some of them lack.
-func (c *cluster) wantEtcd(t *testing.T, version string) {
-	t.Helper()
-	image := etcd.Image(version)
-	if c.holds(t, image) {
-		return
-	}
-	if etcd.FromDebian(version) {
-		if tag := c.debian(t, "etcd"); tag != image {
-			t.Fatalf("expected Debian's etcd to be %s, it is %s", image, tag)
-		}
-		return
-	}
-	bin, err := etcd.Build(t.Context(), c.root, version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tar := filepath.Join(t.TempDir(), "etcd.tar")
-	c.run(t, "localcluster", "image", "build", "--tag", image, "--user", "0:0", "--output", tar,
-		"--binary", filepath.Join(bin, "etcd")+"=/usr/local/bin/etcd", "--binary", filepath.Join(bin, "etcdctl")+"=/usr/local/bin/etcdctl")
-	c.run(t, "localcluster", "image", "load", tar)
 }
 
 // asked is a spec of so many members of a version, and what else is merged into it.

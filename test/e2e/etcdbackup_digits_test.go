@@ -66,7 +66,7 @@ func (e *etcdTest) reach(t *testing.T, revision int64) {
 	}
 }
 
-// wantKept expects two backups at most, that of the newest revision among them and none of before the one before it.
+// wantKept expects two backups at most, that of the newest revision among them and none from before the one before it.
 func wantKept(t *testing.T, where string, before, revision int64, list func() []string) {
 	t.Helper()
 	eventually.True(t, 30*time.Second, fmt.Sprintf("in %s the backups of revisions %d and %d are kept", where, before, revision), func() error {

@@ -69,7 +69,7 @@ func (e *etcdTest) dialServing(ctx context.Context) (net.Conn, error) {
 	return nil, errors.New("no member serves")
 }
 
-// watcher follows foo from its next change on, and tells how that ended.
+// watcher follows foo from its next change on, and says how that ended.
 func (e *etcdTest) watcher(t *testing.T, revision int64) <-chan error {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{

@@ -34,7 +34,7 @@ func (c *cluster) wantExporter(t *testing.T) {
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, "exporter"),
 		"github.com/prometheus/memcached_exporter/cmd/memcached_exporter")
-	build.Dir, build.Env = filepath.Join(c.root, "test", "e2e", "exporter"), append(os.Environ(), "CGO_ENABLED=0")
+	build.Dir, build.Env = filepath.Join(c.root, "test", "e2e", "exporter"), append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the exporter: %v\n%s", err, out)
 	}

@@ -53,7 +53,7 @@ func (c *cluster) installTraefik(t *testing.T) (address string) {
 func (c *cluster) gatewayCRDs(t *testing.T) string {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
-	list.Dir = filepath.Join(c.root, "test", "e2e", "traefik")
+	list.Dir, list.Env = filepath.Join(c.root, "test", "e2e", "traefik"), append(os.Environ(), "GOWORK=off")
 	dir, err := list.Output()
 	if err != nil {
 		t.Fatalf("find Gateway API: %v", err)

@@ -34,7 +34,7 @@ func (c *cluster) killLeader(ctx context.Context, layer string) error {
 }
 
 // killAtSteps kills the operator of a layer whenever a change has come one step further, until
-// stop is called, which tells how often. Two processes take turns, and a lease must run out
+// stop is called, which says how often. Two processes take turns, and a lease must run out
 // between two: not every step is met in one run.
 func (c *cluster) killAtSteps(t *testing.T, layer string, step func(context.Context) (string, error)) (stop func() int) {
 	t.Helper()

@@ -33,7 +33,7 @@ import (
 const (
 	articleCache   = "example-memcached"
 	memcachedImage = cachev1alpha1.DefaultImage
-	// keys are enough for a share to be told to within a percent.
+	// keys are enough for a share to be asked to within a percent.
 	keys = 4000
 )
 
@@ -60,7 +60,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 	return &cacheTest{c, ns.Name}
 }
 
-// holds tells whether all nodes have an image.
+// holds reports whether all nodes have an image.
 func (c *cluster) holds(t *testing.T, image string) bool {
 	t.Helper()
 	return slices.ContainsFunc(strings.Split(c.run(t, "localcluster", "image", "list"), "\n"), func(line string) bool {
@@ -69,15 +69,17 @@ func (c *cluster) holds(t *testing.T, image string) bool {
 	})
 }
 
-// wantImage puts an image on the nodes that some of them lack.
+// wantImage puts an image of the catalogue on all nodes, so that no time of a test is that of a build.
 func (c *cluster) wantImage(t *testing.T, image string) {
 	t.Helper()
 	if c.holds(t, image) {
 		return
 	}
-	name, _, _ := strings.Cut(image, ":")
-	tar := strings.Fields(c.run(t, "localcluster", "image", "build-debian", name))
-	c.run(t, "localcluster", "image", "load", tar[len(tar)-1])
+	made := strings.Fields(c.run(t, "localcluster", "image", "make", image))
+	c.run(t, "localcluster", "image", "load", made[len(made)-1])
+	if !c.holds(t, image) {
+		t.Fatalf("expected the catalogue to have %s, it has %s", image, made[0])
+	}
 }
 
 // apply applies the article's manifest as it is.

@@ -150,7 +150,7 @@ func TestADryRunOfNoExecuteNamesThePodsThatItWouldEvict(t *testing.T) {
 	before := c.carriedByAll(t)
 	victim := &corev1.Pod{}
 	victim.Name = "victim"
-	c.kubectl(t, "run", victim.Name, "--image=busybox:1.35", "--labels=app.kubernetes.io/part-of=opcrew-samples",
+	c.kubectl(t, "run", victim.Name, "--image=busybox:1.35", "--labels="+testPod+"=",
 		`--overrides={"spec":{"nodeSelector":{"kubernetes.io/hostname":"node3"},"terminationGracePeriodSeconds":1}}`, "--", "sleep", "infinity")
 	victim.Namespace = "default"
 	c.wantRunning(t, victim)

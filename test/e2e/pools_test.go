@@ -24,6 +24,9 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
+// testPod is the label of pods that tests of pools make.
+const testPod = "opcrew-test/pool"
+
 // soon is what a user at a terminal takes for at once, on a busy machine.
 const soon = 20 * time.Second
 
@@ -34,15 +37,16 @@ type carried struct {
 	Unschedulable       bool
 }
 
-// removePools removes pools, and pods and role labels of samples and earlier tests.
+// removePools removes the samples, and pools and role labels of earlier tests.
 func (c *cluster) removePools(t *testing.T) {
 	t.Helper()
+	c.removeSamples(t)
 	c.kubectl(t, "delete", "nodepools", "--all", "--timeout=60s")
-	c.kubectl(t, "delete", "pods", "-n", "default", "-l", "app.kubernetes.io/part-of=opcrew-samples", "--now")
+	c.kubectl(t, "delete", "pods", "-n", "default", "-l", testPod, "--now")
 	c.kubectl(t, "label", "nodes", "--all", "node-role.kubernetes.io/test-", "node-role.kubernetes.io/master-")
-	eventually.True(t, soon, "no pod of the samples is left", func() error {
+	eventually.True(t, soon, "no pod of earlier tests is left", func() error {
 		pods := &corev1.PodList{}
-		if err := c.List(t.Context(), pods, client.MatchingLabels{"app.kubernetes.io/part-of": "opcrew-samples"}); err != nil {
+		if err := c.List(t.Context(), pods, client.InNamespace("default"), client.HasLabels{testPod}); err != nil {
 			return err
 		}
 		if len(pods.Items) > 0 {
@@ -146,7 +150,7 @@ func (c *cluster) pod(t *testing.T, name, class string) *corev1.Pod {
 		Containers:                    []corev1.Container{{Name: "main", Image: "busybox:1.35", Command: []string{"sleep", "infinity"}}},
 	}}
 	pod.Namespace, pod.Name = "default", name
-	pod.Labels = map[string]string{"app.kubernetes.io/part-of": "opcrew-samples"}
+	pod.Labels = map[string]string{testPod: ""}
 	if class != "" {
 		pod.Spec.RuntimeClassName = &class
 	}

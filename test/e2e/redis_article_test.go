@@ -24,8 +24,8 @@ const articleRedis = "redis-enterprise"
 // The article names an image of the vendor's, which is proprietary; Valkey serves in its place, and it is said so.
 func TestTheManifestOfTheArticleOnRedisServesWithoutTheVendorsImage(t *testing.T) {
 	r := newRedisTest(t, "")
-	if !r.holds(t, "valkey/valkey:8.1") {
-		r.debian(t, "valkey")
+	if !r.holds(t, "valkey/valkey:9.1") {
+		r.debian(t, "valkey9")
 	}
 	file := filepath.Join(r.root, "test", "e2e", "testdata", "redisenterprisecluster.yaml")
 	r.kubectl(t, "apply", "-n", r.ns, "-f", file)

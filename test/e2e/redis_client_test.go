@@ -40,7 +40,7 @@ func (r *redisTest) client(t *testing.T) *redisClient {
 	}
 	out.ClusterClient = goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: addresses, MaxRedirects: 16, MinRetryBackoff: 20 * time.Millisecond, MaxRetryBackoff: 500 * time.Millisecond,
-		// An address that nobody has any more must not hold a command up for longer than another would take.
+		// An address that no one has any more must not hold a command up for longer than another would take.
 		DialTimeout: time.Second, DialerRetries: 1, ReadTimeout: 2 * time.Second,
 		CredentialsProvider: func() (string, string) {
 			out.mu.Lock()
@@ -58,7 +58,7 @@ func (c *redisClient) use(password string) {
 	c.password = password
 }
 
-// put writes a value and waits until a replica has it too. An error tells that nobody promised anything.
+// put writes a value and waits until a replica has it too. An error reports that no one promised anything.
 func (c *redisClient) put(ctx context.Context, key string, n int) error {
 	primary, err := c.MasterForKey(ctx, key)
 	if err != nil {
@@ -156,7 +156,7 @@ func (w *redisWriter) stop() {
 
 // wantAll ends the writing, and expects all that was acknowledged to be there. A write that failed may have been
 // carried out: a later value is none that was lost. It is read by a client that knows nothing of addresses that
-// nobody has any more, and of no password but the one that is in the Secret.
+// no one has any more, and of no password but the one that is in the Secret.
 func (w *redisWriter) wantAll(t *testing.T) {
 	t.Helper()
 	w.stop()

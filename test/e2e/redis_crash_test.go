@@ -124,7 +124,7 @@ func (r *redisTest) awaitServed(t *testing.T) {
 	})
 }
 
-// step tells how far a change of the pods and the slots has come.
+// step says how far a change of the pods and the slots has come.
 func (r *redisTest) step(ctx context.Context) (string, error) {
 	list := &corev1.PodList{}
 	if err := r.List(ctx, list, client.InNamespace(r.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}); err != nil {

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/redis/clusternodes"
+	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/redis/clusternodes"
+	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
 const (
@@ -115,7 +115,7 @@ func (o *redisObserver) look(ctx context.Context) claims {
 	return out
 }
 
-// ask tells which slots a server leads. One that holds the cluster to be down leads none, whatever it lists: it answers no
+// ask says which slots a server leads. One that holds the cluster to be down leads none, whatever it lists: it answers no
 // client, such as in the first two seconds after its start, in which it hears who leads by now (CLUSTER_WRITABLE_DELAY).
 func ask(ctx context.Context, server *goredis.Client) (slots []clusternodes.Range, leads bool) {
 	var info, table *goredis.StringCmd

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
 func TestTheVersionOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
@@ -73,7 +73,7 @@ func (r *redisTest) jobs(t *testing.T) string {
 		t.Fatal(err)
 	}
 	server := goredis.NewClient(&goredis.Options{
-		Addr: net.JoinHostPort(r.pods(t)[0].Status.PodIP, fmt.Sprint(redisv1alpha1.HomePort)), Username: redissecrets.System, Password: string(secret.Data["password"]),
+		Addr: net.JoinHostPort(r.pods(t)[0].Status.PodIP, fmt.Sprint(redisv1alpha1.HomePort)), Username: redispod.System, Password: string(secret.Data["password"]),
 	})
 	defer func() { _ = server.Close() }() // it has told
 	answer, err := server.Do(t.Context(), "CLUSTER", "GETSLOTMIGRATIONS").Result()

@@ -34,15 +34,24 @@ type redisTest struct {
 	ns string
 }
 
+// smallRedis is what the pods of most scenarios have.
+const smallRedis = "redisEnterpriseNodeResources: {limits: {cpu: 400m, memory: 128Mi}, requests: {cpu: 40m, memory: 128Mi}}\n"
+
 // newRedisTest makes a small cluster with more of a spec, and waits for it.
 func newRedisTest(t *testing.T, more string) *redisTest {
+	t.Helper()
+	return newRedisTestOf(t, "redis", redisImage, smallRedis+more)
+}
+
+// newRedisTestOf makes a cluster of an image that there is a recipe for.
+func newRedisTestOf(t *testing.T, recipe, image, more string) *redisTest {
 	t.Helper()
 	if err := redisv1alpha1.AddToScheme(clientgoscheme.Scheme); err != nil {
 		t.Fatal(err)
 	}
 	c := connect(t)
-	if !c.holds(t, redisImage) {
-		c.debian(t, "redis")
+	if !c.holds(t, image) {
+		c.debian(t, recipe)
 	}
 	c.removePools(t)
 	ns := &corev1.Namespace{}
@@ -53,10 +62,8 @@ func newRedisTest(t *testing.T, more string) *redisTest {
 	t.Cleanup(func() { c.kubectl(t, "delete", "namespace", ns.Name, "--wait=false") })
 	r := &redisTest{c, ns.Name}
 	object := &redisv1alpha1.RedisEnterpriseCluster{}
-	spec := `
-redisEnterpriseImageSpec: {repository: opcrew/redis, versionTag: "7.0", imagePullPolicy: Never}
-redisEnterpriseNodeResources: {limits: {cpu: 400m, memory: 128Mi}, requests: {cpu: 40m, memory: 128Mi}}
-` + more
+	repository, tag, _ := strings.Cut(image, ":")
+	spec := fmt.Sprintf("redisEnterpriseImageSpec: {repository: %s, versionTag: %q, imagePullPolicy: Never}\n", repository, tag) + more
 	if err := yaml.UnmarshalStrict([]byte(spec), &object.Spec); err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func (f *traffic) keepAsking(ctx context.Context, ask func(context.Context) erro
 	}
 }
 
-// stop ends the traffic and expects that nobody was turned away.
+// stop ends the traffic and expects that no one was turned away.
 func (f *traffic) stop(t *testing.T, during string) {
 	t.Helper()
 	f.cancel()

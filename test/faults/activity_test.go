@@ -151,7 +151,7 @@ func onePodARun(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// endsStay holds if what was told of a run's end is not taken back.
+// endsStay holds if what was informed of a run's end is not taken back.
 func endsStay(before, after faults.View, e faults.Event) error {
 	ends := []string{"Succeeded", "Failed", "Cancelled", "Unknown"}
 	for _, was := range before.Objects("Activity") {
@@ -178,12 +178,12 @@ func maskActivity(object *unstructured.Unstructured) {
 	case "Pod":
 		unstructured.RemoveNestedField(object.Object, "spec")
 		unstructured.RemoveNestedField(object.Object, "status")
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/order") // it tells when
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/order") // it says when
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/boot")
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")
 		unstructured.RemoveNestedField(object.Object, "status", "endedAt")
-		// Whoever sees only where it led cancels before anything began.
+		// Anyone who sees only where it led cancels before anything began.
 		if status, ok := object.Object["status"].(map[string]any); ok && status["prosta"] == "Cancelled" {
 			object.Object["status"] = map[string]any{"prosta": "Cancelled", "run": status["run"]}
 		}

@@ -100,7 +100,7 @@ var replacing = faults.Workload{
 	},
 }
 
-// serving changes what leads to the pods, and has somebody interfere.
+// serving changes what leads to the pods, and has someone interfere.
 var serving = faults.Workload{
 	Name: "serving",
 	Steps: []faults.Step{
@@ -125,7 +125,7 @@ func appReady(v faults.View) error {
 }
 
 // appSays waits until Ready is False for a reason. That the pods before go on is an
-// invariant; an object that is made anew has none.
+// invariant; an object that is recreated has none.
 func appSays(reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		_, err := appToldFor(v, "False", reason)
@@ -205,7 +205,7 @@ func servedThroughout(before, after faults.View, e faults.Event) error {
 	return fmt.Errorf("no pod serves any more")
 }
 
-// isWanted tells whether a pod belongs to an application that is there to stay, and not
+// isWanted reports whether a pod belongs to an application that is there to stay, and not
 // to an earlier one of its name.
 func isWanted(v faults.View, pod metav1.Object) bool {
 	a, pods, set := &appv1.AppService{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}

@@ -16,8 +16,10 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Attack carries out the workloads of a kind, first as references and then with faults.
+// Attack carries out the workloads of a kind, first as references and then with faults. Several kinds are attacked at a time:
+// most of it is waiting for silence.
 func Attack(t *testing.T, s Subject) {
+	t.Parallel()
 	t.Logf("replay with -args -faults.seed %d", seed())
 	a := newAttack(t, &s)
 	for _, w := range s.Workloads {
@@ -26,6 +28,10 @@ func Attack(t *testing.T, s Subject) {
 	a.references()
 	if t.Failed() {
 		return // what a workload does without faults is the measure of all else
+	}
+	if *listFlag {
+		a.list()
+		return
 	}
 	a.all()
 	a.report()
@@ -45,7 +51,7 @@ type attack struct {
 	outcomes []tried
 }
 
-// reference is a workload's run without faults, made by whoever needs it first.
+// reference is a workload's run without faults, made by anyone who needs it first.
 type reference struct {
 	once sync.Once
 	*outcome

@@ -55,7 +55,7 @@ func (o *observer) hasSeen(kind string, list *unstructured.UnstructuredList) boo
 	return true
 }
 
-// wentSince tells whether an object that was listed has gone meanwhile.
+// wentSince reports whether an object that was listed has gone meanwhile.
 func (o *observer) wentSince(key Key, at uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -4,6 +4,7 @@
 package faults
 
 import (
+	"cmp"
 	"flag"
 	"math/rand/v2"
 	"path"
@@ -20,6 +21,8 @@ var (
 	seedFlag   = flag.Uint64("faults.seed", 0, "choose the sample, and what is random in a case, by this number")
 	sample     = flag.Int("faults.sample", 2, "how many cases of each class and workload a sample has")
 	budget     = flag.Duration("faults.budget", 4*time.Minute, "begin no further cases of a kind after this time, unless all are asked for")
+	partFlag   = flag.String("faults.part", "", "of all cases, try only those of one of several parts: 2/5 is the second of five")
+	listFlag   = flag.Bool("faults.list", false, "carry out only the references, and log how many cases there are and what they may take")
 	servers    = flag.Int("faults.servers", 3, "how many servers to spread cases over that cannot share one")
 )
 
@@ -31,8 +34,8 @@ var seed = sync.OnceValue(func() uint64 {
 	return uint64(time.Now().UnixNano()) % 1_000_000
 })
 
-// choose picks cases by the flags.
-func choose(w Workload, byClass [][]Case, kinds []class) []Case {
+// choose picks cases of a part by the flags.
+func choose(w Workload, byClass [][]Case, kinds []class, p part) []Case {
 	var out []Case
 	random := rand.New(rand.NewPCG(seed(), hash(w.Name)))
 	for i, list := range byClass {
@@ -46,10 +49,22 @@ func choose(w Workload, byClass [][]Case, kinds []class) []Case {
 			out = append(out, list[:min(*sample, len(list))]...)
 		}
 	}
+	return slices.DeleteFunc(out, func(c Case) bool { return !p.has(c.name(w)) })
+}
+
+// inTurns has every class come once before any comes for the second time, and so on.
+func inTurns(jobs []job) []job {
+	turns, had := map[string]int{}, map[string]int{}
+	for _, j := range jobs {
+		turns[j.name] = had[j.class]
+		had[j.class]++
+	}
+	out := slices.Clone(jobs)
+	slices.SortStableFunc(out, func(a, b job) int { return cmp.Compare(turns[a.name], turns[b.name]) })
 	return out
 }
 
-// selected tells whether a name begins with the parts of one of those asked for, of
+// selected reports whether a name begins with the parts of one of those asked for, of
 // which each can be a pattern: */crash-after,small/held/0-*.
 func selected(name string) bool {
 	parts := strings.Split(name, "/")

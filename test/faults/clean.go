@@ -5,11 +5,12 @@ package faults
 
 import (
 	"context"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 // clean ends all processes and takes away all that was not there before the run.
@@ -32,7 +33,7 @@ func (r *run) clean() {
 	if r.observer != nil {
 		r.observer.stop()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), eventually.Long)
 	defer cancel()
 	for _, kind := range r.kinds {
 		list, err := listOf(ctx, r.env.Client, kind, r.user.namespace)

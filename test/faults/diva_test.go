@@ -23,8 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
-	"github.com/opcrew/opcrew/internal/helper/sshfiles"
 	"github.com/opcrew/opcrew/internal/kinds/diva"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 	"github.com/opcrew/opcrew/test/faults"
 	"github.com/opcrew/opcrew/test/testenv"
 )
@@ -70,7 +70,7 @@ func quickHelpers(clientset kubernetes.Interface) diva.LogReader {
 				files[file] = content
 			}
 		}
-		return fmt.Sprintf(`{"msg":"Serving","digest":%q}`, sshfiles.Digest(files)), nil
+		return fmt.Sprintf(`{"msg":"Serving","digest":%q}`, sshkeys.Digest(files)), nil
 	}
 }
 
@@ -130,7 +130,7 @@ var rotatingDiva = faults.Workload{
 	},
 }
 
-// growingDiva has the StatefulSet be made anew. No driver resizes volumes here, so the object
+// growingDiva has the StatefulSet be recreated. No driver resizes volumes here, so the object
 // waits until the workload does.
 var growingDiva = faults.Workload{
 	Name: "growing",
@@ -180,7 +180,7 @@ func divaReady(v faults.View) error {
 }
 
 // requestOf is the annotation that the keys in use were made for. A Secret that was made
-// anew was made for that of its time.
+// again was made for that of its time.
 func requestOf(v faults.View) string {
 	secret := &corev1.Secret{}
 	if v.Get("ops-ssh", secret) != nil {
@@ -267,7 +267,7 @@ func readyPods(v faults.View, label string) int {
 	return n
 }
 
-// letsIn tells whether clients of one version of the Secret let in a manager of another,
+// letsIn reports whether clients of one version of the Secret let in a manager of another,
 // with one of its keys at least.
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {
@@ -295,7 +295,7 @@ func loginsGoOn(before, after faults.View, e faults.Event) error {
 	return errors.Join(letsIn(was, is), letsIn(is, was))
 }
 
-// changed reads two versions of one object, and tells whether there are two.
+// changed reads two versions of one object, and reports whether there are two.
 func changed(before, after faults.View, name string, was, is client.Object) bool {
 	return there(before, name, was) && there(after, name, is) && was.GetUID() == is.GetUID()
 }
@@ -334,11 +334,11 @@ func maskDiva(object *unstructured.Unstructured) {
 		maskKeys(object)
 	case "Diva":
 		unstructured.RemoveNestedField(object.Object, "status", "ssh")
-		unstructured.RemoveNestedField(object.Object, "status", "storage") // it tells when
+		unstructured.RemoveNestedField(object.Object, "status", "storage") // it says when
 		maskMessage(object, "SSHReady")
 	case "PersistentVolumeClaim":
 		if object.GetName() == "wi-ops-client-2" {
-			object.Object = nil // of a client that there is not if nobody saw that it was asked for
+			object.Object = nil // of a client that there is not if no one saw that it was asked for
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")

@@ -3,7 +3,7 @@
 
 // Package faults attacks kinds: it carries out what users do with a kind's objects once
 // without faults, as a reference, and then again and again with one fault at one place,
-// and expects that in the end nobody can tell the difference.
+// and expects that in the end no one can tell the difference.
 //
 // # Workloads
 //
@@ -30,7 +30,7 @@
 //	late                   every event takes its time
 //	held                   a step's events come when the operator has long come to rest
 //	coalesced              of two steps only the outcome is seen
-//	relist                 watches break at a step, and begin anew with a list
+//	relist                 watches break at a step, and begin again with a list
 //	older-view             a new process begins with a view from before the step; "nothing
 //	                       befell" there means that it asked for what is, and got it
 //	reborn                 an object is deleted and made again, and the new one is taken for the old
@@ -57,11 +57,11 @@
 // # Adding a kind
 //
 // Write <kind>_test.go with a Subject and call Attack; nodepool_test.go and shop_test.go
-// are the models for foreign objects and for owned children. Without flags every crash
-// after a write is tried and a sample of the rest, whose seed is printed; all cases:
+// are the models for foreign objects and for owned children. Add a line to the file parts.
+// Without flags a sample is tried, whose seed is printed; all cases, in parts:
 //
 //	make faults
-//	go test -tags faults -count 1 -timeout 90m -v ./test/faults -args -faults.exhaustive
+//	go test -tags faults -count 1 -timeout 45m -v -run '^TestDiva$' ./test/faults -args -faults.exhaustive -faults.part 2/5
 //
 // That the harness itself finds what it must is tested in planted_test.go, on package
 // naive. A class that finds nothing there fails.

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/test/faults"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/backuppods"
@@ -290,7 +290,7 @@ func onePodAtWork(_, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// begunIsWritten holds if a pod is only made for a run that the status tells of.
+// begunIsWritten holds if a pod is only made for a run that the status reports.
 func begunIsWritten(before, _ faults.View, e faults.Event) error {
 	b := &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "Pod" || !e.New || !sees(before, "db", b) || !metav1.IsControlledBy(e.Object, b) {
@@ -321,7 +321,7 @@ func countedOnce(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// successStays holds if what was told of a success is not taken back, and no run follows one that has not ended.
+// successStays holds if what was informed of a success is not taken back, and no run follows one that has not ended.
 func successStays(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdBackup{}, &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "EtcdBackup" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID || was.Status.Run == nil {

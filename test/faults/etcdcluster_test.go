@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
+	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 	"github.com/opcrew/opcrew/test/faults"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/etcdpods"
@@ -54,7 +54,7 @@ func TestEtcdCluster(t *testing.T) {
 			{Name: "a seed begins with the backup of its restore", Check: seedsOfTheirRestore},
 		},
 		Mask:      maskEtcd,
-		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRestoringAgain, etcdRecovering, etcdTending},
+		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRestoringAgain, etcdRecovering, etcdTending, etcdMoving},
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/test/faults"
 	"github.com/opcrew/opcrew/test/testenv/backuppods"
 )
@@ -111,7 +111,7 @@ func restoreTakenUp(v faults.View) error {
 	return nil
 }
 
-// etcdRestored holds when all members are of the restore that there is, and none is left of before.
+// etcdRestored holds when all members are of the restore that there is, and none is left from before.
 func etcdRestored(v faults.View) error {
 	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
 	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {

@@ -46,7 +46,7 @@ func (f frame) encode() []byte {
 
 // coalesce leaves the last event of each object, as a relist after a broken watch
 // would: who looks sees where things are, and not how they got there. An object that
-// came and went in between is not seen at all, one that was made anew is a change of
+// came and went in between is not seen at all, one that was recreated is a change of
 // the old one.
 func coalesce(frames []frame) []frame {
 	first, last := map[string]watch.EventType{}, map[string]int{}
@@ -74,7 +74,7 @@ func coalesce(frames []frame) []frame {
 }
 
 // expired is the event by which the server says that it cannot go on from here: the
-// client lists anew.
+// client lists again.
 func expired() frame {
 	return frame{kind: watch.Error, object: json.RawMessage(
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired","message":"too old resource version"}`)}

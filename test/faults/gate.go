@@ -78,7 +78,7 @@ func (g *gate) drop(resource string) {
 	g.dropped[resource] = true
 }
 
-// expire ends the watches whose events were lost, so that they begin anew with a list.
+// expire ends the watches whose events were lost, so that they begin again with a list.
 func (g *gate) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -98,7 +98,7 @@ func (g *gate) late(delay func(resource string) time.Duration) {
 	g.delay = delay
 }
 
-// holds tells whether a stream must wait. The caller has the lock.
+// holds reports whether a stream must wait. The caller has the lock.
 func (g *gate) holds(s *stream) bool {
 	if g.held[s.resource] || g.held[everything] {
 		return true

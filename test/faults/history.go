@@ -21,7 +21,7 @@ type Event struct {
 	New    bool                       // it came
 	Gone   bool                       // it went
 	At     time.Time                  // when the observer heard of it
-	// Write says which write of the operator this is; empty: somebody else's.
+	// Write says which write of the operator this is; empty: someone else's.
 	Write string
 
 	version uint64

@@ -28,13 +28,16 @@ func Classes() []string {
 }
 
 // NewHunt starts what subjects like this one need.
-func NewHunt(t *testing.T, like Subject) *Hunt { return &Hunt{attack: newAttack(t, &like)} }
+func NewHunt(t *testing.T, like Subject) *Hunt {
+	t.Parallel()
+	return &Hunt{attack: newAttack(t, &like)}
+}
 
 // Add has a subject attacked by a class until a case shows a problem, which check gets
 // to see. A subject that has problems without faults, or none with them, fails the test: the bugs of some are races, which
 // a machine that stalls has them lose without faults too, but not each time.
 func (h *Hunt) Add(name string, s Subject, class string, check func(t *testing.T, found []string)) {
-	h.jobs = append(h.jobs, job{name, func(t *testing.T, env *testenv.Env) {
+	h.jobs = append(h.jobs, job{name: name, run: func(t *testing.T, env *testenv.Env) {
 		a := &attack{t: t, subject: &s, kinds: h.attack.kinds, lanes: h.attack.lanes, refs: map[string]*reference{}}
 		for _, w := range s.Workloads {
 			a.add(w)
@@ -61,7 +64,7 @@ func (h *Hunt) Add(name string, s Subject, class string, check func(t *testing.T
 // tries is how often a subject may do without faults what it should only do with them.
 const tries = 3
 
-// unsound tells why what a subject does with faults would prove nothing; "" where it would.
+// unsound says why what a subject does with faults would prove nothing; "" where it would.
 func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	clear(a.refs)
 	ref := a.reference(t, env, w.Name, w)

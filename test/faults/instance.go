@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 // instance is one process of the operator: the manager that is deployed, on a wire of ours.
@@ -58,7 +59,7 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Kind, n
 		i.err = mgr.Start(ctx)
 		close(i.done)
 	}()
-	synced, cancel := context.WithTimeout(ctx, 30*time.Second)
+	synced, cancel := context.WithTimeout(ctx, eventually.Long)
 	defer cancel()
 	// Caches begin to fill when a controller asks for them, so each is asked for.
 	for object := range kind.Cache() {
@@ -142,7 +143,7 @@ func (i *instance) enqueue(keys []Key) {
 	}
 }
 
-// looksBack tells whether the process begins with an old view.
+// looksBack reports whether the process begins with an old view.
 func (i *instance) looksBack() bool { return i.past != nil }
 
 // lookBack has the first list of a resource, which fills the cache, served as of a

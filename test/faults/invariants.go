@@ -21,7 +21,7 @@ const lag = 900 * time.Millisecond
 // those of every kind.
 func breaches(story *history, s *Subject, slack time.Duration) []string {
 	var broken []string
-	claims := &claims{subject: s, slack: slack, last: map[spec]time.Time{}}
+	claims := &claims{subject: s, slack: slack, last: map[spec]time.Time{}, first: map[spec]time.Time{}}
 	all := append([]Invariant{
 		{"what another client wrote survives", othersSurvive},
 		{"the user's object is the user's", s.userOwns},
@@ -46,7 +46,7 @@ func breaches(story *history, s *Subject, slack time.Duration) []string {
 	return broken
 }
 
-// othersSurvive holds if a write of the operator keeps what somebody else has just
+// othersSurvive holds if a write of the operator keeps what someone else has just
 // written.
 func othersSurvive(before, _ View, e Event) error {
 	was := before.objects[e.Key]
@@ -92,6 +92,7 @@ func (s *Subject) neverBack(before, after View, e Event) error {
 type claims struct {
 	subject *Subject
 	slack   time.Duration
+	first   map[spec]time.Time // when the object was first seen with this spec
 	last    map[spec]time.Time // when it was last as the object would have it
 }
 
@@ -111,6 +112,9 @@ func (c *claims) check(before, after View, e Event) error {
 	for _, object := range after.Objects(kind) {
 		err := c.truth(after, object)
 		truth[specOf(object)] = err
+		if _, seen := c.first[specOf(object)]; !seen {
+			c.first[specOf(object)] = e.At
+		}
 		if err == nil {
 			c.last[specOf(object)] = e.At
 		}
@@ -122,7 +126,11 @@ func (c *claims) check(before, after View, e Event) error {
 	if err == nil {
 		return nil
 	}
-	if was, ever := c.last[specOf(e.Object)]; ever && e.At.Sub(was) < lag+c.slack {
+	since, ever := c.last[specOf(e.Object)]
+	if !ever && c.slack > 0 {
+		since = c.first[specOf(e.Object)] // what it rests on may have changed while views were kept old
+	}
+	if !since.IsZero() && e.At.Sub(since) < lag+c.slack {
 		return nil
 	}
 	return fmt.Errorf("it says that it is Ready, but %w", err)
@@ -136,7 +144,7 @@ func (c *claims) truth(v View, object *unstructured.Unstructured) error {
 	return c.subject.Truth(v, typed)
 }
 
-// claimsAnew tells whether an object's status is news and says Ready for its present spec.
+// claimsAnew reports whether an object's status is news and says Ready for its present spec.
 func claimsAnew(was, is *unstructured.Unstructured) bool {
 	if was != nil && reflect.DeepEqual(was.Object["status"], is.Object["status"]) {
 		return false

@@ -58,8 +58,8 @@ func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
 
 // job is a test to be run in whichever lane is free.
 type job struct {
-	name string
-	run  func(t *testing.T, env *testenv.Env)
+	name, class string
+	run         func(t *testing.T, env *testenv.Env)
 }
 
 // inLanes runs jobs as subtests, one at a time in each lane, until more returns false.

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 // prepare makes the world and begins to observe it.
@@ -46,7 +48,7 @@ func (r *run) inhabited() error {
 		if _, ok := object.(*corev1.ConfigMap); ok {
 			object.SetName("kube-root-ca.crt")
 		}
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(eventually.Long); ; time.Sleep(10 * time.Millisecond) {
 			err := r.env.Client.Get(r.ctx, client.ObjectKeyFromObject(object), object)
 			if err == nil {
 				break

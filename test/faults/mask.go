@@ -92,6 +92,9 @@ func masked(value any, path string, names identities) any {
 }
 
 func maskedMap(value map[string]any, path string, names identities) any {
+	if path == ".status.conditions" && value["type"] == common.ConditionPlacement {
+		return map[string]any{"type": value["type"]} // the scheduler chooses where pods run
+	}
 	out := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(value)) {
 		at := path + "." + key

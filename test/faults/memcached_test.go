@@ -66,7 +66,7 @@ var resizing = faults.Workload{
 	},
 }
 
-// configuring changes what servers are restarted for, and has somebody interfere.
+// configuring changes what servers are restarted for, and has someone interfere.
 var configuring = faults.Workload{
 	Name: "configuring",
 	Steps: []faults.Step{

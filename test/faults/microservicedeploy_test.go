@@ -108,7 +108,7 @@ var switchingInstance = faults.Workload{
 	},
 }
 
-// mendingInstance begins with an image that is none, and has somebody interfere.
+// mendingInstance begins with an image that is none, and has someone interfere.
 var mendingInstance = faults.Workload{
 	Name: "mending",
 	Steps: []faults.Step{
@@ -214,7 +214,7 @@ func servingOf(v faults.View, deployment *appsv1.Deployment) []corev1.Pod {
 
 func sees(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// passwordStays holds if nobody but the tenant changes a password of which users were told.
+// passwordStays holds if no one but the tenant changes a password of which users were told.
 func passwordStays(before, after faults.View, e faults.Event) error {
 	old, now := &corev1.Secret{}, &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !credentialsTold(before) || !sees(before, "opcrew-basic-auth", old) || !sees(after, "opcrew-basic-auth", now) {
@@ -239,7 +239,7 @@ func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// credentialsTold tells whether the instance says that there are credentials.
+// credentialsTold reports whether the instance says that there are credentials.
 func credentialsTold(v faults.View) bool {
 	m := &customv1.MicroServiceDeploy{}
 	return sees(v, "web", m) && meta.IsStatusConditionTrue(m.Status.Conditions, customv1.MicroServiceDeployAuthReady)

@@ -96,7 +96,7 @@ func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// ours tells whether a key is one of those in the workloads' pools, or of the operator.
+// ours reports whether a key is one of those in the workloads' pools, or of the operator.
 func ours(key string) bool {
 	for _, prefix := range []string{"node-role.kubernetes.io/", "node-pool.lailin.xyz", "example.com/", "opcrew.io/"} {
 		if strings.HasPrefix(key, prefix) {

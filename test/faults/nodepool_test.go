@@ -115,8 +115,8 @@ spec:
   taints: [{key: example.com/tier, value: metal, effect: NoSchedule}]
 `
 
-// handler has strangers take the name of the pool's RuntimeClass and the class itself,
-// and its handler change, for which it must be made anew.
+// handler has other owners take the name of the pool's RuntimeClass and the class itself,
+// and its handler change, for which it must be recreated.
 var handler = faults.Workload{
 	Name:  "handler",
 	World: func(w *faults.World) { w.Nodes(1, "n", map[string]string{"node-role.kubernetes.io/gold": ""}) },

@@ -20,9 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
-	"github.com/opcrew/opcrew/internal/redis/redissim"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
 	"github.com/opcrew/opcrew/test/faults"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/redispods"
@@ -99,7 +99,7 @@ var writeRedis = faults.Step{
 		list := &redisv1alpha1.RedisEnterpriseClusterList{}
 		u.List(list)
 		for _, c := range list.Items {
-			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // where nobody awaits it, it may not be served yet
+			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // where no one awaits it, it may not be served yet
 		}
 	},
 	Until: redisReady,
@@ -242,7 +242,7 @@ var redisPassword = faults.Workload{
 }
 
 // chosen is an annotation by which the user notes the password that the Secret of the users has from them. One that the
-// operator made anew, as the cluster was deleted in between, has none.
+// operator recreated, as the cluster was deleted in between, has none.
 const chosen = "example.com/password"
 
 func changePassword(to string) faults.Step {
@@ -394,7 +394,7 @@ func redisPasswordStays(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Secret" || e.Write == "" || !sees(after, "rec", users) || !sees(before, "rec-system", was) || !sees(after, "rec-system", is) {
 		return nil
 	}
-	hash := redissecrets.Hash(string(users.Data["password"]))
+	hash := redispod.Hash(string(users.Data["password"]))
 	if taken := func(s *corev1.Secret) bool { return strings.Contains(string(s.Data["accepted"]), hash) }; was.UID == is.UID && taken(was) && !taken(is) {
 		return fmt.Errorf("servers are told to take %q, and users read what is %s", is.Data["accepted"], hash)
 	}

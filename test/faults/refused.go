@@ -82,7 +82,7 @@ func (s *siege) anew(int) {
 	s.refused = 0
 }
 
-// over tells whether it has been refused often enough. The lock is held.
+// over reports whether it has been refused often enough. The lock is held.
 func (s *siege) over() bool {
 	switch {
 	case s.why.retry != "":
@@ -93,21 +93,21 @@ func (s *siege) over() bool {
 	return s.heard() || s.tooLong()
 }
 
-// tooLong tells whether the user should have heard of it.
+// tooLong reports whether the user should have heard of it.
 func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(s.since) > longRefusal }
 
-// tellable tells whether the user can learn of the refusal: of that of a status only
+// tellable reports whether the user can learn of the refusal: of that of a status only
 // by a status.
 func (s *siege) tellable() bool { return s.why.tells && s.of.subresource == "" }
 
-// anybody tells whether there is an object that could say why: what instances share goes
+// anybody reports whether there is an object that could say why: what instances share goes
 // after the last of them, and then there is none.
 func (s *siege) anybody() bool {
 	view, _, _ := s.observer.view()
 	return len(view.Objects(s.kinds[0].Kind)) > 0
 }
 
-// heard tells whether some object of the kind says why it was refused.
+// heard reports whether some object of the kind says why it was refused.
 func (s *siege) heard() bool {
 	view, _, _ := s.observer.view()
 	for _, object := range view.Objects(s.kinds[0].Kind) {

@@ -27,7 +27,7 @@ type tried struct {
 func (a *attack) references() {
 	var jobs []job
 	for _, w := range a.works {
-		jobs = append(jobs, job{w.Name, func(t *testing.T, env *testenv.Env) {
+		jobs = append(jobs, job{name: w.Name, run: func(t *testing.T, env *testenv.Env) {
 			ref := a.reference(t, env, w.Name, w)
 			if len(ref.problems) > 0 {
 				t.Fatalf("without any fault:\n%s\n%s", strings.Join(ref.problems, "\n"), ref.journal.around(0, 1000))
@@ -43,17 +43,22 @@ func (a *attack) references() {
 }
 
 // all carries out the chosen cases of all workloads, for as long as the budget lasts. A
-// sample comes in the order of chance: what the budget cuts is a bit of everything, and no
-// class that came late.
+// sample comes in the order of chance, but with each class once before any comes again: the
+// budget cuts no class that came late.
 func (a *attack) all() {
+	p, err := parsePart(*partFlag)
+	if err != nil {
+		a.t.Fatal(err)
+	}
 	var jobs []job
 	for _, w := range a.works {
-		jobs = append(jobs, a.jobs(w, choose(w, cases(a.plan(w), seed()), classes()))...)
+		jobs = append(jobs, a.jobs(w, choose(w, cases(a.plan(w), seed()), classes(), p))...)
 	}
 	more := func() bool { return true }
 	if !*exhaustive && *only == "" {
 		random := rand.New(rand.NewPCG(seed(), 0))
 		random.Shuffle(len(jobs), func(a, b int) { jobs[a], jobs[b] = jobs[b], jobs[a] })
+		jobs = inTurns(jobs)
 		more = func() bool { return time.Since(a.begin) < *budget }
 	}
 	if left := len(jobs) - a.inLanes(jobs, more); left > 0 {
@@ -61,10 +66,23 @@ func (a *attack) all() {
 	}
 }
 
+// list logs how many cases there are, and how long they take if each takes twice as long as the reference: most have to wait
+// for something that is late, or refused for a while.
+func (a *attack) list() {
+	for _, w := range a.works {
+		n, took := 0, a.refs[w.Name].took
+		for _, list := range cases(a.plan(w), seed()) {
+			n += len(list)
+		}
+		all := 2 * took * time.Duration(n) / time.Duration(len(a.lanes))
+		a.t.Logf("%s: %d cases, %d writes in %s without faults; about %s for all", w.Name, n, len(a.refs[w.Name].writes), took.Round(time.Millisecond), all.Round(time.Second))
+	}
+}
+
 func (a *attack) jobs(w Workload, cases []Case) []job {
 	var jobs []job
 	for _, c := range cases {
-		jobs = append(jobs, job{c.name(w), func(t *testing.T, env *testenv.Env) { a.try(t, env, w, c) }})
+		jobs = append(jobs, job{c.name(w), c.class, func(t *testing.T, env *testenv.Env) { a.try(t, env, w, c) }})
 	}
 	return jobs
 }

@@ -58,7 +58,7 @@ func (t target) verbOf(req *http.Request) string {
 	return "get"
 }
 
-// counted tells whether the request counts against an operator that should be at rest,
+// counted reports whether the request counts against an operator that should be at rest,
 // as testenv.Call does: everything but watches, leases, events and reviews.
 func (t target) counted() bool {
 	if t.verb == "watch" || t.resource == "events" {
@@ -67,7 +67,7 @@ func (t target) counted() bool {
 	return !slices.Contains([]string{"coordination.k8s.io", "authentication.k8s.io", "authorization.k8s.io"}, t.group)
 }
 
-// write tells whether the request means to change something that counts.
+// write reports whether the request means to change something that counts.
 func (t target) write() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete"}, t.verb) && t.counted()
 }

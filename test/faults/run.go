@@ -35,7 +35,7 @@ type run struct {
 
 	supervision sync.WaitGroup
 	mu          sync.Mutex
-	crashed     chan *instance // nil: nobody is started any more
+	crashed     chan *instance // nil: no one is started any more
 	instances   []*instance
 	starting    int
 	problems    []string
@@ -115,7 +115,7 @@ func (r *run) step(i int) {
 	call(r.hooks.after, i)
 }
 
-// do has the user act. What follows a step that nobody waited for may not be possible
+// do has the user act. What follows a step that no one waited for may not be possible
 // yet, such as to make an object again that still has a finalizer: then it is waited for.
 func (r *run) do(i int) {
 	err := attempt(func() { r.work.Steps[i].Do(r.user) })

@@ -86,6 +86,6 @@ func (s *stream) Close() error {
 	delete(s.gate.streams, s)
 	s.gate.changed.Broadcast()
 	s.gate.mu.Unlock()
-	_ = s.out.Close() // wakes a delivery that nobody reads
+	_ = s.out.Close() // wakes a delivery that no one reads
 	return s.from.Close()
 }

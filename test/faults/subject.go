@@ -42,7 +42,7 @@ type Subject struct {
 	// beside the annotation that it gets in any case; optional. Keys begin with TouchPrefix.
 	Touch func(object *unstructured.Unstructured)
 	// Uncounted are kinds, such as Pod, of which Kubernetes' own controllers make and delete
-	// objects as their timing has it: a StatefulSet that is being deleted may make a Pod anew.
+	// objects as their timing has it: a StatefulSet that is being deleted may make a Pod again.
 	// Or single objects, such as "Secret shared", that belong to no instance of the kind alone.
 	Uncounted []string
 	// Nodes is how many simulated nodes there are for pods, shared-0 and so on; all cases of a
@@ -56,7 +56,7 @@ type Subject struct {
 	// OldLists has the class older-view serve old lists even to a client that insists on
 	// new ones, which no server does: for controllers with a protection of their own.
 	OldLists bool
-	// Patience is how long a match may take, 15 seconds if 0.
+	// Patience is how long a match may take, 30 seconds if 0.
 	Patience time.Duration
 	// Silence is how long nothing must happen for the operator to be at rest: longer than
 	// any wait of its own after which it goes on without an event. 650 ms if 0.
@@ -95,7 +95,7 @@ type Invariant struct {
 
 func (s *Subject) patience() time.Duration {
 	if s.Patience == 0 {
-		return 15 * time.Second
+		return 30 * time.Second
 	}
 	return s.Patience
 }

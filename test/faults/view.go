@@ -37,7 +37,7 @@ type View struct {
 	scheme    *runtime.Scheme
 	namespace string // of the run; empty if the kind has none
 	objects   map[Key]*unstructured.Unstructured
-	wished    map[string]time.Time // by kind: when somebody last made, respecified or deleted one
+	wished    map[string]time.Time // by kind: when someone last made, respecified or deleted one
 }
 
 // Get reads the object of that name into an empty object of its type, from the run's
@@ -127,8 +127,8 @@ func (v View) with(e Event) View {
 	return after
 }
 
-// Known tells whether at an event the operator must know of all objects of a kind that
-// there are, and what they declare: for a while nobody has changed that.
+// Known reports whether at an event the operator must know of all objects of a kind that
+// there are, and what they declare: for a while no one has changed that.
 func (v View) Known(kind string, e Event) bool { return e.At.Sub(v.wished[kind]) > lag }
 
 // Ready is the condition Ready of an object, and the generation that its status is about.

@@ -33,7 +33,7 @@ func (w *World) Await(expectation string, check func(ctx context.Context, c clie
 // taken the taints off that every new node has for a moment.
 func (w *World) Nodes(n int, prefix string, labels map[string]string) []string {
 	names := w.env.Nodes(w.t, n, testenv.NodeSpec{Prefix: prefix, Labels: labels, Mutate: grown})
-	eventually.True(w.t, 30*time.Second, "new nodes have no taints of Kubernetes any more", func() error {
+	eventually.True(w.t, eventually.Long, "new nodes have no taints of Kubernetes any more", func() error {
 		nodes := &corev1.NodeList{}
 		if err := w.env.Client.List(w.t.Context(), nodes); err != nil {
 			return err

@@ -24,7 +24,7 @@ const (
 	// barrierPrefix begins the names of objects that are asked for only to find the
 	// request in the log. Nothing of that name exists.
 	barrierPrefix = "testenv-barrier-"
-	barrierWait   = 30 * time.Second
+	barrierWait   = 2 * time.Minute
 )
 
 // Audit counts requests from the server's audit log. The log is written in
@@ -73,6 +73,19 @@ func (a *Audit) Since(t testing.TB, mark Mark) Calls {
 		t.Fatalf("audit log: %v", err)
 	}
 	return calls
+}
+
+// knows reports whether a user has made any request, without reading more of the log than that takes.
+func (a *Audit) knows(t testing.TB, user string) bool {
+	t.Helper()
+	err := eachLine(a.file, 0, func(line []byte) bool {
+		call, err := parseCall(line)
+		return err != nil || call.User != user
+	})
+	if err != nil && !errors.Is(err, errStopped) {
+		t.Fatalf("audit log: %v", err)
+	}
+	return err != nil
 }
 
 // barrier makes a request of its own and returns where in the log its line ends.

@@ -17,6 +17,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 	"github.com/opcrew/opcrew/test/testenv/failing"
 )
 
@@ -82,7 +83,7 @@ func TestQuietFailsWithTheRequestsThatItSaw(t *testing.T) {
 	}
 	close(stop)
 	<-done
-	env.Settle(t, "loud", 200*time.Millisecond, 10*time.Second)
+	env.Settle(t, "loud", 200*time.Millisecond, eventually.Long)
 	env.Quiet(t, "loud", 200*time.Millisecond)
 }
 

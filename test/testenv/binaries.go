@@ -8,18 +8,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/opcrew/opcrew/test/testenv/repo"
 )
 
 const (
-	modulePath = "github.com/opcrew/opcrew"
-
 	// assetsVar names a directory with binaries called etcd, kube-apiserver and so
 	// on, as kubebuilder's users know it.
 	assetsVar = "KUBEBUILDER_ASSETS"
 )
 
-// binaries tells where the programs are that the environment starts.
+// binaries says where the programs are that the environment starts.
 type binaries struct {
 	root string // of the repository
 }
@@ -27,7 +26,7 @@ type binaries struct {
 // findBinaries looks for them from the working directory, which go test sets to
 // the directory of the package under test.
 func findBinaries() (binaries, error) {
-	root, err := repositoryRoot()
+	root, err := repo.Root()
 	return binaries{root: root}, err
 }
 
@@ -52,21 +51,4 @@ func executable(path, advice string) (string, error) {
 		return "", errors.New(advice)
 	}
 	return path, nil
-}
-
-// repositoryRoot walks up to the directory of the project's go.mod.
-func repositoryRoot() (string, error) {
-	start, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the repository: %w", err)
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && strings.HasPrefix(string(mod), "module "+modulePath+"\n") {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("%s is not inside a clone of %s", start, modulePath)
-		}
-	}
 }

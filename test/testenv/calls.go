@@ -12,7 +12,7 @@ import (
 
 // Call is one answered request, or one watch that began.
 type Call struct {
-	// User is who the server acted for: whoever was impersonated, if anybody.
+	// User is who the server acted for: anyone who was impersonated, if anybody.
 	User  string
 	Agent string
 	// Verb is the server's: get, list, watch, create, update, patch, delete or deletecollection.
@@ -47,15 +47,15 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s %s %s -> %d (%s, %s)", c.At.Format("15:04:05.000"), c.Verb, c.What(), name, c.Code, c.User, c.Agent)
 }
 
-// IsWrite tells whether the request meant to change something, also when it was
+// IsWrite reports whether the request meant to change something, also when it was
 // refused or only a dry run.
 func (c Call) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, c.Verb)
 }
 
-// IsCounted tells whether the request counts against an operator that should be
+// IsCounted reports whether the request counts against an operator that should be
 // at rest: everything but leases, events, token and access reviews, and watches,
-// which a client must open anew from time to time.
+// which a client must open again from time to time.
 func (c Call) IsCounted() bool {
 	switch {
 	case c.Verb == "watch", c.Resource == "events":
@@ -86,7 +86,7 @@ func (cs Calls) By(user string) Calls {
 }
 
 // Agent keeps the calls whose user agent begins with prefix: a client that sets
-// rest.Config.UserAgent can be told from others of the same user.
+// rest.Config.UserAgent can be distinguished from others of the same user.
 func (cs Calls) Agent(prefix string) Calls {
 	return cs.Where(func(c Call) bool { return strings.HasPrefix(c.Agent, prefix) })
 }
@@ -117,7 +117,7 @@ func (cs Calls) Counted() Calls { return cs.Where(Call.IsCounted) }
 func (cs Calls) Refused() Calls { return cs.Where(func(c Call) bool { return c.Code >= 400 }) }
 
 // Tally counts by verb and resource: "patch nodes/status": 3. It is made to be
-// compared as a whole, so that what nobody thought of fails a test too.
+// compared as a whole, so that what no one thought of fails a test too.
 func (cs Calls) Tally() map[string]int {
 	tally := map[string]int{}
 	for _, c := range cs {

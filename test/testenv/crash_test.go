@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
@@ -57,7 +56,7 @@ func TestAPanicLeavesNoProcessBehind(t *testing.T) {
 	if err := helper.Wait(); !errors.As(err, &exit) {
 		t.Errorf("the helper should have panicked, it ended with %v", err)
 	}
-	eventually.True(t, 10*time.Second, "no process of the crashed test binary is left", func() error {
+	eventually.True(t, eventually.Long, "no process of the crashed test binary is left", func() error {
 		if running := processesOf(dir); len(running) > 0 {
 			return fmt.Errorf("running: %v", running)
 		}

@@ -90,7 +90,7 @@ func (p *process) wait() {
 	close(p.done)
 }
 
-// exited tells whether the process has ended on its own, and how.
+// exited reports whether the process has ended on its own, and how.
 func (p *process) exited() error {
 	select {
 	case <-p.done:

@@ -3,7 +3,7 @@
 
 package v1alpha1
 
-// Condition types of a Memcached.
+// Condition types of a Memcached, beside common.ConditionLeftovers, common.ConditionPlacement and common.ConditionPaused.
 const (
 	// MemcachedReady sums up the others: it is False with the first blocking cause.
 	MemcachedReady = "Ready"

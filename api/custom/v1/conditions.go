@@ -64,6 +64,8 @@ const (
 	ReasonHostTaken = "HostTaken"
 	// ReasonHosted: the instance has its host names.
 	ReasonHosted = "Hosted"
+	// ReasonNoDomain: fields about the host name are set, and there is none without spec.baseDomain.
+	ReasonNoDomain = "NoDomain"
 	// ReasonNoGatewayAPI: there is no Gateway API in the cluster; an Ingress stands in.
 	ReasonNoGatewayAPI = "NoGatewayAPI"
 	// ReasonIgnoredLines: some lines of spec.config are neither variables nor files.

@@ -6,7 +6,8 @@ package v1beta2
 import "github.com/opcrew/opcrew/api/common"
 
 // Condition types of an EtcdCluster. Available, Recovering, Scaling and Upgrading are those of
-// the CoreOS operator: the last three are there only while what they tell of goes on.
+// the CoreOS operator: the last three are there only while what they tell of goes on. Beside these there are
+// common.ConditionLeftovers, common.ConditionPlacement and common.ConditionPaused.
 const (
 	// EtcdClusterReady sums up the others: it is False with the first blocking cause.
 	EtcdClusterReady = "Ready"
@@ -21,6 +22,8 @@ const (
 	EtcdClusterUpToDate = "UpToDate"
 	// EtcdClusterTLSReady tells whether the certificates in the Secrets fit the cluster.
 	EtcdClusterTLSReady = "TLSReady"
+	// EtcdClusterFieldsIgnored is there while the spec has something without effect; the message names it, and what to do.
+	EtcdClusterFieldsIgnored = "FieldsIgnored"
 	// EtcdClusterRecovering is there while a member is being replaced.
 	EtcdClusterRecovering = "Recovering"
 	// EtcdClusterScaling is there while members are added or taken away.
@@ -39,6 +42,10 @@ const (
 	ReasonQuorumLost = "QuorumLost"
 	// ReasonStatusLost: the status knows of no cluster, and there are members of one. Nothing is changed then.
 	ReasonStatusLost = "StatusLost"
+	// ReasonClusterIDMismatch: another cluster answers at the members' addresses than the status names. Nothing is changed then.
+	ReasonClusterIDMismatch = "ClusterIDMismatch"
+	// ReasonVariablesShadowed: environment variables of etcd say what flags of the operator say.
+	ReasonVariablesShadowed = "VariablesShadowed"
 	// ReasonUnreachable: the operator cannot ask the members, whatever they do.
 	ReasonUnreachable = "Unreachable"
 	// ReasonNoSpace: the data of a member is as large as it may be, and writes are refused.
@@ -66,6 +73,10 @@ const (
 	ReasonReplacingMember = "ReplacingMember"
 	// ReasonAllUpToDate: every member runs what the spec says.
 	ReasonAllUpToDate = "AllUpToDate"
+	// ReasonVolumesGrowing: volumes are being given the size of the spec. Members serve all the same.
+	ReasonVolumesGrowing = "VolumesGrowing"
+	// ReasonVolumesFixed: a volume cannot have the size of the spec; the message says why and what to do.
+	ReasonVolumesFixed = "VolumesFixed"
 	// ReasonImpossibleVersion: there is no way from the version that runs to the one asked for.
 	ReasonImpossibleVersion = "ImpossibleVersion"
 	// ReasonInvalidSpec: the spec asks for what cannot be; the message says what to write instead.
@@ -85,7 +96,7 @@ const (
 const EtcdRestoreReady = "Ready"
 
 // Reasons of an EtcdRestore's condition, and of an EtcdCluster's while one is at work. When the pod has failed
-// it is the reason that it gave, as internal/backup lists them.
+// it is the reason that it gave, as internal/podapi/backup lists them.
 const (
 	// ReasonRestored: the cluster serves what was restored.
 	ReasonRestored = "Restored"
@@ -107,7 +118,7 @@ const (
 )
 
 // Reasons of an EtcdBackup's conditions. When a pod has failed it is the reason that it gave, as
-// internal/backup lists them.
+// internal/podapi/backup lists them.
 const (
 	// ReasonSaved: the last backup is complete.
 	ReasonSaved = "Saved"

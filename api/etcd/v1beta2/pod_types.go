@@ -49,12 +49,24 @@ type PodPolicy struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['ETCD_NAME', 'ETCD_DATA_DIR', 'ETCD_WAL_DIR', 'ETCD_INITIAL_CLUSTER', 'ETCD_INITIAL_CLUSTER_STATE', 'ETCD_INITIAL_CLUSTER_TOKEN', 'ETCD_INITIAL_ADVERTISE_PEER_URLS', 'ETCD_ADVERTISE_CLIENT_URLS', 'ETCD_LISTEN_PEER_URLS', 'ETCD_LISTEN_CLIENT_URLS', 'ETCD_FORCE_NEW_CLUSTER', 'ETCD_CONFIG_FILE']))",message="etcdEnv: who a member is, where it listens and where its data is are the operator's own to say"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, e.name != 'ETCD_LISTEN_METRICS_URLS')",message="etcdEnv: the operator sets --listen-metrics-urls, and etcd does not start with ETCD_LISTEN_METRICS_URLS beside it: leave it out; members serve /metrics at their client URLs, too"
 	// +listType=atomic
 	EtcdEnv []EnvVar `json:"etcdEnv,omitempty"`
 
 	// persistentVolumeClaimSpec gives every member a claim. Without it members live in emptyDir, and one
-	// whose pod goes is replaced by a new member.
+	// whose pod goes is replaced by a new member. Volumes grow with resources.requests.storage where their class allows that.
+	// When storageClassName, volumeAttributesClassName, accessModes or selector change, members are replaced one at a time,
+	// each by a new one on a new claim.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.volumeMode) || self.volumeMode == 'Filesystem'",message="persistentVolumeClaimSpec.volumeMode: etcd needs a file system; leave it out or set Filesystem"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.storageClassName) || has(self.storageClassName)",message="persistentVolumeClaimSpec.storageClassName cannot be left out later: which class is the default may change; name the class that new claims are to have"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.volumeAttributesClassName) || oldSelf.volumeAttributesClassName == '' || has(self.volumeAttributesClassName) && self.volumeAttributesClassName != ''",message="persistentVolumeClaimSpec.volumeAttributesClassName cannot be left out later; name the class that new claims are to have"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.accessModes) || size(oldSelf.accessModes) == 0 || has(self.accessModes) && size(self.accessModes) > 0",message="persistentVolumeClaimSpec.accessModes cannot be left out later: a claim needs one, such as ReadWriteOnce"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.resources) || !has(oldSelf.resources.requests) || !('storage' in oldSelf.resources.requests) || has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="persistentVolumeClaimSpec.resources.requests.storage cannot be left out later: a claim needs a size"
+	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.limits) ? has(oldSelf.resources) && has(oldSelf.resources.limits) && self.resources.limits == oldSelf.resources.limits : !has(oldSelf.resources) || !has(oldSelf.resources.limits)",message="persistentVolumeClaimSpec.resources.limits cannot be changed later: it does not limit a volume; set resources.requests.storage"
+	// +kubebuilder:validation:XValidation:rule="has(self.volumeName) == has(oldSelf.volumeName) && (!has(self.volumeName) || self.volumeName == oldSelf.volumeName)",message="persistentVolumeClaimSpec.volumeName cannot be changed later: a volume belongs to one member; choose volumes for new claims with storageClassName or selector"
+	// +kubebuilder:validation:XValidation:rule="has(self.dataSource) == has(oldSelf.dataSource) && (!has(self.dataSource) || self.dataSource == oldSelf.dataSource)",message="persistentVolumeClaimSpec.dataSource cannot be changed later: a new member begins on an empty volume; put data back with an EtcdRestore"
+	// +kubebuilder:validation:XValidation:rule="has(self.dataSourceRef) == has(oldSelf.dataSourceRef) && (!has(self.dataSourceRef) || self.dataSourceRef == oldSelf.dataSourceRef)",message="persistentVolumeClaimSpec.dataSourceRef cannot be changed later: a new member begins on an empty volume; put data back with an EtcdRestore"
 	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 
 	// busyboxImage is accepted and not used: nothing waits for DNS in a container of its own any more.

@@ -75,6 +75,7 @@ type Compaction struct {
 }
 
 // Defragment has members give space back. While it does, which takes seconds a GB, a member answers nobody.
+// +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone)",message="defragment: timeZone is for schedule: set schedule too, or leave timeZone out"
 type Defragment struct {
 	// schedule is when members may be defragmented, in cron's format, such as "0 3 * * 0"; within an hour from
 	// then all are that exceed the limits below. Without it they are whenever they do.

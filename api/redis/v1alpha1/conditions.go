@@ -5,7 +5,8 @@ package v1alpha1
 
 import "github.com/opcrew/opcrew/api/common"
 
-// Condition types of a RedisEnterpriseCluster. The last seven are there only while what they tell of is so.
+// Condition types of a RedisEnterpriseCluster. The last eight are there only while what they tell of is so; so is
+// common.ConditionLeftovers. common.ConditionPlacement tells where the pods run.
 const (
 	// ConditionReady sums up the others: it is False with the first blocking cause.
 	ConditionReady = "Ready"
@@ -30,6 +31,9 @@ const (
 	// ConditionStorageFailing: a server cannot write its log of writes, as when its volume is full; a primary refuses writes
 	// then. It is there only while that is so.
 	ConditionStorageFailing = "StorageFailing"
+	// ConditionRecoveryRequested is True while the spec asks for clusterRecovery; it says what there is to recover, and what
+	// that waits for.
+	ConditionRecoveryRequested = "RecoveryRequested"
 	// ConditionFieldsIgnored is True while the spec has fields that are accepted and not served; it names them.
 	ConditionFieldsIgnored = "FieldsIgnored"
 	// ConditionImageReplaced is True while the operator's default image runs in place of the vendor's.
@@ -54,6 +58,8 @@ const (
 	ReasonCreating = common.ReasonCreating
 	// ReasonRecovering: the servers find together again, as after a restart of all of them.
 	ReasonRecovering = "Recovering"
+	// ReasonNotNeeded: nothing is to be recovered.
+	ReasonNotNeeded = "NotNeeded"
 	// ReasonAllShardsReplicated: each shard has a replica in sync on another pod.
 	ReasonAllShardsReplicated = "AllShardsReplicated"
 	// ReasonReplicaMissing: a shard has no replica.

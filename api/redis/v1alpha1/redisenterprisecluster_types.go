@@ -138,7 +138,8 @@ type RedisEnterpriseClusterSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == '' || !format.dns1123Subdomain().validate(self).hasValue()",message="clusterCredentialSecretName is the name of a Secret"
 	ClusterCredentialSecretName string `json:"clusterCredentialSecretName,omitempty"`
 
-	// clusterRecovery is accepted and not needed: the operator recovers a cluster by itself.
+	// clusterRecovery is accepted and not needed: the operator recovers a cluster by itself. While it is true, condition
+	// RecoveryRequested says what there is to recover, and what that waits for.
 	// +optional
 	ClusterRecovery bool `json:"clusterRecovery,omitempty"`
 

@@ -17,6 +17,13 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
+// The binaries that the add-ons run, beside this program itself: the first is built in
+// cmd/addons, the second is a program of its own module.
+const (
+	Program       = "addons"
+	VolumeProgram = "local-path-provisioner"
+)
+
 // addon is one process and the objects that it needs or serves.
 type addon struct {
 	// name is that of the service, of the manifest, of the folder for its files
@@ -27,7 +34,7 @@ type addon struct {
 	prepare func() (map[string]string, error)
 	// args start the process.
 	args []string
-	// ready tells whether the add-on serves; nil if nothing waits for it.
+	// ready reports whether the add-on serves; nil if nothing waits for it.
 	ready func(ctx context.Context) error
 }
 

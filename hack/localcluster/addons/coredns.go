@@ -26,7 +26,7 @@ func coreDNS(st *state.State) addon {
 			values := map[string]string{"DNS": st.Network.DNS.String(), "Server": address.String()}
 			return values, state.WriteFile(file(st, name, "Corefile"), []byte(corefile(address, kubeconfig(st, name))), 0o644)
 		},
-		args:  []string{st.Binary("coredns"), "-conf", file(st, name, "Corefile")},
+		args:  []string{st.Binary(Program), "coredns", "-conf", file(st, name, "Corefile")},
 		ready: func(ctx context.Context) error { return lookup(ctx, address) },
 	}
 }

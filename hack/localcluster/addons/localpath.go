@@ -24,7 +24,7 @@ func localPath(st *state.State) addon {
 			return values, state.WriteFile(file(st, name, "config.json"), config, 0o644)
 		},
 		args: []string{
-			st.Binary("local-path-provisioner"), "start",
+			st.Binary(VolumeProgram), "start",
 			"--kubeconfig", kubeconfig(st, name),
 			"--config", file(st, name, "config.json"),
 			"--namespace", namespace,

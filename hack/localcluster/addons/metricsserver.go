@@ -33,7 +33,7 @@ func metricsServer(st *state.State, api *applier) addon {
 			return values, err
 		},
 		args: []string{
-			st.Binary("metrics-server"),
+			st.Binary(Program), "metrics-server",
 			"--kubeconfig=" + kubeconfig(st, name),
 			"--authentication-kubeconfig=" + kubeconfig(st, name),
 			"--authorization-kubeconfig=" + kubeconfig(st, name),

@@ -107,7 +107,7 @@ func processes(group string) []int {
 	return pids
 }
 
-// Exists tells whether any of the tree is there.
+// Exists reports whether any of the tree is there.
 func Exists() bool {
 	all, err := hierarchies()
 	if err != nil {

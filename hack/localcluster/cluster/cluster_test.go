@@ -75,7 +75,7 @@ func TestANodeIsReadyOnlyWithoutItsTaint(t *testing.T) {
 
 func TestMissingBinariesAreNamedTogether(t *testing.T) {
 	err := binariesBuilt(t.TempDir())
-	if err == nil || !strings.Contains(err.Error(), "kube") || !strings.Contains(err.Error(), "coredns") || strings.Contains(err.Error(), "\n") {
+	if err == nil || !strings.Contains(err.Error(), "kube") || !strings.Contains(err.Error(), "addons") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func shareKubeconfig(st *state.State, path string) error {
 }
 
 // withdrawKubeconfigs removes the copies that are still ours. One that cannot
-// be read or removed is left: it points to nothing and harms nobody.
+// be read or removed is left: it points to nothing and harms no one.
 func withdrawKubeconfigs(dir string) {
 	st, err := state.Load(dir)
 	if err != nil {

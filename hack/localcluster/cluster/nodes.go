@@ -49,7 +49,7 @@ func explain(st *state.State, why map[string]string, err error) error {
 	return err
 }
 
-// notReady tells of each node that is not Ready why.
+// notReady reports each node that is not Ready why.
 func notReady(ctx context.Context, st *state.State) (map[string]string, error) {
 	nodes, err := listNodes(ctx, st)
 	if err != nil {

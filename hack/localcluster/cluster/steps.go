@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/network"
 	"github.com/opcrew/opcrew/hack/localcluster/node"
 	"github.com/opcrew/opcrew/hack/localcluster/pki"
+	"github.com/opcrew/opcrew/hack/localcluster/registry"
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
@@ -32,6 +33,7 @@ func createSteps(st *state.State, o Options, p *progress) []step {
 		{"boot nodes", long, func(ctx context.Context) error { return bootNodes(ctx, st) }},
 		{"load images", 5 * time.Minute, func(ctx context.Context) error { return loadImages(ctx, st) }},
 		{"wait for the API server", long, func(ctx context.Context) error { return controlplane.AwaitReady(ctx, st) }},
+		{"wait for the image registry", short, func(ctx context.Context) error { return registry.Await(ctx, st) }},
 		{"start controllers, join nodes", short, func(context.Context) error { return join(st) }},
 		{"start add-ons", long, func(ctx context.Context) error { return addons.Install(ctx, st, p.detail) }},
 		{"wait for nodes", long, func(ctx context.Context) error { return awaitNodes(ctx, st) }},
@@ -56,11 +58,7 @@ func resumeSteps(st *state.State) []step {
 }
 
 func binaryNames() []string {
-	names := []string{machine.Program, "kube", pauseProgram}
-	for _, b := range addons.Binaries() {
-		names = append(names, b.Name)
-	}
-	return names
+	return []string{machine.Program, "kube", pauseProgram, addons.Program, addons.VolumeProgram}
 }
 
 const pauseProgram = "pause"
@@ -92,7 +90,13 @@ func startControlPlane(ctx context.Context, st *state.State) (err error) {
 	if err := network.CreateRouter(ctx, st); err != nil {
 		return err
 	}
+	if err := network.KeepHostNamespace(st); err != nil {
+		return err
+	}
 	if err := controlplane.Start(st); err != nil {
+		return err
+	}
+	if err := registry.Start(st); err != nil {
 		return err
 	}
 	init, err := machine.Launch(ctx, st, state.ControlPlaneName)

@@ -56,7 +56,7 @@ func lock(ctx context.Context, dir string, p *progress) (func(), error) {
 	return state.Lock(ctx, dir, func() { p.say("waiting for another localcluster command to end") })
 }
 
-// resume brings back the nodes of a cluster that runs, whoever started it.
+// resume brings back the nodes of a cluster that runs, anyone who started it.
 func resume(ctx context.Context, st *state.State, o Options, p *progress) error {
 	if o.Nodes != 0 && o.Nodes != len(st.Nodes) {
 		return fmt.Errorf("a cluster of %d nodes runs already, not of %d; run `down` first to change that", len(st.Nodes), o.Nodes)

@@ -24,7 +24,7 @@ const (
 const etcdClients, etcdPeers = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
 
 // etcd does not sync to disk: its data need not survive this machine's crash,
-// after which a cluster is started anew.
+// after which a cluster is started again.
 func etcd(st *state.State) machine.Service {
 	return service(st, etcdName,
 		"--name=local",
@@ -155,7 +155,7 @@ clientConnection:
 //
 // Not in mode nftables: where the endpoints of a Service change, a packet that is
 // on its way through the old rules finds the map of endpoints emptied (Linux 6.18)
-// and goes on to the Service's own address, where nobody is. One request in
+// and goes on to the Service's own address, where no one is. One request in
 // some fifty thousand was refused so, which tests take for a fault of an operator.
 // tcpBeLiberal: else mode iptables drops, and the other does not, what a server answers
 // to a port that is used again.

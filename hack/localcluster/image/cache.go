@@ -26,13 +26,31 @@ type Cache struct {
 
 // Recipe returns the tar of a Debian image and builds it when it is not there.
 func (c Cache) Recipe(ctx context.Context, recipe Recipe) (string, error) {
-	key, err := hashOf(recipe)
+	return c.Source(ctx, recipe.Source())
+}
+
+// Source returns the tar of an image of the catalogue and builds it when it is not there.
+func (c Cache) Source(ctx context.Context, source Source) (string, error) {
+	key, err := hashOf(source.content)
 	if err != nil {
 		return "", err
 	}
-	return c.get(recipe.Name, key, func(output string) error {
-		return recipe.Write(ctx, c.Dir, output)
+	return c.get(source.Name, key, func(output string) error {
+		return source.write(ctx, c.Dir, output)
 	})
+}
+
+// Built returns the tar of an image of the catalogue that is there, or "".
+func (c Cache) Built(source Source) (string, error) {
+	key, err := hashOf(source.content)
+	if err != nil {
+		return "", err
+	}
+	output := c.file(source.Name, key)
+	if _, err := os.Stat(output); err != nil {
+		return "", nil //nolint:nilerr // not there, or not to be read: it is made again
+	}
+	return output, nil
 }
 
 // Binary returns the tar of an image of binaries and builds it when one of
@@ -49,7 +67,7 @@ func (c Cache) Binary(image BinaryImage) (string, error) {
 // get builds what is missing. Two builders at once do the work twice, but both
 // put the same file in place.
 func (c Cache) get(name, key string, build func(output string) error) (string, error) {
-	output := filepath.Join(c.Dir, name+"-"+key[:16]+".tar")
+	output := c.file(name, key)
 	if _, err := os.Stat(output); err == nil {
 		return output, nil
 	}
@@ -57,6 +75,10 @@ func (c Cache) get(name, key string, build func(output string) error) (string, e
 		return "", fmt.Errorf("make the image cache: %w", err)
 	}
 	return output, build(output)
+}
+
+func (c Cache) file(name, key string) string {
+	return filepath.Join(c.Dir, name+"-"+key[:16]+".tar")
 }
 
 func (b BinaryImage) sources() []string {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// PauseTag is the sandbox image that the nodes' container runtime is told to
-// use: the name and version that Kubernetes 1.36 itself names.
+// PauseTag is the sandbox image that the nodes' container runtime is asked to
+// use: the name and version that Kubernetes 1.37 itself names.
 const PauseTag = "registry.k8s.io/pause:3.10.2"
 
 // Pause is the sandbox image, made from the program cmd/pause.
@@ -78,6 +78,7 @@ func busybox() Recipe {
 		Name:     "busybox",
 		Summary:  "a shell and small tools (its wget crashes with -T: use `timeout 5 wget`)",
 		Suite:    debian,
+		Series:   "1.35",
 		Packages: []string{"busybox-static"},
 		Tags:     []string{"busybox:{version}", "busybox:{minor}"},
 		Applets:  "/bin/busybox",
@@ -86,12 +87,13 @@ func busybox() Recipe {
 }
 
 // etcd is a release of 3.4, under the name and with the paths of upstream's image.
-// Newer ones are built from Go modules: see test/e2e/etcd.
+// Newer ones are built from Go modules: see Modules.
 func etcd() Recipe {
 	return Recipe{
 		Name:     "etcd",
 		Summary:  "etcd 3.4 and etcdctl as Debian builds them",
 		Suite:    debian,
+		Series:   "3.4",
 		Packages: []string{"etcd-server", "etcd-client"},
 		Without:  []string{adduser, initHelpers},
 		Tags:     []string{"quay.io/coreos/etcd:v{version}"},
@@ -105,6 +107,7 @@ func memcached() Recipe {
 		Name:     "memcached",
 		Summary:  "memcached as Debian builds it",
 		Suite:    trixie,
+		Series:   "1.6",
 		Packages: []string{"memcached"},
 		Without:  []string{adduser, "lsb-base", "perl", "debconf", "sysvinit-utils", initHelpers},
 		Tags:     []string{"memcached:{version}"},
@@ -117,34 +120,37 @@ func memcached() Recipe {
 // redis, redis8, valkey and valkey9 are what Debian has in its suites, under names of ours: upstream's
 // images have an entrypoint of their own, and these do without.
 func redis() Recipe {
-	return redisServer("redis", debian, "redis-server", "redis-tools")
+	return redisServer("redis", debian, "7.0", "redis-server", "redis-tools")
 }
 
 func redis8() Recipe {
-	r := redisServer("redis8", trixie, "redis-server", "redis-tools")
+	r := redisServer("redis8", trixie, "8.0", "redis-server", "redis-tools")
 	r.Tags = []string{"opcrew/redis:{version}", "opcrew/redis:{minor}"}
 	return r
 }
 
-// valkey is found under the name of upstream's image too, which is the operator's default.
+// upstreamValkey is upstream's name: the operator's default is one of these.
+const upstreamValkey = "valkey/valkey:{minor}"
+
 func valkey() Recipe {
-	r := redisServer("valkey", trixie, "valkey-server", "valkey-tools")
-	r.Tags = append(r.Tags, "valkey/valkey:{minor}")
+	r := redisServer("valkey", trixie, "8.1", "valkey-server", "valkey-tools")
+	r.Tags = append(r.Tags, upstreamValkey)
 	return r
 }
 
 func valkey9() Recipe {
-	r := redisServer("valkey9", forky, "valkey-server", "valkey-tools")
-	r.Tags = []string{"opcrew/valkey:{version}", "opcrew/valkey:{minor}"}
+	r := redisServer("valkey9", forky, "9", "valkey-server", "valkey-tools")
+	r.Tags = []string{"opcrew/valkey:{version}", "opcrew/valkey:{minor}", upstreamValkey}
 	return r
 }
 
 // redisServer is a server, and the tools that its packages have the programs in.
-func redisServer(name, suite string, packages ...string) Recipe {
+func redisServer(name, suite, series string, packages ...string) Recipe {
 	return Recipe{
 		Name:     name,
 		Summary:  packages[0] + " of " + suite + " as Debian builds it",
 		Suite:    suite,
+		Series:   series,
 		Packages: packages,
 		Without:  []string{adduser, "lsb-base", "sysvinit-utils", initHelpers},
 		Tags:     []string{"opcrew/" + name + ":{version}", "opcrew/" + name + ":{minor}"},
@@ -159,6 +165,7 @@ func nginx() Recipe {
 		Name:     "nginx",
 		Summary:  "nginx as Debian builds it, with a page to serve",
 		Suite:    trixie,
+		Series:   "1.26",
 		Packages: []string{"nginx"},
 		Without:  []string{adduser, "iproute2", "lsb-base", "perl", "debconf", "sysvinit-utils", initHelpers},
 		Tags:     []string{"nginx:{version}", "nginx:{minor}"},
@@ -170,12 +177,13 @@ func nginx() Recipe {
 }
 
 // sshClient is a machine that a manager reaches over ssh, with the python that ansible runs
-// there. It has no host key: that is for whoever runs it to bring.
+// there. It has no host key: that is for anyone who runs it to bring.
 func sshClient() Recipe {
 	return Recipe{
 		Name:     "diva-client",
 		Summary:  "sshd and python3 as Debian builds them, to be managed",
 		Suite:    trixie,
+		Series:   "10.0p1",
 		Packages: []string{"openssh-server", "python3", "dash", "coreutils"},
 		Without:  []string{adduser, "debconf", initHelpers, "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
 		Tags:     []string{"diva-client:{version}"},
@@ -201,10 +209,11 @@ func sshManager() Recipe {
 		Name:    "diva",
 		Summary: "ansible and ssh as Debian builds them, to manage others",
 		Suite:   trixie,
+		Series:  "2.19",
 		// libc-bin has the one locale that ansible runs in.
 		Packages: []string{"ansible-core", "openssh-client", "dash", "coreutils", "libc-bin"},
 		Without:  []string{adduser, "debconf", "passwd", "media-types"},
-		Tags:     []string{"diva:{version}"},
+		Tags:     []string{"diva:{version}", "diva:{minor}"},
 		Files:    map[string]string{"/etc/ssh/ssh_config": "Include /etc/ssh/ssh_config.d/*.conf\n"},
 		Config:   Config{Cmd: []string{"sleep", "infinity"}, Env: []string{"HOME=/root", "LC_ALL=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}},
 	}
@@ -216,8 +225,9 @@ func sshExtra() Recipe {
 		Name:     "diva-extra",
 		Summary:  "a playbook, and what copies it into /extra",
 		Suite:    debian,
+		Series:   "1.35",
 		Packages: []string{"busybox-static"},
-		Tags:     []string{"diva-extra:{version}"},
+		Tags:     []string{"diva-extra:{version}", "diva-extra:{minor}"},
 		Applets:  "/bin/busybox",
 		Files:    map[string]string{"/playbooks/ping.yaml": "- hosts: clients\n  gather_facts: false\n  tasks: [{ping: {}}]\n"},
 		Config:   Config{Cmd: []string{"cp", "-r", "/playbooks/.", "/extra"}},

@@ -25,7 +25,7 @@ func NewCommand(load func() (*state.State, error)) *cobra.Command {
 		Short: "Make images without a daemon or a registry, and load them into the nodes",
 		Args:  cobra.NoArgs,
 	}
-	command.AddCommand(newBuild(), newBuildDebian(), newLoad(load), newPush(load), newList(load))
+	command.AddCommand(newBuild(), newBuildDebian(), newLoad(load), newList(load), newMake(), newCatalog())
 	return command
 }
 
@@ -116,36 +116,13 @@ func newLoad(load func() (*state.State, error)) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return loadAndTell(command.Context(), command.OutOrStdout(), cluster.Nodes, files)
+			return LoadRunning(command.Context(), command.OutOrStdout(), cluster.Nodes, files)
 		},
 	}
 }
 
-// newPush is for those who know "push" from other tools: what it is called for here
-// most often, an image for the local cluster, has no registry to go to.
-func newPush(load func() (*state.State, error)) *cobra.Command {
-	var tag string
-	command := &cobra.Command{
-		Use:   "push FILE",
-		Short: "Push an image tar to the registry in its tag, or without one load it into the nodes",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(command *cobra.Command, files []string) error {
-			if HasRegistry(tag) {
-				return Push(command.Context(), files[0], tag)
-			}
-			cluster, err := load()
-			if err != nil {
-				return err
-			}
-			return loadAndTell(command.Context(), command.OutOrStdout(), cluster.Nodes, files)
-		},
-	}
-	command.Flags().StringVar(&tag, "tag", "", "name and version of the image")
-	_ = command.MarkFlagRequired("tag")
-	return command
-}
-
-func loadAndTell(ctx context.Context, w io.Writer, nodes []state.Node, files []string) error {
+// LoadRunning loads image tars into every running node, and prints which nodes those are.
+func LoadRunning(ctx context.Context, w io.Writer, nodes []state.Node, files []string) error {
 	up, down := running(nodes)
 	if err := Load(ctx, up, files...); err != nil {
 		return err

@@ -6,7 +6,7 @@
 //
 // An image is built from a Tree of files, which comes either from Go binaries
 // or from Debian packages. The same input gives the same bytes: entries are
-// sorted and times fixed, so that a digest tells whether anything changed.
+// sorted and times fixed, so that a digest reports whether anything changed.
 //
 // What lives here: the tree, the image around it, apt in folders of its own,
 // the list of known images, the cache of built ones, the import into nodes and

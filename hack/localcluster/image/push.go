@@ -5,35 +5,82 @@ package image
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/distribution/reference"
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// HasRegistry tells whether a tag names the registry that it is to be found in, by
-// the rule of the container tools: a first part with a dot or a port, or localhost.
-func HasRegistry(tag string) bool {
-	first, _, found := strings.Cut(tag, "/")
-	return found && (strings.ContainsAny(first, ".:") || first == "localhost")
+// Push sends an image that was saved as a tar to the registry that its tag names, or to
+// Docker Hub if it names none, with the credentials that the container tools keep for it.
+// A registry on the loopback interface may speak plain HTTP. Push returns the name of the
+// image by its digest.
+func Push(ctx context.Context, tarPath, tag string, options ...remote.Option) (string, error) {
+	ref, err := target(tag)
+	if err != nil {
+		return "", fmt.Errorf("push %s: %w", tag, err)
+	}
+	if err := Holds(tarPath, tag); err != nil {
+		return "", fmt.Errorf("push %s: %w", tag, err)
+	}
+	img, err := tarball.ImageFromPath(tarPath, nil)
+	if err != nil {
+		return "", fmt.Errorf("push %s: %w", tag, err)
+	}
+	digest, err := img.Digest()
+	if err != nil {
+		return "", fmt.Errorf("push %s: %w", tag, err)
+	}
+	options = append([]remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}, options...)
+	if err := remote.Write(ref, img, options...); err != nil {
+		return "", fmt.Errorf("push %s: %w%s", tag, err, loginHint(err, ref.RegistryStr()))
+	}
+	return strings.TrimSuffix(tag, ":"+ref.TagStr()) + "@" + digest.String(), nil
 }
 
-// Push sends an image that was saved as a tar to the registry that its tag names,
-// with the credentials that the container tools keep for it.
-func Push(ctx context.Context, tarPath, tag string) error {
-	ref, err := name.NewTag(tag)
+// target is where a tag is in a registry, by Docker's rules: a first part without a dot, a
+// port or capital letters is a user of Docker Hub.
+func target(tag string) (name.Tag, error) {
+	ref, err := reference.ParseNormalizedNamed(tag)
 	if err != nil {
-		return fmt.Errorf("push: %w", err)
+		return name.Tag{}, err
 	}
-	img, err := tarball.ImageFromPath(tarPath, &ref)
+	tagged, ok := ref.(reference.NamedTagged)
+	if !ok {
+		return name.Tag{}, errors.New("add a version after a colon")
+	}
+	registry, err := name.NewRegistry(reference.Domain(ref))
 	if err != nil {
-		return fmt.Errorf("push %s: %w", tag, err)
+		return name.Tag{}, err
 	}
-	if err := remote.Write(ref, img, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
-		return fmt.Errorf("push %s: %w", tag, err)
+	return registry.Repo(reference.Path(ref)).Tag(tagged.Tag()), nil
+}
+
+// loginHint says what to do about a registry that refuses credentials.
+func loginHint(err error, registry string) string {
+	var refused *transport.Error
+	if errors.As(err, &refused) && (refused.StatusCode == http.StatusUnauthorized || refused.StatusCode == http.StatusForbidden) {
+		return "; log in with docker login " + registry + ", or with another tool that writes ~/.docker/config.json"
+	}
+	return ""
+}
+
+// Holds fails unless a saved image has a tag.
+func Holds(tarPath, tag string) error {
+	manifest, err := manifestOf(tarPath)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(manifest.RepoTags, tag) {
+		return fmt.Errorf("%s holds %s, not %s", tarPath, strings.Join(manifest.RepoTags, ", "), tag)
 	}
 	return nil
 }

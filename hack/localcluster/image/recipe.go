@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
 // Recipe describes an image made of Debian packages.
@@ -20,6 +22,9 @@ type Recipe struct {
 	Summary string `json:"-"`
 	// Suite is Debian's code name; empty is the host's own.
 	Suite string `json:"suite,omitempty"`
+	// Series is the minor version that the suite keeps to, so that a tag of another one needs no look at
+	// Debian's lists. For a suite whose versions change it is the major version, or empty.
+	Series string `json:"-"`
 	// Packages go in with what they depend on. The first one gives the version.
 	Packages []string `json:"packages"`
 	// Without are packages that only installing would need.
@@ -41,16 +46,12 @@ type Recipe struct {
 // Write fetches the packages and saves the image as a tar. work is where apt
 // keeps its lists between calls.
 func (r Recipe) Write(ctx context.Context, work, output string) error {
-	apt, err := newApt(ctx, filepath.Join(work, "apt"), r.Suite)
-	if err != nil {
-		return err
-	}
-	archives, err := os.MkdirTemp(work, r.Name+"-")
+	archives, err := os.MkdirTemp("", r.Name+"-")
 	if err != nil {
 		return fmt.Errorf("make a folder for packages: %w", err)
 	}
 	defer os.RemoveAll(archives)
-	debs, err := apt.fetch(ctx, archives, r.Packages, r.Without)
+	debs, err := r.fetch(ctx, filepath.Join(work, "apt"), archives)
 	if err != nil {
 		return err
 	}
@@ -67,6 +68,20 @@ func (r Recipe) Write(ctx context.Context, work, output string) error {
 		return err
 	}
 	return Save(image, r.tags(version), output)
+}
+
+// fetch downloads the packages into a folder. One process at a time: apt runs there without locks of its own.
+func (r Recipe) fetch(ctx context.Context, aptDir, archives string) ([]string, error) {
+	unlock, err := state.Lock(ctx, aptDir, func() {})
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	apt, err := newApt(ctx, aptDir, r.Suite)
+	if err != nil {
+		return nil, err
+	}
+	return apt.fetch(ctx, archives, r.Packages, r.Without)
 }
 
 // tree lays out the packages and what their scripts would have added.

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
@@ -49,12 +48,8 @@ func checkTags(tags []string) error {
 		return fmt.Errorf("an image needs at least one tag")
 	}
 	for _, tag := range tags {
-		ref, err := name.NewTag(tag, name.WithDefaultTag(""))
-		if err != nil {
+		if _, err := target(tag); err != nil {
 			return fmt.Errorf("tag %q: %w", tag, err)
-		}
-		if ref.TagStr() == "" {
-			return fmt.Errorf("tag %q: add a version after a colon", tag)
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func (t *Tree) AddLink(dest, target string) {
 	t.put(dest, entry{kind: tar.TypeSymlink, mode: 0o777, link: target})
 }
 
-// Has tells whether something is at that path.
+// Has reports whether something is at that path.
 func (t *Tree) Has(dest string) bool {
 	_, found := t.entries[clean(dest)]
 	return found

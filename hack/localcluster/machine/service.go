@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package machine is a machine made of namespaces: how its init is launched
-// and ended, and how the long-running processes on it are told to that init.
+// and ended, and how the long-running processes on it are asked to that init.
 // What the init does inside is package machineinit; links and addresses are
 // package network.
 //
@@ -41,8 +41,8 @@ import (
 // Service is a long-running process of a machine.
 type Service struct {
 	Name string   `json:"name"`
-	Args []string `json:"args"` // the first one is an absolute path
-	Env  []string `json:"env,omitempty"`
+	Args []string `json:"args"`          // the first one is an absolute path
+	Env  []string `json:"env,omitempty"` // besides the machine's PATH and HOME, or instead of them
 	Dir  string   `json:"dir,omitempty"`
 	// WaitFor is a file (a socket) that must be there before the start.
 	WaitFor string `json:"waitFor,omitempty"`

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
 )
 
-// maxLog is where a log starts anew; a cluster may stay up for weeks.
+// maxLog is where a log starts again; a cluster may stay up for weeks.
 const maxLog = 64 << 20
 
 // start begins a service's process. syscall.ForkExec and not os/exec: the
@@ -50,9 +51,11 @@ func fork(want machine.Service, logPath string) (int, error) {
 	if dir == "" {
 		dir = "/"
 	}
+	// Of two values of a variable the first one counts.
+	environment := append(slices.Clone(want.Env), "PATH="+machine.Path, "HOME=/root")
 	return syscall.ForkExec(want.Args[0], want.Args, &syscall.ProcAttr{
 		Dir:   dir,
-		Env:   append([]string{"PATH=" + machine.Path, "HOME=/root"}, want.Env...),
+		Env:   environment,
 		Files: []uintptr{null.Fd(), log.Fd(), log.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})

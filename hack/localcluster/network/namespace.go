@@ -11,6 +11,8 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
 // createNamespace makes a network namespace that lives as long as a file that
@@ -31,6 +33,23 @@ func createNamespace(path string) error {
 		}
 		return nil
 	})
+}
+
+// HostNamespace is the file that keeps this host's own network namespace for machines that are launched after
+// KeepHostNamespace.
+func HostNamespace(st *state.State) string { return filepath.Join(st.NetNSDir(), "host") }
+
+// KeepHostNamespace lets the control plane start programs in this host's network. Nodes do not see the file.
+func KeepHostNamespace(st *state.State) error {
+	path := HostNamespace(st)
+	if err := state.WriteFile(path, nil, 0o600); err != nil {
+		return err
+	}
+	// Not /proc/self, which is the first thread: that may have been in a namespace and wait there for the end.
+	if err := unix.Mount("/proc/thread-self/ns/net", path, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("keep this host's network namespace at %s: %w", path, err)
+	}
+	return nil
 }
 
 // removeNamespace lets go of it; the kernel ends it, with its links, when the

@@ -45,6 +45,9 @@ func Plan() state.Network {
 // ControlPlane is the address of the API server, and the nodes' gateway.
 func ControlPlane(n state.Network) netip.Addr { return n.Machines.Addr().Next() }
 
+// Registry is where the nodes pull images from.
+func Registry(n state.Network) netip.AddrPort { return netip.AddrPortFrom(ControlPlane(n), 5000) }
+
 // router is the control plane's end of the host link.
 func router(n state.Network) netip.Addr { return n.HostLink.Addr().Next() }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/opcrew/opcrew/hack/localcluster/cgroup"
 	"github.com/opcrew/opcrew/hack/localcluster/image"
+	"github.com/opcrew/opcrew/hack/localcluster/network"
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
@@ -22,7 +23,7 @@ const cniDir = "/etc/cni/net.d"
 
 // containerdConfig: oom scores cannot be lowered without CAP_SYS_RESOURCE,
 // which root in a container or a sandbox often lacks; "opt" would write to /opt.
-func containerdConfig(n state.Node) string {
+func containerdConfig(n state.Node, registries string) string {
 	return fmt.Sprintf(`version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"
@@ -34,6 +35,8 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = %q
   restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = %q
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = %q
@@ -44,12 +47,23 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
       runtime_type = "io.containerd.runc.v2"
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
         SystemdCgroup = false
-`, n.ContainerdSocket, image.PauseTag, cniDir)
+`, n.ContainerdSocket, image.PauseTag, registries, cniDir)
+}
+
+// registryHosts leads every pull to the cluster's own registry, whatever registry the image names: a node reaches no
+// other, and its word that there is no such image is the last. containerd 1.6 ignores a file without a host.
+func registryHosts(st *state.State) string {
+	return fmt.Sprintf(`server = "http://%[1]v"
+
+[host."http://%[1]v"]
+  capabilities = ["pull", "resolve"]
+`, network.Registry(st.Network))
 }
 
 // kubeletConfig has the defaults of a plain node, except that it shares this
 // machine (groups, disk and swap are not its own), that a lost node is noticed
-// soon, and that tests are not throttled.
+// soon, and that tests are not throttled. No image has credentials here: by default the kubelet refuses an image that was
+// loaded under one name once it has pulled the same image under another.
 func kubeletConfig(st *state.State, n state.Node, dir string) string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -75,6 +89,7 @@ nodeStatusUpdateFrequency: 2s
 nodeStatusReportFrequency: 1m
 nodeLeaseDurationSeconds: 8
 serializeImagePulls: false
+imagePullCredentialsVerificationPolicy: NeverVerify
 kubeAPIQPS: 200
 kubeAPIBurst: 400
 eventRecordQPS: 200

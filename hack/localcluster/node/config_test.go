@@ -40,6 +40,9 @@ func TestTheKubeletKnowsEveryFieldOfItsConfiguration(t *testing.T) {
 	if got.EvictionHard["nodefs.available"] != "1%" || len(got.ClusterDNS) != 1 || got.ClusterDNS[0] != "10.96.0.10" {
 		t.Errorf("got %+v", got)
 	}
+	if got.ImagePullCredentialsVerificationPolicy != kubeletconfig.NeverVerify {
+		t.Errorf("expected an image that was pulled under one name to be usable under another that it was loaded by, got %q", got.ImagePullCredentialsVerificationPolicy)
+	}
 }
 
 func TestKubeProxyKnowsEveryFieldOfItsConfiguration(t *testing.T) {
@@ -53,6 +56,21 @@ func TestKubeProxyKnowsEveryFieldOfItsConfiguration(t *testing.T) {
 	}
 	if got.Mode != "iptables" || !got.Conntrack.TCPBeLiberal {
 		t.Errorf("expected the mode that loses no request when endpoints change, got %s and %+v", got.Mode, got.Conntrack)
+	}
+}
+
+func TestImagesOfAllRegistriesArePulledFromTheClustersOwn(t *testing.T) {
+	st, n := example()
+	if got := containerdConfig(n, "/state/registries"); !strings.Contains(got, "\n    config_path = \"/state/registries\"\n") {
+		t.Errorf("containerd does not read the hosts: %s", got)
+	}
+	want := `server = "http://10.214.0.1:5000"
+
+[host."http://10.214.0.1:5000"]
+  capabilities = ["pull", "resolve"]
+`
+	if got := registryHosts(st); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
 

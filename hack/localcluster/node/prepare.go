@@ -28,14 +28,15 @@ func Prepare(st *state.State, n state.Node) error {
 	}
 	etc := filepath.Join(dir, "overlay", "etc", "upper")
 	for path, content := range map[string]string{
-		filepath.Join(dir, "containerd.toml"):            containerdConfig(n),
-		filepath.Join(dir, "kubelet.yaml"):               kubeletConfig(st, n, dir),
-		filepath.Join(dir, "kube-proxy.yaml"):            controlplane.ProxyConfig(n.Name, st.Network.Pods, filepath.Join(dir, "kube-proxy.kubeconfig")),
-		filepath.Join(etc, "cni/net.d/10-pods.conflist"): pods,
-		filepath.Join(etc, "hostname"):                   n.Name + "\n",
-		filepath.Join(etc, "hosts"):                      hosts(st),
-		filepath.Join(etc, "machine-id"):                 machineID(n) + "\n",
-		filepath.Join(etc, "resolv.conf"):                fmt.Sprintf("nameserver %v\n", st.Network.DNS),
+		filepath.Join(dir, "containerd.toml"):                containerdConfig(n, filepath.Join(dir, "registries")),
+		filepath.Join(dir, "registries/_default/hosts.toml"): registryHosts(st),
+		filepath.Join(dir, "kubelet.yaml"):                   kubeletConfig(st, n, dir),
+		filepath.Join(dir, "kube-proxy.yaml"):                controlplane.ProxyConfig(n.Name, st.Network.Pods, filepath.Join(dir, "kube-proxy.kubeconfig")),
+		filepath.Join(etc, "cni/net.d/10-pods.conflist"):     pods,
+		filepath.Join(etc, "hostname"):                       n.Name + "\n",
+		filepath.Join(etc, "hosts"):                          hosts(st),
+		filepath.Join(etc, "machine-id"):                     machineID(n) + "\n",
+		filepath.Join(etc, "resolv.conf"):                    fmt.Sprintf("nameserver %v\n", st.Network.DNS),
 	} {
 		if err := state.WriteFile(path, []byte(content), 0o644); err != nil {
 			return err

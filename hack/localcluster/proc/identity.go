@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package proc tells processes apart over time: a pid alone may by now belong
-// to a stranger, a pid with its start time and the machine's boot cannot.
+// to another owner, a pid with its start time and the machine's boot cannot.
 // Starting processes is the subject of package machine.
 package proc
 
@@ -35,7 +35,7 @@ func Of(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
 }
 
-// Alive tells whether that very process runs. One that is on its way out (an
+// Alive reports whether that very process runs. One that is on its way out (an
 // init is for as long as processes of its namespace are) does not.
 func (id Identity) Alive() bool {
 	stat, ok := id.look()

@@ -3,7 +3,7 @@
 
 // Package state is what this machine remembers of its local cluster: one
 // directory with everything in it, and the record of machines and addresses
-// that state.json holds. There is one cluster per machine, whoever started it.
+// that state.json holds. There is one cluster per machine, anyone who started it.
 //
 // It holds no behaviour: machine starts and stops processes, network makes
 // links, cluster brings it all up and down.

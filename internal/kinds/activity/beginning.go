@@ -59,13 +59,13 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	return b, nil
 }
 
-// mayRun tells whether a pod of an Activity may still be begun somewhere.
+// mayRun reports whether a pod of an Activity may still be begun somewhere.
 func mayRun(a *egov1.Activity) bool {
 	return !over(a) || a.Status.Prosta == egov1.StateUnreachable || a.Status.Prosta == egov1.StateUnknown
 }
 
 // oldestOn is when the oldest Activity of a host that may still run was created: the host may
-// forget runs of older ones. Whoever does not see all Activities tells it nothing.
+// forget runs of older ones. Anyone who does not see all Activities tells it nothing.
 func (r *reconciler) oldestOn(ctx context.Context, host string) (time.Time, error) {
 	oldest := time.Time{}
 	if r.Limited() {

@@ -125,7 +125,7 @@ func failedAtOnce(reason string) podOption {
 	return func(p *corev1.Pod) { p.Status.Phase, p.Status.Message = corev1.PodFailed, reason }
 }
 
-// disrupted was ended before its time, by somebody and with words.
+// disrupted was ended before its time, by someone and with words.
 func disrupted(by, words string) podOption {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: by, Message: words})

@@ -26,7 +26,7 @@ const (
 type hostState struct {
 	// missing: there is no such node.
 	missing bool
-	// ready tells whether its kubelet is heard of and well; since when it is so, and in whose words.
+	// ready reports whether its kubelet is heard of and well; since when it is so, and in whose words.
 	ready bool
 	since time.Time
 	words string
@@ -57,7 +57,7 @@ func stateOf(node *corev1.Node) *hostState {
 	return out
 }
 
-// explains tells whether the host may explain what a pod says: that it does not begin, is not
+// explains reports whether the host may explain what a pod says: that it does not begin, is not
 // heard of, or has ended without a word. Whatever goes its way asks for none.
 func explains(a *egov1.Activity, f facts, now time.Time) bool {
 	switch pod := f.pod; {
@@ -77,13 +77,13 @@ func lookAgain(pod *corev1.Pod, left time.Duration, now time.Time) time.Duration
 	return min(left, max(hostPatience, min(hostLooks, now.Sub(pod.CreationTimestamp.Time))))
 }
 
-// restarted tells whether the host was, since a pod was made for it.
+// restarted reports whether the host was, since a pod was made for it.
 func (h *hostState) restarted(pod *corev1.Pod) bool {
 	was := pod.Annotations[bootAnnotation]
 	return h != nil && h.boot != "" && was != "" && h.boot != was
 }
 
-// down tells what is wrong with a host, or is empty: nothing, or nobody has asked.
+// down says what is wrong with a host, or is empty: nothing, or no one has asked.
 func (h *hostState) down(name string) string {
 	switch {
 	case h == nil || h.ready:

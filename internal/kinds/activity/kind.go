@@ -5,7 +5,7 @@
 // became of it; or a schedule that makes such Activities.
 //
 // A run is a pod of a fixed name in a namespace of its own, which enters the host
-// (internal/helper/hostrun) and tells in its termination message how the command ended. It is
+// (internal/agents/hostrun) and reports in its termination message how the command ended. It is
 // made when the run is written down in the status, and never again: verdict.go decides what is
 // known of a run, plan.go what follows, permit.go whether the requester may. That a command is
 // not run twice where a kubelet starts a container again is the runner's marker on the host.
@@ -49,6 +49,7 @@ func Kind() kit.Kind {
 	return kit.Kind{
 		Name:        "activity",
 		Layer:       kit.Machines,
+		Outside:     "a schedule of another user makes no runs: the API server puts the user of this kubeconfig on record for them",
 		CRDs:        []string{"activities.ego.example.com"},
 		AddToScheme: egov1.AddToScheme,
 		Cache:       cached,

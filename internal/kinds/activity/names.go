@@ -36,7 +36,7 @@ func run(a *egov1.Activity) int64 { return ptr.Deref(a.Spec.Run, 1) }
 
 func scheduled(a *egov1.Activity) bool { return a.Spec.Schedule != nil }
 
-// podName is the same whoever decides on it: two operators at once make one pod.
+// podName is the same for anyone who decides on it: two operators at once make one pod.
 func podName(a *egov1.Activity, run int64) string { return fmt.Sprintf("activity-%s-%d", a.UID, run) }
 
 func podKey(a *egov1.Activity) client.ObjectKey {
@@ -64,7 +64,7 @@ var ends = []egov1.State{
 	egov1.StateUnreachable, egov1.StateUnknown, egov1.StateRefused,
 }
 
-// over tells whether the present run has ended, as the status has it.
+// over reports whether the present run has ended, as the status has it.
 func over(a *egov1.Activity) bool {
 	return a.Status.Run == run(a) && slices.Contains(ends, a.Status.Prosta)
 }

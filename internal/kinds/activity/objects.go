@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 const (
@@ -76,7 +76,7 @@ func order() *corev1ac.VolumeApplyConfiguration {
 
 // orderOf tells the runner what to do; an error is about what the user wrote.
 func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, error) {
-	o := hostrun.NewOrder(string(a.UID), run(a), a.CreationTimestamp.Time)
+	o := hostjob.NewOrder(string(a.UID), run(a), a.CreationTimestamp.Time)
 	o.Command, o.User, o.Dir = a.Spec.Command, user(a), directory(a)
 	o.TimeoutSeconds, o.GraceSeconds = int(ptr.Deref(a.Spec.TimeoutSeconds, 0)), int(grace(a))
 	o.ForgetBefore = forgetBefore
@@ -93,7 +93,7 @@ func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, er
 		}
 		o.SecretEnvs[env.Name] = env.Name
 	}
-	return hostrun.EncodeOrder(o)
+	return hostjob.EncodeOrder(o)
 }
 
 // place puts the pod on its host: by the scheduler, with its rules and its words, or past it.
@@ -108,7 +108,7 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
 	spec.WithAffinity(corev1ac.Affinity().WithNodeAffinity(corev1ac.NodeAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.NodeSelector().
 			WithNodeSelectorTerms(corev1ac.NodeSelectorTerm().WithMatchFields(onHost)))))
-	// A host that does not answer for a while may still run it: nobody ends it but us.
+	// A host that does not answer for a while may still run it: no one ends it but us.
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(taint).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoExecute))
 	}

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
@@ -41,7 +41,7 @@ func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := hostrun.ParseOrder([]byte(text))
+		got, err := hostjob.ParseOrder([]byte(text))
 		if err != nil || got.Command != command || got.User != "root;id" {
 			t.Errorf("expected %q as root;id, the runner gets %q as %s: %v", command, got.Command, got.User, err)
 		}

@@ -27,7 +27,7 @@ type facts struct {
 	former []corev1.Pod
 	// begin is what a run that has no pod yet needs to know, nil where none is to begin.
 	begin *beginning
-	// host is that of the run, nil where nobody has asked.
+	// host is that of the run, nil where no one has asked.
 	host *hostState
 	// hostAnswers is asked only where the end of a pod is waited for.
 	hostAnswers bool
@@ -66,7 +66,7 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 	return f, err
 }
 
-// begins tells whether the next thing to do is to make the pod: the run is written down, and
+// begins reports whether the next thing to do is to make the pod: the run is written down, and
 // had none.
 func begins(a *egov1.Activity, f facts) bool {
 	return f.pod == nil && a.Status.Run == run(a) && a.Status.PodUID == "" && !over(a) && !a.Spec.Cancel
@@ -98,7 +98,7 @@ func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *fact
 	return nil
 }
 
-// takesItForGone tells whether something rests on there being no pod: that the command's end is
+// takesItForGone reports whether something rests on there being no pod: that the command's end is
 // not known, that it never began, or that nothing is left of it. A cache may not have it yet.
 func takesItForGone(a *egov1.Activity) bool {
 	return a.DeletionTimestamp != nil || a.Status.Run == run(a) && !over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)

@@ -16,12 +16,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// occurrenceName is the same whoever makes it: two operators at once make one Activity of a time.
+// occurrenceName is the same for anyone who makes it: two operators at once make one Activity of a time.
 func occurrenceName(a *egov1.Activity, due time.Time) string {
 	return fmt.Sprintf("%s-%d", a.Name, due.Unix()/60)
 }
 
-// occurrence is the Activity of a schedule's time, asked for by whoever asked for the schedule.
+// occurrence is the Activity of a schedule's time, asked for by anyone who asked for the schedule.
 func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	spec := a.Spec.DeepCopy()
 	spec.ScheduleSpec, spec.Cancel, spec.Run, spec.TTLSecondsAfterFinished = egov1.ScheduleSpec{}, false, nil, nil

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 // outcome is how a run ended whose pod has.
@@ -41,7 +41,7 @@ func outcome(a *egov1.Activity, f facts) verdict {
 	}
 }
 
-// Whoever collects the pods of nodes that are gone calls them failed, too.
+// Anyone who collects the pods of nodes that are gone calls them failed, too.
 const (
 	collected = "DeletionByPodGC"
 	nodeLost  = "NodeLost"
@@ -50,9 +50,9 @@ const (
 	byAPI     = "EvictionByEvictionAPI"
 )
 
-// kubeletTold tells whether it is the kubelet that calls a pod failed. It is late by a second
-// or more with what it knows of containers: of one that somebody else gave up it may have had
-// one that nobody heard of.
+// kubeletTold reports whether it is the kubelet that calls a pod failed. It is late by a second
+// or more with what it knows of containers: of one that someone else gave up it may have had
+// one that no one heard of.
 func kubeletTold(pod *corev1.Pod) bool {
 	if disruption(pod).Reason == collected || pod.Status.Reason == nodeLost {
 		return false
@@ -70,7 +70,7 @@ func disruption(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// evicted tells who ended a pod that nobody has deleted, in the words of whoever did, or is empty.
+// evicted says who ended a pod that no one has deleted, in the words of anyone who did, or is empty.
 func evicted(pod *corev1.Pod) string {
 	c := disruption(pod)
 	words := cmp.Or(firstLine(pod.Status.Message), firstLine(c.Message), c.Reason)
@@ -85,7 +85,7 @@ func evicted(pod *corev1.Pod) string {
 	return ""
 }
 
-// lastWords are what is said of a pod that ended, by the kubelet or by whoever gave it up.
+// lastWords are what is said of a pod that ended, by the kubelet or by anyone who gave it up.
 func lastWords(pod *corev1.Pod) string {
 	if why := evicted(pod); why != "" {
 		return why
@@ -107,28 +107,28 @@ func firstLine(text string) string {
 }
 
 // byResult puts what the runner told into the words of the API.
-func byResult(a *egov1.Activity, pod *corev1.Pod, r hostrun.Result) verdict {
+func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) verdict {
 	switch r.State {
-	case hostrun.Succeeded:
+	case hostjob.Succeeded:
 		return verdict{state: egov1.StateSucceeded, reason: egov1.ReasonSucceeded, message: "exit code 0"}
-	case hostrun.Failed:
+	case hostjob.Failed:
 		return failed(r)
-	case hostrun.Cancelled:
+	case hostjob.Cancelled:
 		why := "its processes were ended"
 		if !a.Spec.Cancel {
 			why = cmp.Or(evicted(pod), "its pod was deleted by somebody") + ", so " + why
 		}
 		return verdict{state: egov1.StateCancelled, reason: egov1.ReasonCancelled, message: why}
-	case hostrun.TimedOut:
+	case hostjob.TimedOut:
 		return verdict{state: egov1.StateTimedOut, reason: egov1.ReasonTimedOut, message: "it was ended, its time was up"}
-	case hostrun.NotStarted, hostrun.Invalid:
+	case hostjob.NotStarted, hostjob.Invalid:
 		return verdict{state: egov1.StateFailed, reason: egov1.ReasonNotStarted, message: "it did not begin: " + cmp.Or(r.Message, r.Reason)}
 	default:
 		return verdict{state: egov1.StateUnknown, reason: egov1.ReasonLost, message: cmp.Or(r.Message, r.Reason)}
 	}
 }
 
-func failed(r hostrun.Result) verdict {
+func failed(r hostjob.Result) verdict {
 	if r.Signal != "" {
 		return verdict{state: egov1.StateFailed, reason: egov1.ReasonKilled, message: "signal " + r.Signal + " ended it"}
 	}

@@ -88,7 +88,7 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 	return fmt.Sprintf("%s may not %s %s %s; an administrator can grant it, then raise spec.run", who.Username, right.Verb, resource, right.Name)
 }
 
-// vouched tells why nobody vouches for the requester: the policy is not in force, or was not
+// vouched says why no one vouches for the requester: the policy is not in force, or was not
 // when the run was asked for.
 func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*obstacle, error) {
 	since, err := r.policySince(ctx)
@@ -115,7 +115,7 @@ func askedAt(a *egov1.Activity) time.Time {
 	return a.CreationTimestamp.Time
 }
 
-// ofItsSchedule tells why a run is not its schedule's: it must have been asked for by whoever
+// ofItsSchedule says why a run is not its schedule's: it must have been asked for by anyone who
 // asked for that, whatever account makes it.
 func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*obstacle, error) {
 	by := metav1.GetControllerOf(a)

@@ -26,7 +26,7 @@ const (
 	hostInterval = 5 * time.Second
 )
 
-// Plan tells what follows from what is known of a run.
+// Plan says what follows from what is known of a run.
 func (r *reconciler) Plan(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	switch {
 	case a.DeletionTimestamp != nil:

@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 // status is what a pod says of the container that runs the command.
@@ -24,7 +24,7 @@ func status(pod *corev1.Pod) corev1.ContainerStatus {
 // cutShort is how a container runtime calls a start that failed.
 const cutShort = "StartError"
 
-// begun tells whether the runner was started, or may have been: a start is cut short, too, when
+// begun reports whether the runner was started, or may have been: a start is cut short, too, when
 // the kubelet that asked for it is killed, and by then the command may be at work.
 func begun(pod *corev1.Pod) bool {
 	s := status(pod)
@@ -33,14 +33,14 @@ func begun(pod *corev1.Pod) bool {
 		end != nil && (!end.StartedAt.IsZero() || end.Reason == cutShort)
 }
 
-// ended tells whether the pod runs no more, by the kubelet's word; one that no kubelet has
+// ended reports whether the pod runs no more, by the kubelet's word; one that no kubelet has
 // ends when it is deleted.
 func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed ||
 		pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
 }
 
-// hostAnswers tells whether the node's kubelet was heard of. When it is not, the node
+// hostAnswers reports whether the node's kubelet was heard of. When it is not, the node
 // controller says that its pods are not ready, and leaves standing what the kubelet said last
 // of their containers.
 func hostAnswers(pod *corev1.Pod) bool {
@@ -52,12 +52,12 @@ func is(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionSt
 }
 
 // told is what the runner said, nil for nothing.
-func told(pod *corev1.Pod) *hostrun.Result {
+func told(pod *corev1.Pod) *hostjob.Result {
 	t := status(pod).State.Terminated
 	if t == nil {
 		return nil
 	}
-	result, err := hostrun.ParseResult(t.Message)
+	result, err := hostjob.ParseResult(t.Message)
 	if err != nil {
 		return nil
 	}

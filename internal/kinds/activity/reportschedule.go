@@ -43,7 +43,7 @@ func reportSchedule(set condition.Set, a *egov1.Activity, f facts, done kit.Outc
 	}
 }
 
-// kept tells whether a schedule is, and why not. A run that could not be made is not counted as
+// kept reports whether a schedule is, and why not. A run that could not be made is not counted as
 // made: it is tried again until the next is due.
 func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, reason, message string) {
 	taken, isTaken := done.First(ensure.Taken, ensure.Contested)
@@ -68,7 +68,7 @@ func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, rea
 	return egov1.StateScheduled, egov1.ReasonScheduled, "the next run is at " + g.next.Format(time.RFC3339)
 }
 
-// waiting tells what a run waits for that takes the place of others.
+// waiting says what a run waits for that takes the place of others.
 func (g agenda) waiting() string {
 	return "the run of " + g.due.Format(time.RFC3339) + " waits until " + strings.Join(g.waits, ", ") + " has ended, which is being cancelled for it"
 }

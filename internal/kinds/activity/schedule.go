@@ -23,14 +23,14 @@ import (
 
 // agenda is what a schedule asks for at a time.
 type agenda struct {
-	// wrong tells why the schedule cannot be kept.
+	// wrong says why the schedule cannot be kept.
 	wrong string
 	// due is the latest time that has come and was not acted upon, zero for none; next the one to come.
 	due, next time.Time
 	// skip: a run is at work and the next one is not to join it.
 	skip bool
 	// waits are the runs that the one that is due takes the place of, and that have not ended
-	// yet; late tells whether it has waited long for them.
+	// yet; late reports whether it has waited long for them.
 	waits []string
 	late  bool
 	// obstacle, if any, keeps the run that is due from being made.
@@ -56,7 +56,7 @@ func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *
 	return err
 }
 
-// agendaOf tells what is due. Of times that were missed only the latest is made up for.
+// agendaOf says what is due. Of times that were missed only the latest is made up for.
 func agendaOf(a *egov1.Activity, f facts, now time.Time) agenda {
 	s, err := schedule.Parse(*a.Spec.Schedule, ptr.Deref(a.Spec.TimeZone, ""))
 	if err != nil {
@@ -161,5 +161,5 @@ func (f facts) tooMany(a *egov1.Activity) *egov1.Activity {
 	return nil
 }
 
-// idle tells whether a schedule makes no runs because somebody said so.
+// idle reports whether a schedule makes no runs because someone said so.
 func idle(a *egov1.Activity) bool { return ptr.Deref(a.Spec.Suspend, false) || a.Spec.Cancel }

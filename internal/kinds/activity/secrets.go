@@ -32,7 +32,7 @@ func (r *reconciler) observeSecrets(ctx context.Context, a *egov1.Activity, f *f
 	return nil
 }
 
-// hasValues tells whether those of the present run are there for its pod.
+// hasValues reports whether those of the present run are there for its pod.
 func (f facts) hasValues(a *egov1.Activity) bool {
 	return slices.ContainsFunc(f.secrets, func(s corev1.Secret) bool { return s.Name == podName(a, run(a)) })
 }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/helper/hostrun"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 // Report fills the status from the facts and from what was done.
@@ -31,7 +31,7 @@ func (r *reconciler) Report(a *egov1.Activity, f facts, done kit.Outcome, now ti
 	}
 }
 
-// reportLeaving tells of an Activity that is being deleted.
+// reportLeaving reports an Activity that is being deleted.
 func reportLeaving(set condition.Set, done kit.Outcome) {
 	message := "its pod is being ended"
 	if done.Err != nil {
@@ -40,7 +40,7 @@ func reportLeaving(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityReady, common.ReasonDeleting, message)
 }
 
-// reportLeft tells of what an ended run has left and cannot be taken away.
+// reportLeft reports what an ended run has left and cannot be taken away.
 func reportLeft(set condition.Set, done kit.Outcome) {
 	if done.Err == nil {
 		set.Remove(egov1.ActivityCleanedUp)
@@ -88,7 +88,7 @@ func reportTimes(s *egov1.ActivityStatus, f facts) {
 	}
 }
 
-func reportResult(s *egov1.ActivityStatus, r hostrun.Result) {
+func reportResult(s *egov1.ActivityStatus, r hostjob.Result) {
 	s.Signal, s.Output, s.OutputTruncated = r.Signal, r.Tail, r.Truncated
 	if r.ExitCode != nil {
 		code := int32(*r.ExitCode)
@@ -114,7 +114,7 @@ func reportPermitted(set condition.Set, f facts, v verdict) {
 	}
 }
 
-// reportEnd tells how the run ended, or what it waits for.
+// reportEnd says how the run ended, or what it waits for.
 func reportEnd(set condition.Set, v verdict, done kit.Outcome) {
 	switch v.state {
 	case egov1.StateSucceeded:

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/helper/hostrun"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -21,14 +21,14 @@ type verdict struct {
 	state           egov1.State
 	reason, message string
 	// result is what the runner told, nil if it told nothing.
-	result *hostrun.Result
+	result *hostjob.Result
 	// withdraw has the pod deleted: it is cancelled, or its time to begin is up.
 	withdraw bool
 	// again is when to look again, 0: when something happens.
 	again time.Duration
 }
 
-// judge tells what is known of the present run.
+// judge says what is known of the present run.
 func judge(a *egov1.Activity, f facts, now time.Time) verdict {
 	switch {
 	case over(a) && !corrects(a, f):
@@ -45,7 +45,7 @@ func judge(a *egov1.Activity, f facts, now time.Time) verdict {
 	}
 }
 
-// corrects tells whether a host that was given up has answered after all.
+// corrects reports whether a host that was given up has answered after all.
 func corrects(a *egov1.Activity, f facts) bool {
 	return a.Status.Prosta == egov1.StateUnreachable && f.pod != nil && ended(f.pod) && told(f.pod) != nil
 }
@@ -127,7 +127,7 @@ func startDeadline(a *egov1.Activity) time.Time {
 	return since.Add(seconds(deadline(a)))
 }
 
-// silent tells of a host that does not answer, with what the cluster knows of it.
+// silent reports a host that does not answer, with what the cluster knows of it.
 func silent(a *egov1.Activity, f facts) string {
 	if why := f.host.down(a.Spec.Host); why != "" {
 		return "the host does not answer (" + why + ")"
@@ -135,7 +135,7 @@ func silent(a *egov1.Activity, f facts) string {
 	return "the host does not answer"
 }
 
-// whyNot tells why a pod has not begun, in the words of whoever knows. A dead host is why,
+// whyNot says why a pod has not begun, in the words of anyone who knows. A dead host is why,
 // whatever the scheduler makes of its taints.
 func whyNot(a *egov1.Activity, f facts) string {
 	why, _ := workload.WhyNotReady(f.pod)

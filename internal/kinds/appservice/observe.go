@@ -23,7 +23,7 @@ type reconciler struct{ *kit.Tools }
 // facts are all that is read about an AppService.
 type facts struct {
 	rollout workload.Rollout
-	// nodePorts tells who has the nodePorts that were refused.
+	// nodePorts says who has the nodePorts that were refused.
 	nodePorts workload.NodePorts
 }
 

@@ -20,11 +20,11 @@ import (
 
 // Plan declares the children. Deletion needs no plan: all of them are collected with
 // their owner.
-func (r *reconciler) Plan(a *appv1.AppService, f facts, _ time.Time) kit.Plan {
+func (r *reconciler) Plan(a *appv1.AppService, f facts, now time.Time) kit.Plan {
 	if a.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	id, plan := identity(a), kit.Plan{}
+	id, plan := identity(a), kit.Plan{Again: f.rollout.StuckIn(now)}
 	if len(a.Spec.Ports) > 0 {
 		plan.Children = append(plan.Children, ensure.Child{Object: id.Service(a.Spec.Ports)})
 	}

@@ -37,9 +37,10 @@ func (r *reconciler) Report(a *appv1.AppService, f facts, done kit.Outcome, now 
 	}
 	rolled := meta.FindStatusCondition(s.Conditions, appv1.AppServiceRolledOut)
 	set.SumUp(blockers, rolled.Reason, rolled.Message)
+	f.rollout.Leftovers(now).Report(set)
 }
 
-// reportChildren tells of an application that has none to be as declared: until its image
+// reportChildren reports an application that has none to be as declared: until its image
 // is one, there may be nothing to make.
 func reportChildren(set condition.Set, a *appv1.AppService, done kit.Outcome) {
 	if a.DeletionTimestamp == nil && done.Err == nil && done.Held == 0 && len(done.Results) == 0 {

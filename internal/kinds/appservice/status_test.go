@@ -33,7 +33,7 @@ func hasHolder(f facts) facts {
 	return f
 }
 
-// portTaken is what the API server says of a nodePort that is somebody else's.
+// portTaken is what the API server says of a nodePort that is someone else's.
 func portTaken() kit.Outcome {
 	path := field.NewPath("spec", "ports").Index(0).Child("nodePort")
 	return kit.Outcome{Err: apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", field.ErrorList{

@@ -46,14 +46,14 @@ func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *fa
 			f.attachment.again = shortest(f.attachment.again, attachWait-age)
 			continue
 		}
-		words, _ := workload.LastEvent(ctx, r.Live, pod, attachReason)
+		words, _ := workload.LastEvent(ctx, r.Live, pod, attachReason, time.Time{})
 		f.attachment = attachment{pod.Name, words, min(age, time.Minute)}
 		return nil
 	}
 	return nil
 }
 
-// waits tells whether none of a pod's containers has ever been started, and the pod itself
+// waits reports whether none of a pod's containers has ever been started, and the pod itself
 // does not tell why: an image that cannot be pulled asks for no events.
 func waits(pod *corev1.Pod) bool {
 	why, stuck := workload.WhyNotReady(pod)

@@ -26,9 +26,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
-	"github.com/opcrew/opcrew/internal/helper/sshfiles"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -147,7 +147,7 @@ func observed(t testing.TB, d *opsv1.Diva, r *ring, options ...factOption) facts
 // serves has all pods of some roles serve what a ring says.
 func serves(d *opsv1.Diva, r *ring, roles ...string) factOption {
 	return func(f *facts) {
-		files := map[string]string{"client": sshfiles.Digest(r.clientFiles(extra(d))), "manager": sshfiles.Digest(r.managerFiles(d))}
+		files := map[string]string{"client": sshkeys.Digest(r.clientFiles(extra(d))), "manager": sshkeys.Digest(r.managerFiles(d))}
 		for _, name := range roles {
 			for _, pod := range append(f.boundClients(), f.boundManagers()...) {
 				if role(pod) == name {

@@ -21,7 +21,7 @@ const divaKind = "Diva"
 
 // owning are the patches by which the claims of clients get the Diva for an owner while the
 // data is to go with it, and lose it when it is to stay. The StatefulSet retains them all:
-// what it would own would go with a StatefulSet that somebody deletes, and what it does not
+// what it would own would go with a StatefulSet that someone deletes, and what it does not
 // see any more, those of clients that went, would stay when the object goes.
 func (f facts) owning(d *opsv1.Diva) []kit.Patch {
 	var out []kit.Patch
@@ -41,7 +41,7 @@ func (f facts) owning(d *opsv1.Diva) []kit.Patch {
 }
 
 // labelling are the patches by which claims of clients are seen again that lost our labels.
-// Where one says that it belongs to somebody else, it is left so.
+// Where one says that it belongs to someone else, it is left so.
 func (f facts) labelling(d *opsv1.Diva) []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range f.clientClaims(d) {
@@ -82,7 +82,7 @@ func owners(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) []metav1.OwnerRe
 	return out
 }
 
-// ofAnEarlier tells whether a claim goes with an earlier Diva of the name.
+// ofAnEarlier reports whether a claim goes with an earlier Diva of the name.
 func ofAnEarlier(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return isDiva(o) && o.UID != d.UID })
 }
@@ -93,7 +93,7 @@ func isDiva(o metav1.OwnerReference) bool {
 
 func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
 
-// patchable tells whether a claim can be patched as it was seen: it is not on its way out,
+// patchable reports whether a claim can be patched as it was seen: it is not on its way out,
 // and the cache has seen our own last patch of it.
 func (f facts) patchable(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.DeletionTimestamp == nil && !f.patched[claim.Name]

@@ -15,7 +15,7 @@ import (
 type decision struct {
 	// ring is what the Secret is to hold; nil: nothing yet, and so there are no pods.
 	ring *ring
-	// key tells what is wrong with the private key that is given; nil: nothing.
+	// key says what is wrong with the private key that is given; nil: nothing.
 	key *obstacle
 	// clients and manager tell why pods stay as they are, whatever the spec says.
 	clients, manager *obstacle
@@ -30,7 +30,7 @@ func decide(d *opsv1.Diva, f facts) decision {
 	out.ring, out.key = decideRing(d, f, f.now)
 	out.clients = invalid("spec.client.image", d.Spec.Client.Image)
 	if has, ok := templateOf(f.clients.Set); ok && out.clients != nil {
-		out.claimSize = has // pods of an image that is none could not be made anew
+		out.claimSize = has // pods of an image that is none could not be recreated
 	}
 	if out.manager = invalid("spec.manager.image", d.Spec.Manager.Image); out.manager == nil {
 		out.manager = invalid("spec.extra.image", d.Spec.Extra.Image)

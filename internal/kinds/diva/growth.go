@@ -49,7 +49,7 @@ func (f facts) clientClaims(d *opsv1.Diva) []*corev1.PersistentVolumeClaim {
 }
 
 // templateSize is how large new claims of clients are to be. It follows only when all that
-// there are have been told to grow: a StatefulSet that is made anew has then nothing left
+// there are have been asked to grow: a StatefulSet that is recreated has then nothing left
 // to do at its pods, and one whose claims cannot grow is not. A size that is taken back is
 // followed at once: no further client could have the larger one.
 func (f facts) templateSize(d *opsv1.Diva) resource.Quantity {

@@ -54,7 +54,7 @@ func hosts(d *opsv1.Diva) string {
 	return out.String()
 }
 
-// clientConfig has ssh in the manager use the keys for clients, and for nobody else.
+// clientConfig has ssh in the manager use the keys for clients, and for no one else.
 func clientConfig(d *opsv1.Diva) string {
 	id := clients(d)
 	return fmt.Sprintf(`Host *.%[1]s *.%[1]s.%[2]s *.%[1]s.%[2]s.svc *.%[1]s.%[2]s.svc.* %[1]s-*

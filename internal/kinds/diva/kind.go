@@ -7,7 +7,7 @@
 // The pair is changed without a refused login: keys.go reads keys, ring.go is what the
 // Secret holds, ringfiles.go what pods get of it, rotate.go the steps from one ring to the
 // next, and served.go how it is known that pods have followed. The files in the pods are
-// kept by internal/helper/sshfiles.
+// kept by internal/agents/sshfiles.
 package diva
 
 import (
@@ -137,7 +137,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 }
 
 // objectByLabels wakes the Diva that a pod, ReplicaSet or claim belongs to: others stand
-// between them, or nobody owns it.
+// between them, or no one owns it.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
 	if labels[nameLabel] != appName {

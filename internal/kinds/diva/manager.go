@@ -34,7 +34,7 @@ func (f facts) deployment(d *opsv1.Diva) *appsv1ac.DeploymentApplyConfiguration 
 	return ac
 }
 
-// shared tells whether all volumes of the manager can be at several nodes. A claim that was
+// shared reports whether all volumes of the manager can be at several nodes. A claim that was
 // there before is asked, and not the spec: its modes cannot change.
 func (f facts) shared(d *opsv1.Diva) bool {
 	return f.sharable(managers(d).Name, d.Spec.Manager.Storage) && f.sharable(extraClaim(d), d.Spec.Extra.Storage)
@@ -47,7 +47,7 @@ func (f facts) sharable(name string, s opsv1.Storage) bool {
 	return accessMode(s) == corev1.ReadWriteMany
 }
 
-// together tells whether managers must be on the one node that has their volume.
+// together reports whether managers must be on the one node that has their volume.
 func (f facts) together(d *opsv1.Diva) bool { return managerReplicas(d) > 1 && !f.shared(d) }
 
 func (f facts) managerTemplate(d *opsv1.Diva) *corev1ac.PodTemplateSpecApplyConfiguration {

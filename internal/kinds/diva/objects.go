@@ -63,7 +63,7 @@ func portRange(protocol corev1.Protocol, from, to int32) *networkingv1ac.Network
 }
 
 // statefulSet runs the clients. They start at once, as none needs another, and a bad image
-// keeps nobody from being taken back.
+// keeps no one from being taken back.
 func statefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, helperImage string) *appsv1ac.StatefulSetApplyConfiguration {
 	id := clients(d)
 	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType // see owning

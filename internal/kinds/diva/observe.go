@@ -26,7 +26,7 @@ import (
 type reconciler struct {
 	*kit.Tools
 	served *served
-	// refusals tells why pods of clients are missing, unbound why claims have no volume.
+	// refusals says why pods of clients are missing, unbound why claims have no volume.
 	refusals, unbound workload.Refusals
 	classes           workload.Classes
 }
@@ -92,14 +92,14 @@ func (r *reconciler) observePods(ctx context.Context, d *opsv1.Diva, f *facts) (
 	return nil
 }
 
-// told tells whether a condition had a reason when last reported.
+// told reports whether a condition had a reason when last reported.
 func told(d *opsv1.Diva, kind, reason string) bool {
 	c := meta.FindStatusCondition(d.Status.Conditions, kind)
 	return c != nil && c.Reason == reason
 }
 
 // observeKeys reads the Secret. Where the cache has none the API server is asked: a pair
-// that is made anew locks the manager out.
+// that is recreated locks the manager out.
 func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) error {
 	f.given = r.observeGiven(ctx, d)
 	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: d.Namespace, Name: secretName(d)}
@@ -146,7 +146,7 @@ func (r *reconciler) observeServed(ctx context.Context, d *opsv1.Diva, f *facts)
 	return nil
 }
 
-// changing tells whether the pair is being changed, or was when last told.
+// changing reports whether the pair is being changed, or was when last told.
 func changing(d *opsv1.Diva, r *ring) bool {
 	return r.phase() != opsv1.SSHInUse || d.Status.SSH != nil && d.Status.SSH.Phase != opsv1.SSHInUse && d.Status.SSH.Phase != ""
 }

@@ -19,11 +19,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// clientsFinalizer is held while the StatefulSet is made anew around its pods: nobody has
-// those for a moment, and nobody would collect them with an object that is deleted then.
+// clientsFinalizer is held while the StatefulSet is recreated around its pods: no one has
+// those for a moment, and no one would collect them with an object that is deleted then.
 const clientsFinalizer = "opcrew.io/diva-clients"
 
-// orphaning tells whether the StatefulSet is about to be made anew, or is.
+// orphaning reports whether the StatefulSet is about to be recreated, or is.
 func (f facts) orphaning(d *opsv1.Diva, decided decision) bool {
 	held, set := controllerutil.ContainsFinalizer(d, clientsFinalizer), f.clients.Set
 	if set == nil {
@@ -36,7 +36,7 @@ func (f facts) orphaning(d *opsv1.Diva, decided decision) bool {
 	return held && (set.DeletionTimestamp != nil || f.clients.Missing() || len(f.orphans()) > 0)
 }
 
-// orphans are pods of clients that nobody controls at the moment.
+// orphans are pods of clients that no one controls at the moment.
 func (f facts) orphans() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range f.clients.Pods {

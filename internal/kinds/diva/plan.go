@@ -68,7 +68,7 @@ func secret(d *opsv1.Diva, f facts, r *ring) ensure.Child {
 // pods declares what runs pods. Those that must not be changed stay as they are.
 func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	set := workload.Pinned(statefulSet(d, decided.replicas, decided.claimSize, f.helperImage), clientWishes(d))
-	// Claim templates cannot be changed: a StatefulSet is made anew around its pods.
+	// Claim templates cannot be changed: a StatefulSet is recreated around its pods.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	manager := workload.Pinned(f.deployment(d), f.managerWishes(d))
 	var out []ensure.Child
@@ -120,6 +120,7 @@ func (f facts) managerWishes(d *opsv1.Diva) any {
 func again(d *opsv1.Diva, f facts, decided decision) time.Duration {
 	wait := shortest(f.clients.Refusal.Again, f.unbound.Again)
 	wait = shortest(wait, f.attachment.again)
+	wait = shortest(wait, shortest(f.clients.StuckIn(f.now), f.manager.StuckIn(f.now)))
 	wait = shortest(wait, remadeFor(d.Status.Storage, f.now))
 	switch r := decided.ring; {
 	case decided.key != nil && d.Spec.SSH != nil && d.Spec.SSH.SecretRef != nil:

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// remadeTold is how long a claim is told of that was deleted and made anew.
+	// remadeTold is how long a claim is informed of that was deleted and recreated.
 	remadeTold = 24 * time.Hour
 	// remadeNamed bounds how many are named.
 	remadeNamed = 10
 )
 
-// terminating tells of a claim that somebody has deleted. It is there for as long as a pod
-// uses it; what the pod is made anew with has none of its data.
+// terminating reports a claim that someone has deleted. It is there for as long as a pod
+// uses it; what the pod is recreated with has none of its data.
 func (f facts) terminating(_ expected, claim *corev1.PersistentVolumeClaim) string {
 	if claim.DeletionTimestamp == nil {
 		return ""
@@ -52,7 +52,7 @@ func (f facts) user(claim *corev1.PersistentVolumeClaim) string {
 }
 
 // storageStatus is pure: which claims there have been. That a claim was deleted in between is
-// seen by its age, however long nobody looked: it is younger than all were when last all were
+// seen by its age, however long no one looked: it is younger than all were when last all were
 // there. One that is made of other data is not empty, and is not told.
 func (f facts) storageStatus(d *opsv1.Diva) *opsv1.StorageStatus {
 	out := &opsv1.StorageStatus{}
@@ -115,7 +115,7 @@ func (f facts) newest(d *opsv1.Diva) (newest metav1.Time, all bool) {
 	return newest, true
 }
 
-// remadeFor is how long claims that were made anew are told of yet.
+// remadeFor is how long claims that were recreated are informed of yet.
 func remadeFor(s *opsv1.StorageStatus, now time.Time) time.Duration {
 	if s == nil || s.RemadeAt == nil {
 		return 0
@@ -123,7 +123,7 @@ func remadeFor(s *opsv1.StorageStatus, now time.Time) time.Duration {
 	return max(0, s.RemadeAt.Add(remadeTold).Sub(now))
 }
 
-// remade tells of claims that were made anew, or is empty.
+// remade reports claims that were recreated, or is empty.
 func remade(d *opsv1.Diva) string {
 	s := d.Status.Storage
 	if s == nil || len(s.Remade) == 0 {

@@ -26,7 +26,7 @@ func inPlace(f facts, decided decision, done kit.Outcome) *ring {
 	return f.ring
 }
 
-// retiring tells whether clients may still let in the key before.
+// retiring reports whether clients may still let in the key before.
 func (f facts) retiring(d *opsv1.Diva, r *ring) bool {
 	s := d.Status.SSH
 	return s != nil && (s.Phase == opsv1.SSHSwitching || s.Phase == opsv1.SSHRetiring) &&
@@ -78,7 +78,7 @@ func reportSSH(set condition.Set, d *opsv1.Diva, f facts, decided decision, done
 	}
 }
 
-// stays tells which key is in use while one that is given is of no use, and that a change
+// stays says which key is in use while one that is given is of no use, and that a change
 // that was begun before goes on: the key that comes is another one than either.
 func (f facts) stays(d *opsv1.Diva, r *ring) string {
 	text := "; the key that is in use stays: " + fingerprint(d.Status.SSH.PublicKey)
@@ -88,7 +88,7 @@ func (f facts) stays(d *opsv1.Diva, r *ring) string {
 	return text + "; a change that was begun before goes on: " + f.progress(d, r)
 }
 
-// progress tells how far a change of the pair has come.
+// progress says how far a change of the pair has come.
 func (f facts) progress(d *opsv1.Diva, r *ring) string {
 	all, s := len(f.boundClients()), d.Status.SSH
 	switch s.Phase {

@@ -61,7 +61,7 @@ func reportStorage(set condition.Set, d *opsv1.Diva, f facts) {
 	f.reportVolumes(set, d, all)
 }
 
-// reportVolumes tells how far the volumes are.
+// reportVolumes says how far the volumes are.
 func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 	const kind = opsv1.DivaStorageReady
 	n, growing := 0, ""
@@ -93,7 +93,7 @@ func (f facts) reportVolumes(set condition.Set, d *opsv1.Diva, all []expected) {
 	}
 }
 
-// small tells of the first claim that is to have another size and cannot, having no volume.
+// small reports the first claim that is to have another size and cannot, having no volume.
 func (f facts) small(all []expected) string {
 	for _, e := range all {
 		claim, wanted := f.claims[e.name], size(e.storage)
@@ -117,7 +117,7 @@ func lost(_ expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s has lost its volume %s", claim.Name, claim.Spec.VolumeName)
 }
 
-// differs tells of a claim that is left from an earlier Diva and of another class, or that
+// differs reports a claim that is left from an earlier Diva and of another class, or that
 // cannot be where it is to be.
 func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
 	const many = corev1.ReadWriteMany
@@ -133,7 +133,7 @@ func differs(e expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s was there before and is %s; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data", claim.Name, is)
 }
 
-// stuck tells of a claim that cannot have what is asked for, and how that is taken back.
+// stuck reports a claim that cannot have what is asked for, and how that is taken back.
 func (f facts) stuck(d *opsv1.Diva, e expected, claim *corev1.PersistentVolumeClaim) string {
 	asks, has, wanted := workload.Asked(claim), workload.Capacity(claim), size(e.storage)
 	words, final := workload.ResizeRefused(claim)
@@ -149,7 +149,7 @@ func (f facts) stuck(d *opsv1.Diva, e expected, claim *corev1.PersistentVolumeCl
 	return ""
 }
 
-// grows tells how far a volume is from what is asked for.
+// grows says how far a volume is from what is asked for.
 func (f facts) grows(d *opsv1.Diva, e expected, claim *corev1.PersistentVolumeClaim) string {
 	is := workload.Resizing(claim, size(e.storage))
 	if words, _ := workload.ResizeRefused(claim); is != "" && words != "" {

@@ -41,7 +41,7 @@ type ring struct {
 	// after the Secret was lost.
 	previous string
 	former   *pair
-	// identity tells whether the manager has the current key. It has not after the Secret was
+	// identity reports whether the manager has the current key. It has not after the Secret was
 	// lost: what it still holds is all that clients let in.
 	identity bool
 	// host is what clients prove with who they are, nil where it was lost alone; formerHosts
@@ -77,7 +77,7 @@ func parseRing(secret *corev1.Secret) *ring {
 }
 
 // inUse is the pair that the manager logs in with, or is brought to. It has it twice, and
-// privateKey is one more copy: one of the three that somebody edits by hand is no step, and
+// privateKey is one more copy: one of the three that someone edits by hand is no step, and
 // is put back, as no client lets it in.
 func inUse(stored, first, second *pair, previous string) *pair {
 	edited := stored != nil && first != nil && stored.public == first.public && stored.public != previous
@@ -92,7 +92,7 @@ func lines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
-// phase tells how far a change of the pair has come, as far as the Secret tells.
+// phase says how far a change of the pair has come, as far as the Secret tells.
 func (r *ring) phase() opsv1.SSHPhase {
 	switch {
 	case r.next != nil || !r.identity:

@@ -11,7 +11,7 @@ import (
 )
 
 // decideRing is pure: what the Secret is to hold next, one step from what it holds. held
-// tells why there is nothing to hold yet, or why a key that was given is not taken.
+// says why there is nothing to hold yet, or why a key that was given is not taken.
 func decideRing(d *opsv1.Diva, f facts, now time.Time) (next *ring, held *obstacle) {
 	held = f.given.wrong
 	switch r := f.ring; {
@@ -67,7 +67,7 @@ func (r *ring) withHost(d *opsv1.Diva, host *pair) *ring {
 	return &out
 }
 
-// remembers tells whether pods run with keys that only the status remembers.
+// remembers reports whether pods run with keys that only the status remembers.
 func (f facts) remembers(d *opsv1.Diva) bool {
 	return d.Status.SSH != nil && d.Status.SSH.PublicKey != "" && len(f.boundClients())+len(f.boundManagers()) > 0
 }
@@ -115,8 +115,8 @@ func (r *ring) step(d *opsv1.Diva, f facts, now time.Time) *ring {
 	return &out
 }
 
-// due tells whether the pair is to be changed: the user gives another one, asks for it, or
-// it is old. One that is given is changed by whoever gives it.
+// due reports whether the pair is to be changed: the user gives another one, asks for it, or
+// it is old. One that is given is changed by anyone who gives it.
 func (r *ring) due(d *opsv1.Diva, g given, now time.Time) bool {
 	switch {
 	case g.wrong != nil:

@@ -28,7 +28,7 @@ func name(t testing.TB, public string) string {
 	return "none"
 }
 
-// text tells what a ring holds.
+// text says what a ring holds.
 func text(t testing.TB, r *ring) string {
 	if r == nil {
 		return "nothing"
@@ -53,7 +53,7 @@ func switching(t testing.TB) *ring {
 	return r
 }
 
-// isLost is a ring made anew while pods run with old keys.
+// isLost is a ring recreated while pods run with old keys.
 func isLost(t testing.TB) *ring {
 	r := settled(t)
 	r.current, r.previous, r.identity = key(t, "fresh"), key(t, "old").public, false

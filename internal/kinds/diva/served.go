@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
-	"github.com/opcrew/opcrew/internal/helper/sshfiles"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
 const (
-	// askTimeout bounds one look at all pods of a Diva: one node that hangs holds up nobody else.
+	// askTimeout bounds one look at all pods of a Diva: one node that hangs holds up no one else.
 	askTimeout = 2 * time.Second
 	// askAtOnce is how many pods are asked at a time.
 	askAtOnce = 16
@@ -63,7 +63,7 @@ func (s *served) ask(ctx context.Context, of client.ObjectKey, pods []*corev1.Po
 		}
 		group.Go(func() error {
 			if log, err := s.log(ctx, pod); err == nil {
-				out.Store(uid, cmp.Or(sshfiles.Served(log), known[uid]))
+				out.Store(uid, cmp.Or(sshkeys.Served(log), known[uid]))
 			}
 			return nil
 		})
@@ -105,8 +105,8 @@ func role(pod *corev1.Pod) string { return pod.Labels["app.kubernetes.io/compone
 // wantedDigests are those of what pods are to serve, by their roles.
 func wantedDigests(d *opsv1.Diva, r *ring) map[string]string {
 	return map[string]string{
-		"client":  sshfiles.Digest(r.clientFiles(extra(d))),
-		"manager": sshfiles.Digest(r.managerFiles(d)),
+		"client":  sshkeys.Digest(r.clientFiles(extra(d))),
+		"manager": sshkeys.Digest(r.managerFiles(d)),
 	}
 }
 

@@ -78,7 +78,7 @@ func runAs(part opsv1.Part) int64 {
 	return *part.RunAsUser
 }
 
-// isRoot tells whether a part runs as root, whose home directory the article's mounts are in.
+// isRoot reports whether a part runs as root, whose home directory the article's mounts are in.
 func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
 
 func secretVolume(d *opsv1.Diva, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {

@@ -41,6 +41,7 @@ func (r *reconciler) Report(d *opsv1.Diva, f facts, done kit.Outcome, now time.T
 	reportHeld(set, opsv1.DivaManagerReady, decided.manager, f.manager.Deployment != nil)
 	reportKeys(set, d)
 	set.SumUp(blockers, opsv1.ReasonAllReady, fmt.Sprintf("%s managers and %s clients are ready", d.Status.Manager, d.Status.Clients))
+	append(f.clients.Leftovers(now), f.manager.Leftovers(now)...).Report(set)
 }
 
 // Echo fills in the article's message.
@@ -74,7 +75,7 @@ func message(d *opsv1.Diva) string {
 	return text
 }
 
-// reportHeld tells why pods are not what the spec asks for.
+// reportHeld says why pods are not what the spec asks for.
 func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 	switch {
 	case held == nil:
@@ -86,12 +87,12 @@ func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 }
 
 // Tell makes an event of every phase of a change of the key pair, and of what becomes of
-// claims that somebody deletes.
+// claims that someone deletes.
 func (r *reconciler) Tell(before, after *opsv1.Diva) []kit.Event {
 	return append(tellKeys(before, after), tellClaims(before, after)...)
 }
 
-// tellClaims tells of a claim that is being deleted once, and of each that came back.
+// tellClaims reports a claim that is being deleted once, and of each that came back.
 func tellClaims(before, after *opsv1.Diva) []kit.Event {
 	c := meta.FindStatusCondition(after.Status.Conditions, opsv1.DivaStorageReady)
 	switch {
@@ -121,7 +122,7 @@ func tellKeys(before, after *opsv1.Diva) []kit.Event {
 	}}
 }
 
-// applying tells that something is on its way, in a condition.
+// applying reports that something is on its way, in a condition.
 func applying(set condition.Set, kind, message string) {
 	set.False(kind, common.ReasonApplying, message)
 }

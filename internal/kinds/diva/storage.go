@@ -25,7 +25,7 @@ func size(s opsv1.Storage) resource.Quantity {
 }
 
 // grown is the larger of what the spec asks for and what a claim has: one that is left from
-// an earlier Diva, or that somebody has made larger by hand, cannot shrink. One whose class
+// an earlier Diva, or that someone has made larger by hand, cannot shrink. One whose class
 // does not let it grow, or that has no volume yet, stays as it is. What was asked for and not
 // granted can be taken back.
 func (f facts) grown(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resource.Quantity {
@@ -53,7 +53,7 @@ func claimSpec(s opsv1.Storage, amount resource.Quantity) *corev1ac.PersistentVo
 }
 
 // claim declares the claim of the manager or of its resources. What cannot change stays as
-// it is in one that is left from an earlier Diva; StorageReady tells of it.
+// it is in one that is left from an earlier Diva; StorageReady reports it.
 func (f facts) claim(d *opsv1.Diva, name string, s opsv1.Storage) ensure.Child {
 	live := f.claims[name]
 	spec := claimSpec(s, f.grown(s, live))

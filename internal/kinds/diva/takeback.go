@@ -23,14 +23,14 @@ import (
 // A size that volumes cannot have is taken back as Kubernetes has it: a claim can ask for
 // less again, for more than its volume has. Nothing shrinks by that.
 
-// pending tells whether a claim asks for more than its volume has.
+// pending reports whether a claim asks for more than its volume has.
 func pending(claim *corev1.PersistentVolumeClaim) bool {
 	asks, has := workload.Asked(claim), workload.Capacity(claim)
 	return workload.HasVolume(claim) && asks.Cmp(has) > 0
 }
 
-// takenBack tells whether a claim is to ask for less again: for what it asks it did not get,
-// and it was the operator who asked. What somebody asks for by hand is left alone.
+// takenBack reports whether a claim is to ask for less again: for what it asks it did not get,
+// and it was the operator who asked. What someone asks for by hand is left alone.
 func (f facts) takenBack(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) bool {
 	asks, has := workload.Asked(claim), workload.Capacity(claim)
 	return pending(claim) && asks.Cmp(wanted) > 0 && wanted.Cmp(has) > 0 && f.weAsked[claim.Name]
@@ -71,7 +71,7 @@ func (f facts) sized(d *opsv1.Diva) []expected {
 	return out
 }
 
-// wroteSize tells whether the operator wrote what a claim asks for.
+// wroteSize reports whether the operator wrote what a claim asks for.
 func wroteSize(claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claim.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
 		set := &fieldpath.Set{}
@@ -114,7 +114,7 @@ func (f facts) leastOf(claim *corev1.PersistentVolumeClaim, wanted resource.Quan
 	asks, has := workload.Asked(claim), workload.Capacity(claim)
 	switch {
 	case !workload.HasVolume(claim):
-		return 1 // somebody deletes it, and it is made anew
+		return 1 // somebody deletes it, and it is recreated
 	case pending(claim) || asks.Cmp(wanted) < 0 && f.rigid[workload.ClassOf(claim)] == "": // it is about to ask
 		return has.Value()/gi + 1
 	}
@@ -126,7 +126,7 @@ const gi = int64(1) << 30
 // wholeGi is a quantity in Gi, rounded up.
 func wholeGi(q resource.Quantity) int64 { return (q.Value() + gi - 1) / gi }
 
-// wayBack tells how the size of a claim can be taken back, or nothing.
+// wayBack says how the size of a claim can be taken back, or nothing.
 func (f facts) wayBack(d *opsv1.Diva, e expected) string {
 	least, part := opsv1.LeastSizes{}, "client"
 	if all := f.leastSizes(d); all != nil {

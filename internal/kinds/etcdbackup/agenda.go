@@ -8,13 +8,13 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/schedule"
 )
 
 // agenda is what the spec asks for at a time.
 type agenda struct {
-	// wrong tells why the schedule cannot be kept.
+	// wrong says why the schedule cannot be kept.
 	wrong string
 	// due is when a backup was to begin that has not; zero: none was. next is the one to come;
 	// zero: none does by itself.
@@ -25,7 +25,7 @@ type agenda struct {
 	tried int32
 }
 
-// agendaOf tells what is due. Of times that were missed only the latest is made up for.
+// agendaOf says what is due. Of times that were missed only the latest is made up for.
 func agendaOf(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
 	now = now.UTC().Truncate(time.Second)
 	policy := policyOf(b)
@@ -51,7 +51,7 @@ func after(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	return last.Add(time.Second)
 }
 
-// ahead tells whether a time has not come yet, by more than clocks differ: it is of a wrong clock, or of somebody's
+// ahead reports whether a time has not come yet, by more than clocks differ: it is of a wrong clock, or of someone's
 // hand, and no time of the schedule is to wait for it.
 func ahead(at, now time.Time) bool { return at.After(now.Add(backup.Skew)) }
 
@@ -101,7 +101,7 @@ func policyOf(b *etcdv1beta2.EtcdBackup) etcdv1beta2.BackupPolicy {
 	return *b.Spec.BackupPolicy
 }
 
-// periodic tells whether backups are made again and again.
+// periodic reports whether backups are made again and again.
 func periodic(b *etcdv1beta2.EtcdBackup) bool {
 	policy := policyOf(b)
 	return policy.Schedule != "" || policy.BackupIntervalInSecond > 0

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -133,7 +133,7 @@ func wordless(reason string) podOption {
 	}
 }
 
-// unheard has nobody tell of a pod for an hour.
+// unheard has no one tell of a pod for an hour.
 func unheard(pod *corev1.Pod) {
 	pod.Status.StartTime = &metav1.Time{Time: noon.Add(-time.Hour)}
 }

@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -31,7 +31,7 @@ const (
 // slack is what a pod has beyond the time of its order, for its image and volumes to come.
 const slack = 5 * time.Minute
 
-// silence is how long after its deadline a pod is given up of which nobody tells that it ended: its
+// silence is how long after its deadline a pod is given up of which no one reports that it ended: its
 // node may be gone.
 const silence = time.Minute
 
@@ -58,7 +58,7 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	return nil
 }
 
-// deadline is when a pod is given up that nobody tells of. Its kubelet has ended it before, also where nobody hears
+// deadline is when a pod is given up that no one reports. Its kubelet has ended it before, also where no one hears
 // that: the next pod never works beside it. One that was not begun is given up, too, and deleted when there is
 // another: its node may have died before the kubelet said a word.
 func deadline(pod *corev1.Pod) time.Time {
@@ -73,18 +73,18 @@ func deadline(pod *corev1.Pod) time.Time {
 	return start.Add(limit + silence)
 }
 
-// begun tells whether a kubelet has said something of a pod.
+// begun reports whether a kubelet has said something of a pod.
 func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
 }
 
-// outdated tells whether a pod does not work yet and was made for an earlier spec, with other wishes: what it waits for
-// may be what the spec was mended of, such as a node that nobody has. It is made anew, under its name: so it is gone
-// before.
+// outdated reports whether a pod does not work yet and was made for an earlier spec that differs in what a pod is made
+// with. It may wait for what the edit has corrected, such as a node selector that no node has. Its successor has the
+// same name, so that it is gone before.
 func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
 	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
 	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
-	return err == nil && generation < b.Generation && pod.Annotations[wishesAnnotation] != wishes(b) && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
+	return err == nil && generation < b.Generation && pod.Annotations[wishesAnnotation] != declared(b) && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
 }
 
 // overdue is the end of a proof whose container does not run when the next backup is due: that is not to wait for it.
@@ -123,7 +123,7 @@ func status(pod *corev1.Pod) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// lastWords are what is said of a pod that ended, by the kubelet or by whoever gave it up.
+// lastWords are what is said of a pod that ended, by the kubelet or by anyone who gave it up.
 func lastWords(pod *corev1.Pod) string {
 	if words := cmp.Or(pod.Status.Message, pod.Status.Reason); words != "" {
 		return words
@@ -134,5 +134,10 @@ func lastWords(pod *corev1.Pod) string {
 	return "its phase is " + string(pod.Status.Phase)
 }
 
-// wishes is a hash of what a spec says of pods.
-func wishes(b *etcdv1beta2.EtcdBackup) string { return ensure.Hash(b.Spec.Pod) }
+// declared is a hash of all that a pod is made with. What only says when backups are made is no part of it.
+func declared(b *etcdv1beta2.EtcdBackup) string {
+	spec := b.Spec.DeepCopy()
+	spec.Suspend, spec.Verify = false, nil
+	spec.BackupPolicy = &etcdv1beta2.BackupPolicy{TimeoutInSecond: policyOf(b).TimeoutInSecond, MaxBackups: policyOf(b).MaxBackups}
+	return ensure.Hash(spec)
+}

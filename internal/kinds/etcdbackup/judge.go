@@ -11,13 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // verdict is what is known of the runs of a backup, and what follows.
 type verdict struct {
-	// wrong tells why the schedule cannot be kept; a run that was begun goes on.
+	// wrong says why the schedule cannot be kept; a run that was begun goes on.
 	wrong string
 	// open has a run begin: it is written down before anything of it is done. tried is how many have
 	// failed that it makes up for.
@@ -27,21 +27,21 @@ type verdict struct {
 	make *work
 	// pod is the one that is at work, or comes next.
 	pod string
-	// waits tells what the run is waiting for, and stuck whether that may need a hand.
+	// waits says what the run is waiting for, and stuck whether that may need a hand.
 	waits string
 	stuck bool
 	// over, if any, is why the run ends whatever its pods do.
 	over *backup.Result
 	// saved and proven are how the tasks of the run ended, nil while they have not.
 	saved, proven *backup.Result
-	// late tells that another run is due while this one is at work, and next when the next is; zero: none is.
+	// late reports that another run is due while this one is at work, and next when the next is; zero: none is.
 	late bool
 	next time.Time
 	// again is when to look again, 0: when something happens.
 	again time.Duration
 }
 
-// judge tells what follows from what is known. It is pure, and of the time of the facts: what they
+// judge says what follows from what is known. It is pure, and of the time of the facts: what they
 // were not asked for is not decided on a moment later.
 func judge(b *etcdv1beta2.EtcdBackup, f facts) verdict {
 	a := agendaOf(b, f.now)
@@ -110,7 +110,7 @@ func (f facts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result
 // begin has a pod made.
 func (v *verdict) begin(b *etcdv1beta2.EtcdBackup, w work) { v.make, v.pod = &w, w.podName(b) }
 
-// failed tells of the attempt before one, in the same words until that one has ended, too.
+// failed reports the attempt before one, in the same words until that one has ended, too.
 func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, now time.Time) {
 	if pod == nil {
 		return
@@ -121,7 +121,7 @@ func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, 
 	}
 }
 
-// watch tells what keeps a pod from its work, and when it is given up: nobody tells of one whose
+// watch says what keeps a pod from its work, and when it is given up: no one reports one whose
 // node is gone.
 func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
@@ -183,7 +183,7 @@ func limitOf(b *etcdv1beta2.EtcdBackup, t task) time.Duration {
 	return timeout(b)
 }
 
-// verifies tells whether the run that is about to succeed is one that is verified.
+// verifies reports whether the run that is about to succeed is one that is verified.
 func verifies(b *etcdv1beta2.EtcdBackup) bool {
 	return b.Spec.Verify != nil && (b.Status.Count+1)%int64(max(1, b.Spec.Verify.Every)) == 0
 }

@@ -5,8 +5,8 @@
 // again, and restored in a throw-away pod to see that it can be.
 //
 // A run is one backup with its attempts, each a pod of a fixed name that tells in its termination
-// message how it ended. A run is begun when it is written down in the status: agenda.go tells when
-// one is due, judge.go what is known of it and what follows. What the pods do is internal/backup's,
+// message how it ended. A run is begun when it is written down in the status: agenda.go says when
+// one is due, judge.go what is known of it and what follows. What the pods do is internal/podapi/backup's,
 // and cmd/opcrew-backup's: nothing here speaks to etcd or to a store.
 package etcdbackup
 

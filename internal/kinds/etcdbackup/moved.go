@@ -8,11 +8,11 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// isOver tells why the run that is at work ends whatever its pods do: the spec has it saved elsewhere by now, or it is
+// isOver says why the run that is at work ends whatever its pods do: the spec has it saved elsewhere by now, or it is
 // one of a schedule whose time has not come. By that time its backup would be named.
 func isOver(b *etcdv1beta2.EtcdBackup, now time.Time) *backup.Result {
 	switch run := b.Status.Run; {
@@ -36,7 +36,7 @@ func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result,
 	reportSaved(set, b, why, now)
 }
 
-// forgetMoved drops what was proven of backups elsewhere: nobody is to go back to these in the place of others.
+// forgetMoved drops what was proven of backups elsewhere: no one is to go back to these in the place of others.
 func forgetMoved(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	if v := b.Status.Verified; v != nil && moved(b, v.Place) {
 		b.Status.Verified = nil

@@ -18,7 +18,7 @@ import (
 
 const (
 	// taskLabel of a pod is what it does, dueLabel the time of its run in seconds, attemptLabel how
-	// often that was tried. They are for people: pods are known by their names, which nobody can change.
+	// often that was tried. They are for people: pods are known by their names, which no one can change.
 	taskLabel    = "etcd.opcrew.io/task"
 	dueLabel     = "etcd.opcrew.io/due"
 	attemptLabel = "etcd.opcrew.io/attempt"
@@ -47,7 +47,7 @@ type work struct {
 	attempt int
 }
 
-// podName is the same whoever decides on it: two operators at once make one pod.
+// podName is the same for anyone who decides on it: two operators at once make one pod.
 func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s", b.UID, w.id()))
 	name := strings.TrimRight(b.Name[:min(len(b.Name), longestName)], "-.") // no name has a dot beside a dash

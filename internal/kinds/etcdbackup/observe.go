@@ -82,7 +82,7 @@ func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]c
 }
 
 // isBehind asks the API server whether the run is where the cache has it. One that has ended could
-// have its pods removed already, and would begin anew.
+// have its pods removed already, and would begin again.
 func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (bool, error) {
 	live := &etcdv1beta2.EtcdBackup{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(b), live)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/backuppod"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // Where a pod has what it works with, beside the backups.
@@ -34,7 +34,7 @@ func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-// moved tells whether the spec has backups go elsewhere by now, or be of another cluster.
+// moved reports whether the spec has backups go elsewhere by now, or be of another cluster.
 func moved(b *etcdv1beta2.EtcdBackup, place string) bool { return place != "" && place != whereTo(b) }
 
 // orderOf tells a pod what to do.

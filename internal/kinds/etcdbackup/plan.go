@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // obstacleInterval passes between two looks at what keeps a pod from being made, or from being seen.
@@ -58,8 +58,8 @@ func (f facts) child(b *etcdv1beta2.EtcdBackup, w work) []ensure.Child {
 	return []ensure.Child{{Object: pod(b, f, w, order), Once: true}}
 }
 
-// stay tells which pods stay: those of the last run, whose logs may be wanted, but not one that was given up before
-// it had begun, which would work beside its successor, should its node come up; nor one that is to be made anew.
+// stay says which pods stay: those of the last run, whose logs may be wanted, but not one that was given up before
+// it had begun, which would work beside its successor, should its node come up; nor one that is to be recreated.
 func (f facts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }

@@ -82,7 +82,7 @@ func wait(d time.Duration) string {
 // unbegun is one that its kubelet did not take.
 func unbegun(pod *corev1.Pod) { pod.Status.StartTime = nil }
 
-// withSidecar has somebody else's container in the pod, which never ends.
+// withSidecar has someone else's container in the pod, which never ends.
 func withSidecar(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	mesh := corev1.ContainerStatus{Name: "mesh", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}

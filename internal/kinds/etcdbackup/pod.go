@@ -47,7 +47,7 @@ func pod(b *etcdv1beta2.EtcdBackup, f facts, w work, order string) *corev1ac.Pod
 	}
 	return corev1ac.Pod(w.podName(b), b.Namespace).
 		WithLabels(w.labels()).
-		WithAnnotations(map[string]string{orderAnnotation: order, generationAnnotation: strconv.FormatInt(b.Generation, 10), wishesAnnotation: wishes(b)}).
+		WithAnnotations(map[string]string{orderAnnotation: order, generationAnnotation: strconv.FormatInt(b.Generation, 10), wishesAnnotation: declared(b)}).
 		WithSpec(spec)
 }
 
@@ -62,7 +62,7 @@ func worker(b *etcdv1beta2.EtcdBackup, f facts, w work, policy etcdv1beta2.Worke
 }
 
 // resources by default: to save needs little, as nothing is held in memory; to restore as much as the
-// keys take, which nobody knows before.
+// keys take, which no one knows before.
 func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequirementsApplyConfiguration {
 	if policy.Resources != nil {
 		return podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](policy.Resources)

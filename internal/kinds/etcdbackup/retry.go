@@ -8,26 +8,26 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // firstRetry passes after a run of a schedule that failed, and twice as long after each that follows.
 const firstRetry = time.Minute
 
-// byConfiguration are the reasons that stay until somebody changes something. All others may pass, also those
+// byConfiguration are the reasons that stay until someone changes something. All others may pass, also those
 // that are not known here.
 var byConfiguration = []backup.Reason{
 	backup.ReasonBadOrder, backup.ReasonSecretInvalid, backup.ReasonAccessDenied, backup.ReasonBucketMissing, backup.ReasonDiskFull,
 }
 
-// asksAgain tells whether the last run was made for another spec, or somebody has asked for one more try since.
+// asksAgain reports whether the last run was made for another spec, or someone has asked for one more try since.
 func asksAgain(b *etcdv1beta2.EtcdBackup) bool {
 	asked := b.Annotations[etcdv1beta2.RetryAnnotation]
 	return b.Status.Run.Generation != b.Generation || asked != "" && asked != b.Status.Run.Retry
 }
 
 // retried has a run that failed be followed by another before the next time of the schedule: at once if
-// somebody asks for it, and else after a while if what it failed by may have passed. That is a run as any, of a time of its own.
+// someone asks for it, and else after a while if what it failed by may have passed. That is a run as any, of a time of its own.
 func (a agenda) retried(b *etcdv1beta2.EtcdBackup, now time.Time) agenda {
 	run := b.Status.Run
 	if a.wrong != "" || !a.due.IsZero() || run == nil || run.Phase != etcdv1beta2.RunFailed {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 func TestWhenARunThatFailedIsMadeAgain(t *testing.T) {
@@ -52,7 +52,7 @@ func TestWhenARunThatFailedIsMadeAgain(t *testing.T) {
 	}
 }
 
-// asked has somebody ask for another try, of a run that was begun when they had asked for try 1.
+// asked has someone ask for another try, of a run that was begun when they had asked for try 1.
 func asked(value string) option {
 	return func(b *etcdv1beta2.EtcdBackup) {
 		b.Annotations, b.Status.Run.Retry = map[string]string{etcdv1beta2.RetryAnnotation: value}, "1"

@@ -15,9 +15,9 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // blockers are what stands in the way of Ready, the first that does being its cause.
@@ -69,7 +69,7 @@ func (r *reconciler) Records(before, now *etcdv1beta2.EtcdBackup) bool {
 	return is != nil && !equality.Semantic.DeepEqual(was, is)
 }
 
-// reportNext tells when the next run is due, after what the status says by now: one that has just failed may be
+// reportNext says when the next run is due, after what the status says by now: one that has just failed may be
 // made again.
 func reportNext(b *etcdv1beta2.EtcdBackup, now time.Time) {
 	b.Status.NextDate = nil
@@ -102,7 +102,7 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 	}
 }
 
-// noteFailed notes of a run by what it failed, and when: that tells when it is made again.
+// noteFailed notes of a run by what it failed, and when: that says when it is made again.
 func noteFailed(run *etcdv1beta2.BackupRun, result backup.Result, now time.Time) {
 	run.Phase, run.Reason = etcdv1beta2.RunFailed, reasonOf(result)
 	run.Ended, run.Failures = &metav1.Time{Time: now.Truncate(time.Second)}, run.Failures+1

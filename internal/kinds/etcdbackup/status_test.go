@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
@@ -67,7 +67,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 	}
 }
 
-// unsaid has somebody have taken the conditions away.
+// unsaid has someone have taken the conditions away.
 func unsaid(b *etcdv1beta2.EtcdBackup) { b.Status.Conditions = nil }
 
 // invalid has the spec have made no sense.

@@ -129,9 +129,9 @@ func madeFor(generation string) podOption {
 	return func(pod *corev1.Pod) { pod.Annotations = map[string]string{generationAnnotation: generation} }
 }
 
-// wishing has a pod have been made as a spec says.
-func wishing(b *etcdv1beta2.EtcdBackup) podOption {
-	return func(pod *corev1.Pod) { pod.Annotations[wishesAnnotation] = wishes(b) }
+// madeOf has a pod have been made as a spec says.
+func madeOf(b *etcdv1beta2.EtcdBackup) podOption {
+	return func(pod *corev1.Pod) { pod.Annotations[wishesAnnotation] = declared(b) }
 }
 
 // The spec may have been mended of what it waits for: a selector that no node has, or a Secret for its image.
@@ -148,7 +148,7 @@ func TestAPodThatDoesNotWorkYetIsMadeAnewForAnotherSpec(t *testing.T) {
 		"its image is not there":                 {b, podOf(b, save, 1, unpulled, madeFor("1")), false},
 		"it is a proof":                          {proof, podOf(proof, verify, 1, unplaced(time.Minute), madeFor("1")), false},
 		"it was made for this spec":              {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("2")), true},
-		"another field was edited":               {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("1"), wishing(b)), true},
+		"another field was edited":               {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("1"), madeOf(b)), true},
 		"this view of the spec is old":           {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("3")), true},
 		"nobody knows for which spec":            {b, podOf(b, save, 1, unplaced(time.Minute)), true},
 		"it is at work":                          {b, podOf(b, save, 1, madeFor("1")), true},
@@ -163,5 +163,34 @@ func TestAPodThatDoesNotWorkYetIsMadeAnewForAnotherSpec(t *testing.T) {
 	plan := (&reconciler{}).Plan(b, facts{now: noon}, noon)
 	if made := plan.Children[0].Object.(*corev1ac.PodApplyConfiguration); made.Annotations[generationAnnotation] != "2" || made.Labels[attemptLabel] != "1" {
 		t.Errorf("expected the same attempt to be made for the spec as it is, got %v, %v", made.Annotations, made.Labels)
+	}
+}
+
+func TestAPodThatDoesNotWorkYetIsReplacedForAnEditOfWhatItIsMadeWithAndForNoOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit  option
+		stays bool
+	}{
+		"another node selector": {func(b *etcdv1beta2.EtcdBackup) {
+			b.Spec.Pod = &etcdv1beta2.WorkerPolicy{NodeSelector: map[string]string{"disk": "fast"}}
+		}, false},
+		"other members":           {func(b *etcdv1beta2.EtcdBackup) { b.Spec.EtcdEndpoints = []string{"http://other:2379"} }, false},
+		"another client Secret":   {func(b *etcdv1beta2.EtcdBackup) { b.Spec.ClientTLSSecret = "client" }, false},
+		"another storage Secret":  {func(b *etcdv1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "rotated" }, false},
+		"another style of path":   {func(b *etcdv1beta2.EtcdBackup) { b.Spec.S3.ForcePathStyle = true }, false},
+		"another timeout":         {func(b *etcdv1beta2.EtcdBackup) { b.Spec.BackupPolicy.TimeoutInSecond = 777 }, false},
+		"another count of copies": {func(b *etcdv1beta2.EtcdBackup) { b.Spec.BackupPolicy.MaxBackups = 77 }, false},
+		"another schedule":        {func(b *etcdv1beta2.EtcdBackup) { b.Spec.BackupPolicy.Schedule = "30 * * * *" }, true},
+		"another time zone":       {func(b *etcdv1beta2.EtcdBackup) { b.Spec.BackupPolicy.TimeZone = "Asia/Tokyo" }, true},
+		"another proof":           {verified(7), true},
+		"suspended":               {suspended, true},
+	} {
+		b := newBackup(hourly, inRun(etcdv1beta2.RunRunning, 0))
+		pod := podOf(b, save, 1, unplaced(time.Minute), madeFor("1"), madeOf(b))
+		edited(b)
+		c.edit(b)
+		if got := (&reconciler{}).Plan(b, facts{now: noon, pods: pods(pod)}, noon).Stays(&pod); got != c.stays {
+			t.Errorf("%s: expected that the pod stays: %t, got %t", name, c.stays, got)
+		}
 	}
 }

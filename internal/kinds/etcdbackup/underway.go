@@ -11,13 +11,13 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// reportUnderWay tells of a run that has not ended.
+// reportUnderWay reports a run that has not ended.
 func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, f facts, v verdict, done kit.Outcome) {
 	kind := etcdv1beta2.EtcdBackupSaved
 	if b.Status.Run.Phase == etcdv1beta2.RunVerifying {
@@ -52,15 +52,16 @@ func hindrance(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done kit.Outcome) 
 	if done.Err != nil && ensure.Refused(done.Err) {
 		return common.ReasonRefused, done.Err.Error()
 	}
-	if result, ok := done.First(ensure.Taken, ensure.Contested, ensure.Unchanged); ok && result.Message != "" {
+	if result, ok := done.First(ensure.Taken, ensure.Contested, ensure.Delayed, ensure.Unchanged); ok && result.Message != "" {
 		return map[ensure.Action]string{
-			ensure.Taken: common.ReasonNameTaken, ensure.Contested: common.ReasonContested, ensure.Unchanged: etcdv1beta2.ReasonRetrying,
+			ensure.Taken: common.ReasonNameTaken, ensure.Contested: common.ReasonContested,
+			ensure.Delayed: etcdv1beta2.ReasonRetrying, ensure.Unchanged: etcdv1beta2.ReasonRetrying,
 		}[result.Action], result.Message
 	}
 	return "", ""
 }
 
-// reportAtWork tells of a backup that is being made. Where the last one succeeded that stands: an
+// reportAtWork reports a backup that is being made. Where the last one succeeded that stands: an
 // object that is saved each hour does not stop to be Ready each hour.
 func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	switch {
@@ -74,7 +75,7 @@ func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	}
 }
 
-// reportProving tells of a backup that is being restored. What was said of an earlier one that could be
+// reportProving reports a backup that is being restored. What was said of an earlier one that could be
 // stands meanwhile.
 func reportProving(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if !meta.IsStatusConditionTrue(*set.Conditions, etcdv1beta2.EtcdBackupVerified) {
@@ -90,7 +91,7 @@ func waits(v verdict) string {
 	return "; " + v.waits
 }
 
-// reportIdle tells of an object of which no backup was begun.
+// reportIdle reports an object of which no backup was begun.
 func reportIdle(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if b.Spec.Suspend {
 		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "spec.suspend: no backup was made, and none is begun")

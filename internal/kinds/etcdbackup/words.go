@@ -8,10 +8,10 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// but tells what went wrong beside a success, such as that older backups could not be removed.
+// but says what went wrong beside a success, such as that older backups could not be removed.
 func but(result backup.Result) string {
 	if result.Reason == "" {
 		return ""
@@ -39,7 +39,7 @@ func said(r *etcdv1beta2.BackupRecord) string {
 	return out
 }
 
-// lastGood tells what there is to go back to.
+// lastGood says what there is to go back to.
 func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	if b.Status.Last == nil {
 		return "; no backup has succeeded yet"
@@ -47,7 +47,7 @@ func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	return "; the last that succeeded is " + said(b.Status.Last)
 }
 
-// howOn tells what to do about a backup that failed and that nothing makes again by itself.
+// howOn says what to do about a backup that failed and that nothing makes again by itself.
 func howOn(b *etcdv1beta2.EtcdBackup) string {
 	if run := b.Status.Run; periodic(b) || run == nil || run.Phase != etcdv1beta2.RunFailed || asksAgain(b) {
 		return ""

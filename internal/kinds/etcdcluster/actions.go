@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // step is one change of the membership or of the lead, with what it rests on.
@@ -17,7 +17,7 @@ type step struct {
 	name string
 	// about is the member that it is done to; nil for an addition.
 	about *member
-	// reason and note tell users of it; without a reason nobody is told.
+	// reason and note tell users of it; without a reason no one is told.
 	reason, note string
 	// confirm has the pod and the claim of the member read again before it is done.
 	confirm bool

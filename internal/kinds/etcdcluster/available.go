@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// reportAvailable tells whether a quorum is there, with the arithmetic.
+// reportAvailable reports whether a quorum is there, with the arithmetic.
 func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d decision) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	healthy, voters := f.healthy(d)
@@ -33,6 +33,9 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 		c.Status.Quorum = ""
 		reason, message := f.beginning(c, d)
 		set.False(kind, reason, message)
+	case f.mistaken(d):
+		c.Status.Quorum = ""
+		set.False(kind, etcdv1beta2.ReasonClusterIDMismatch, f.mismatch(c))
 	case f.isGoingOver(c, d):
 		set.False(kind, etcdv1beta2.ReasonRestoring, f.goesOver(c))
 	case refuses != "":
@@ -52,7 +55,7 @@ func (f facts) reportAvailable(set condition.Set, c *etcdv1beta2.EtcdCluster, d 
 	}
 }
 
-// planned tells whether the quorum is away only because the members are woken, or changed where there
+// planned reports whether the quorum is away only because the members are woken, or changed where there
 // are too few to spare one: then it comes back as soon as they have started.
 func (f facts) planned(c *etcdv1beta2.EtcdCluster, d decision) bool {
 	was := func(kind, reason string) bool {
@@ -67,7 +70,7 @@ func (f facts) planned(c *etcdv1beta2.EtcdCluster, d decision) bool {
 	return !slices.ContainsFunc(d.members, func(m member) bool { return !m.healthy && !f.isStarting(m) })
 }
 
-// isStarting tells whether a member is about to run, or has for so short that it need not answer yet.
+// isStarting reports whether a member is about to run, or has for so short that it need not answer yet.
 func (f facts) isStarting(m member) bool {
 	if m.lost != "" || m.pod == nil || m.pod.DeletionTimestamp != nil {
 		return m.lost == ""
@@ -77,7 +80,7 @@ func (f facts) isStarting(m member) bool {
 	return !stuck && (since.IsZero() || f.now.Sub(since) < straggle)
 }
 
-// hopeless tells whether so many voters are lost that the quorum cannot come back by itself.
+// hopeless reports whether so many voters are lost that the quorum cannot come back by itself.
 func hopeless(d decision) bool { return alive(d) < int(d.voters())/2+1 && d.anyLost() }
 
 // alive counts the voters that are there or may come back.
@@ -117,7 +120,7 @@ func (f facts) firstCause(d decision) string {
 	return first
 }
 
-// beginning tells how far the first members are, in words that change only where one of them
+// beginning says how far the first members are, in words that change only where one of them
 // may need a hand.
 func (f facts) beginning(c *etcdv1beta2.EtcdCluster, d decision) (reason, message string) {
 	if d.invalid != nil {
@@ -164,7 +167,7 @@ func (f facts) runFor(d decision) time.Duration {
 	return least
 }
 
-// begun tells that those who are not ready have only just begun: they answer, and have not served
+// begun reports that those who are not ready have only just begun: they answer, and have not served
 // clients yet.
 func (f facts) begun(d decision) bool {
 	return !slices.ContainsFunc(d.members, func(m member) bool {
@@ -174,7 +177,7 @@ func (f facts) begun(d decision) bool {
 }
 
 // healthy counts the voters that are, and all of them. Those that are left of a quorum follow
-// nobody, and are not to blame: then all that answer count.
+// no one, and are not to blame: then all that answer count.
 func (f facts) healthy(d decision) (healthy, voters int) {
 	for _, m := range d.members {
 		if !m.voter() {

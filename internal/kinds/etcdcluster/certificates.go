@@ -52,7 +52,7 @@ func preflight(c *etcdv1beta2.EtcdCluster, held map[string]map[string][]byte, no
 	return nil
 }
 
-// check tells what is wrong with the content of a Secret; data is nil where there is none.
+// check says what is wrong with the content of a Secret; data is nil where there is none.
 func (b bundle) check(data map[string][]byte, now time.Time) *obstacle {
 	if data == nil {
 		return &obstacle{etcdv1beta2.ReasonSecretMissing, fmt.Sprintf("%s: there is no Secret %s", b.field, b.secret)}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // comparison is what the members' data adds up to.
@@ -39,7 +39,7 @@ func compare(voters []etcd.Member) *step {
 	}}
 }
 
-// sumUp asks all at a time: they answer for the same revision, as nobody can write.
+// sumUp asks all at a time: they answer for the same revision, as no one can write.
 func sumUp(ctx context.Context, store etcd.Store, voters []etcd.Member) comparison {
 	out := comparison{sums: map[uint64]etcd.Hash{}, failed: map[uint64]string{}}
 	var mu sync.Mutex
@@ -63,7 +63,7 @@ func sumUp(ctx context.Context, store etcd.Store, voters []etcd.Member) comparis
 	return out
 }
 
-// lags tells whether some have not carried out what others have.
+// lags reports whether some have not carried out what others have.
 func (c comparison) lags() bool {
 	first := true
 	var revision int64

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // Whose data is corrupt is not what etcd's alarm says: its periodic check compares followers with the leader, and
 // accuses the first that differs, even if it is the leader whose data has changed (PeriodicCheck of
-// etcd's server/etcdserver/corrupt.go). So nobody is taken out before all members were compared, and only
-// who differs from what a majority of the voters has. Until the alarm is taken back nobody can write,
+// etcd's server/etcdserver/corrupt.go). So no one is taken out before all members were compared, and only
+// who differs from what a majority of the voters has. Until the alarm is taken back no one can write,
 // which keeps what is compared the same.
 
 const (
@@ -64,7 +64,7 @@ func (f facts) replaceOdd(d *decision, v verdict) {
 	d.step = f.spared(d, m, rebuild(m))
 }
 
-// outvotes tells whether those who have the majority's data can take a member out, and go on without it.
+// outvotes reports whether those who have the majority's data can take a member out, and go on without it.
 func (f facts) outvotes(v verdict, m member) bool {
 	right, answer := 0, 0
 	for _, voter := range f.view.Voters() {
@@ -81,7 +81,7 @@ func (f facts) outvotes(v verdict, m member) bool {
 	return answer >= f.view.Quorum() && right >= left/2+1
 }
 
-// rebuild takes a member out whose data is corrupt, if etcd still says that somebody's is.
+// rebuild takes a member out whose data is corrupt, if etcd still says that someone's is.
 func rebuild(m member) *step {
 	s := remove(m, "its data is not that of the majority (alarm CORRUPT)")
 	take := s.do
@@ -102,7 +102,7 @@ type verdict struct {
 	agree bool
 	// odd are those whose data is not that which a majority has.
 	odd []uint64
-	// why says why it can be told of nobody.
+	// why says why it can be informed of no one.
 	why string
 }
 
@@ -124,7 +124,7 @@ func (f facts) verdict() (verdict, bool) {
 	return v, decided || f.now.Sub(was.at) < undecidedFor
 }
 
-// judge tells who is in the right: a majority of all voters, those that did not answer too.
+// judge says who is in the right: a majority of all voters, those that did not answer too.
 func judge(voters []etcd.Member, was comparison) verdict {
 	if len(voters) == 1 {
 		return verdict{why: "there is no other member to compare it with"}
@@ -146,7 +146,7 @@ func judge(voters []etcd.Member, was comparison) verdict {
 	return out
 }
 
-// corrupt tells what is known of corrupt data, and what is done about it.
+// corrupt says what is known of corrupt data, and what is done about it.
 func (f facts) corrupt() string {
 	alarms := f.alarms(etcd.AlarmCorrupt)
 	if len(alarms) == 0 {

@@ -8,14 +8,16 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
 // decision is what to do next about a cluster, and why.
 type decision struct {
 	members []member
-	// drop are members whose pods are not to be there for now: they are made anew.
+	// drop are members whose pods are not to be there for now: they are recreated.
 	drop map[string]bool
+	// dropClaim are members whose claims, which nothing was ever written to, are made again as the spec says now.
+	dropClaim map[string]bool
 	// establish are members that may not start on an empty volume any more, and show those that
 	// clients may come to from now on.
 	establish, show []member
@@ -43,7 +45,7 @@ const maxAge = 15 * time.Second
 // decide says what comes next. It is a ladder: the first rung on which there is something
 // to do decides, so that there is never more than one change of the membership at a time.
 func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
-	d := decision{members: f.members(c), drop: map[string]bool{}}
+	d := decision{members: f.members(c), drop: map[string]bool{}, dropClaim: map[string]bool{}}
 	d.invalid = f.invalid(c, &d)
 	if c.Status.ClusterID == "" {
 		f.begin(c, &d)
@@ -77,11 +79,15 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	return d
 }
 
-// begin brings the first members up. Nobody has written to the cluster yet, so that pods may
-// be made anew as the user changes his mind.
+// begin brings the first members up. No one has written to the cluster yet, so that pods may
+// be recreated as the user changes his mind.
 func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 	over := f.startsOver(c)
 	for i, m := range d.members {
+		if m.claimDiffers != "" && unprovisioned(m.claim) {
+			d.drop[m.name], d.dropClaim[m.name] = true, true
+			continue
+		}
 		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched {
 			continue
 		}
@@ -99,12 +105,12 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 // clients come to those that vote.
 func (f facts) establish(c *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
-		begins := m.started || strings.HasPrefix(m.start(), string(etcdgate.Bootstrap)+" ")
+		begins := m.started || strings.HasPrefix(m.start(), string(etcdstart.Bootstrap)+" ")
 		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched || !begins {
 			continue
 		}
 		switch {
-		case m.start() != startOf(etcdgate.Established, m.id):
+		case m.start() != startOf(etcdstart.Established, m.id):
 			d.establish = append(d.establish, m)
 		case !m.shown() && f.mayShow(c, m):
 			d.show = append(d.show, m)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
 func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
@@ -35,11 +35,11 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"a pod is gone, emptyDir":                            {observed(plain, 3).without(1), "remove member " + n(1)},
 		"a pod is gone, claim":                               {observed(claims, 3).without(1), "wait for " + n(1) + " to be healthy: its pod is being made"},
 		"claim and pod are gone":                             {observed(claims, 3).without(1).unclaimed(1), "remove member " + n(1)},
-		"an empty volume":                                    {observed(claims, 3).refused(1, etcdgate.VolumeLost), "remove member " + n(1)},
+		"an empty volume":                                    {observed(claims, 3).refused(1, etcdstart.VolumeLost), "remove member " + n(1)},
 		"a volume was mounted late once, long ago":           {observed(claims, 3).onceRefused(1).unprobed(1), "wait for " + n(1) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
 		"and does not answer now":                            {observed(claims, 3).onceRefused(1).down(1), "wait for " + n(1) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
-		"a volume of somebody else":                          {observed(claims, 3).refused(1, etcdgate.VolumeForeign), "remove member " + n(1)},
-		"etcd ended by itself":                               {observed(claims, 3).refused(1, etcdgate.EtcdEnded), "wait for " + n(1) + " to be healthy: container etcd crashes (last: Error, exit code 3: {\"reason\":\"EtcdEnded\",\"message\":\"no log in /var/etcd/data\"})"},
+		"a volume of somebody else":                          {observed(claims, 3).refused(1, etcdstart.VolumeForeign), "remove member " + n(1)},
+		"etcd ended by itself":                               {observed(claims, 3).refused(1, etcdstart.EtcdEnded), "wait for " + n(1) + " to be healthy: container etcd crashes (last: Error, exit code 3: {\"reason\":\"EtcdEnded\",\"message\":\"no log in /var/etcd/data\"})"},
 		"two of three are gone":                              {observed(plain, 3).without(1, 2), "wait for an answer of the cluster"},
 		"a lost one goes before growth":                      {observed(plain, 3).without(1).asks(sized(5)), "remove member " + n(1)},
 		"after it was taken out":                             {observed(plain, 2), "add member " + n(3)},

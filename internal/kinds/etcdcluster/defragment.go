@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 const (
@@ -66,7 +66,7 @@ func (f facts) defragmentNext(d *decision, due func(etcd.MemberStatus) bool) boo
 	return true
 }
 
-// gains tells whether a defragmentation gives enough back. What etcd counts as free it may need again at
+// gains reports whether a defragmentation gives enough back. What etcd counts as free it may need again at
 // once, so one that has just been is left alone until its data has changed.
 func (f facts) gains(status etcd.MemberStatus) bool {
 	last := f.tended.defragmented[status.ID]
@@ -83,7 +83,7 @@ func (f facts) gains(status etcd.MemberStatus) bool {
 
 func defragmentationOf(name string) string { return "defragmentation of " + name }
 
-// defragment has one member write its data anew. If the process ends meanwhile the member goes on, and
+// defragment has one member write its data again. If the process ends meanwhile the member goes on, and
 // the next one finds it as busy, or as small, as it is.
 func defragment(m member, costs bool) *step {
 	return &step{name: "defragment member " + m.name, about: &m, costs: costs, begin: func(r *reconciler, c *etcdv1beta2.EtcdCluster) etcd.Work {

@@ -35,7 +35,7 @@ type birth struct {
 	pods map[types.UID]time.Time
 }
 
-// isAnother tells whether the last cluster of a name was another one, and notes this one.
+// isAnother reports whether the last cluster of a name was another one, and notes this one.
 func (b *births) isAnother(key types.NamespacedName, c *etcdv1beta2.EtcdCluster) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func (b *births) forget(key types.NamespacedName) {
 	delete(b.times, key)
 }
 
-// formed tells whether the first members have formed the cluster: all of them have answered,
+// formed reports whether the first members have formed the cluster: all of them have answered,
 // or a quorum has for long enough.
 func (f facts) formed(c *etcdv1beta2.EtcdCluster) bool {
 	if c.Status.ClusterID != "" || !f.view.HasQuorum() || int32(len(f.view.Members)) != f.first(c) || !f.ofFirst(c) {
@@ -115,8 +115,8 @@ func (f facts) formed(c *etcdv1beta2.EtcdCluster) bool {
 	return all || !f.quorumSince.IsZero() && f.now.Sub(f.quorumSince) >= straggle
 }
 
-// firstStay tells whether the pods of all first members are there and stay. What is seen of one that
-// is made anew is past, and so is all that was seen before the last pod was known of: whoever counts it as formed
+// firstStay reports whether the pods of all first members are there and stay. What is seen of one that
+// is recreated is past, and so is all that was seen before the last pod was known of: anyone who counts it as formed
 // has it lose its data.
 func (f facts) firstStay(c *etcdv1beta2.EtcdCluster) bool {
 	for serial := range int64(f.first(c)) {
@@ -128,7 +128,7 @@ func (f facts) firstStay(c *etcdv1beta2.EtcdCluster) bool {
 	return true
 }
 
-// ofFirst tells whether those that answer are the first members of this very cluster.
+// ofFirst reports whether those that answer are the first members of this very cluster.
 func (f facts) ofFirst(c *etcdv1beta2.EtcdCluster) bool {
 	for serial := range int64(f.first(c)) {
 		if _, ok := f.view.Member(bootstrapID(c, memberName(c, serial))); !ok {
@@ -138,8 +138,8 @@ func (f facts) ofFirst(c *etcdv1beta2.EtcdCluster) bool {
 	return true
 }
 
-// seenBeforeTheLast tells whether a quorum of the first members was seen, but before the last of their
-// pods was known of. The next look may show just the same, and wakes nobody by itself.
+// seenBeforeTheLast reports whether a quorum of the first members was seen, but before the last of their
+// pods was known of. The next look may show just the same, and wakes no one by itself.
 func (f facts) seenBeforeTheLast(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.ClusterID == "" && f.view.HasQuorum() && f.view.At.Before(f.lastPod)
 }

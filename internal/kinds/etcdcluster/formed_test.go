@@ -14,11 +14,11 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: a cluster that was made anew under its name was formed by what was known of the old one.
+// Regression: a cluster that was recreated under its name was formed by what was known of the old one.
 func TestAClusterIsFormedByItsOwnFirstMembersOnly(t *testing.T) {
 	old := newCluster(unformed)
 	w := observed(old, 3)
@@ -45,7 +45,7 @@ func TestBeforeTheClusterIsFormedPodsMayBeginAgain(t *testing.T) {
 	}
 }
 
-// Regression: a cluster that was made anew unseen was taken for another one at every look, and so
+// Regression: a cluster that was recreated unseen was taken for another one at every look, and so
 // was never formed.
 func TestAClusterIsAnotherOnceOnly(t *testing.T) {
 	r := &reconciler{prober: etcd.NewProber(etcd.Dial, clocktesting.NewFakeClock(noon), nil)}
@@ -65,7 +65,7 @@ func TestAClusterIsAnotherOnceOnly(t *testing.T) {
 	}
 }
 
-// Regression: an edit of the spec at the moment of formation had the members' pods made anew, and the
+// Regression: an edit of the spec at the moment of formation had the members' pods recreated, and the
 // cluster count as formed: none could ever come back.
 func TestAClusterIsNotFormedByPodsThatAreMadeAnew(t *testing.T) {
 	goes := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(noon)) }
@@ -95,9 +95,9 @@ func TestAClusterIsNotFormedByPodsThatAreMadeAnew(t *testing.T) {
 	}
 }
 
-// Regression: a volume of somebody else had its pod made anew for ever. On an empty one a new pod helps.
+// Regression: a volume of someone else had its pod recreated for ever. On an empty one a new pod helps.
 func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodMadeAnew(t *testing.T) {
-	for reason, want := range map[etcdgate.Reason]bool{etcdgate.VolumeLost: true, etcdgate.VolumeForeign: false} {
+	for reason, want := range map[etcdstart.Reason]bool{etcdstart.VolumeLost: true, etcdstart.VolumeForeign: false} {
 		w := observed(newCluster(unformed, withClaims), 3).down(0, 2).refused(1, reason)
 		if d := w.decide(w.c); d.drop[memberName(w.c, 1)] != want {
 			t.Errorf("%s: expected the pod to be made anew: %v", reason, want)
@@ -105,7 +105,7 @@ func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodMadeAnew(t *testing.T) 
 	}
 }
 
-// Found by the fault harness: a first member's pod was deleted and made anew before the cache had shown the first
+// Found by the fault harness: a first member's pod was deleted and recreated before the cache had shown the first
 // one, and what had answered before counted for it.
 func TestAClusterIsNotFormedByWhatWasSeenBeforeItsPods(t *testing.T) {
 	w := observed(newCluster(unformed), 3)
@@ -120,7 +120,7 @@ func TestAClusterIsNotFormedByWhatWasSeenBeforeItsPods(t *testing.T) {
 	if w.lastPod = born.lastPod(key, w.facts); w.formed(w.c) {
 		t.Error("expected a pod that came since to be looked at first")
 	}
-	// Found by the fault harness: the next look showed just the same and woke nobody, for ten seconds and more.
+	// Found by the fault harness: the next look showed just the same and woke no one, for ten seconds and more.
 	if w.quorumSince = noon; w.again(w.c, w.decide(w.c)) > time.Second {
 		t.Errorf("expected the next look to be seen soon, got %s", w.again(w.c, w.decide(w.c)))
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // fromBackup takes the newest, by when it was saved, of those that were seen to be restorable. Revisions tell nothing:
@@ -33,7 +33,7 @@ func (f facts) fromBackup(c *etcdv1beta2.EtcdCluster, out *recovery) {
 	}
 }
 
-// whyNotFrom tells why a backup that was proven is not one to go on from; empty: it is.
+// whyNotFrom says why a backup that was proven is not one to go on from; empty: it is.
 func whyNotFrom(c *etcdv1beta2.EtcdCluster, b *etcdv1beta2.EtcdBackup) string {
 	v := b.Status.Verified
 	switch {
@@ -55,7 +55,7 @@ func listed(passed []string) string {
 	return " and can be taken: " + strings.Join(passed, ", ")
 }
 
-// isUnusable tells whether the seed of a recovery has found its backup to be gone or broken. It would find so for
+// isUnusable reports whether the seed of a recovery has found its backup to be gone or broken. It would find so for
 // ever.
 func (f facts) isUnusable(c *etcdv1beta2.EtcdCluster) bool {
 	result := restoreResult(f.seed(c).pod)

@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -40,6 +40,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
@@ -49,25 +50,35 @@ import (
 const workers = 8
 
 // Kind is EtcdCluster's entry in the list of kinds.
-func Kind() kit.Kind { return KindWith(etcd.Dial) }
+func Kind() kit.Kind {
+	return kindWith(func(tools *kit.Tools) etcd.Dialer { return etcd.DialThrough(tools.DialPod) })
+}
 
 // KindWith is the kind with another way to reach clusters, for tests.
 func KindWith(dial etcd.Dialer) kit.Kind {
+	return kindWith(func(*kit.Tools) etcd.Dialer { return dial })
+}
+
+func kindWith(dialer func(*kit.Tools) etcd.Dialer) kit.Kind {
 	return kit.Kind{
 		Name:        "etcdcluster",
 		Layer:       kit.Data,
+		Outside:     "members are reached by port-forward",
 		CRDs:        []string{"etcdclusters.etcd.database.coreos.com", "etcdrestores.etcd.database.coreos.com"},
 		AddToScheme: etcdv1beta2.AddToScheme,
 		Cache:       cached,
 		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
-			prober := etcd.NewProber(dial, tools.Clock, nil)
+			prober := etcd.NewProber(dialer(tools), tools.Clock, nil)
 			if err := mgr.Add(prober); err != nil {
 				return err
 			}
 			if err := newSizes(tools.Registry, prober); err != nil {
 				return err
 			}
-			return setup(mgr, &reconciler{Tools: tools, prober: prober, unbound: workload.NewUnbound(tools.Live, tools.Clock)})
+			return setup(mgr, &reconciler{
+				Tools: tools, prober: prober, unbound: workload.NewUnbound(tools.Live, tools.Clock),
+				classes: workload.Classes{Live: tools.Live, Clock: tools.Clock},
+			})
 		},
 	}
 }
@@ -115,10 +126,10 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// claimChanged leaves out what the volume's own controllers write.
+// claimChanged passes on what becomes of a claim and its volume, and leaves out what others note on them.
 var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
-	return old.Status.Phase != now.Status.Phase || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
+	return !equality.Semantic.DeepEqual(old.Status, now.Status) || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
 })
 
 // nodeChanged leaves out heartbeats.

@@ -4,18 +4,19 @@
 package etcdcluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // learner sees a member that was added through to being a voter, or takes it out again. One
-// that takes its time holds up nobody who is lost.
+// that takes its time holds up no one who is lost.
 func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	for _, m := range d.members {
 		if m.voter() && m.started {
@@ -26,12 +27,12 @@ func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 			d.step = remove(m, m.lost)
 		case m.learner && int32(len(d.members)) > f.most(c, d):
 			d.step = remove(m, "the cluster is to have fewer members now")
-		case m.learner && outdated(c, m):
-			d.step = remove(m, "its pod was made for an earlier spec")
+		case m.learner && (outdated(c, m) || m.claimDiffers != ""):
+			d.step = remove(m, "its pod or its claim was made for an earlier spec")
 		case m.learner && f.mute(m):
 			d.step = remove(m, fmt.Sprintf("its pod has been ready for %s, and it answers nobody", muteTime))
-		case m.started && m.healthy && m.start() == startOf(etcdgate.Established, m.id):
-			d.step = promote(m) // one that was sent a snapshot may serve nobody for seconds yet (etcd: publishV3)
+		case m.started && m.healthy && m.start() == startOf(etcdstart.Established, m.id):
+			d.step = promote(m) // one that was sent a snapshot may serve no one for seconds yet (etcd: publishV3)
 		default:
 			continue
 		}
@@ -40,11 +41,11 @@ func (f facts) learner(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	return false
 }
 
-// muteTime is how long a learner may answer nobody though its pod is ready. One that was sent a snapshot serves
+// muteTime is how long a learner may answer no one though its pod is ready. One that was sent a snapshot serves
 // clients only when it has told the others of itself, which it tries for some seconds at a time (etcd: publishV3).
 const muteTime = 2 * time.Minute
 
-// mute tells whether a learner is to be replaced by another that may fare better: nothing is lost by that.
+// mute reports whether a learner is to be replaced by another that may fare better: nothing is lost by that.
 func (f facts) mute(m member) bool {
 	if _, asked := f.view.Status[m.id]; !asked || m.answers || m.pod == nil || !workload.Ready(m.pod) {
 		return false
@@ -52,10 +53,10 @@ func (f facts) mute(m member) bool {
 	return f.now.Sub(workload.Turned(m.pod)) >= muteTime
 }
 
-// most is how many members there may be for a while: one more where an outdated one in an emptyDir
-// goes when its successor is there.
+// most is how many members there may be for a while: one more where a superseded one goes when its successor
+// is there.
 func (f facts) most(c *etcdv1beta2.EtcdCluster, d *decision) int32 {
-	if !persistent(c) && slices.ContainsFunc(d.members, func(m member) bool { return m.voter() && outdated(c, m) }) {
+	if slices.ContainsFunc(d.members, func(m member) bool { return m.voter() && superseded(c, m) }) {
 		return c.Spec.Size + 1
 	}
 	return c.Spec.Size
@@ -78,7 +79,7 @@ func (f facts) replaceLost(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	return false
 }
 
-// spares tells whether the cluster can decide to take a voter out, and has a quorum without it.
+// spares reports whether the cluster can decide to take a voter out, and has a quorum without it.
 func (f facts) spares(m member) bool {
 	healthy, left := f.view.HealthyVoters(), len(f.view.Voters())-1
 	without := healthy
@@ -93,7 +94,7 @@ func (f facts) awaitHealthy(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
 	return f.await(d, member.well)
 }
 
-// awaitReady lets nobody be taken away, or stopped, before the kubelets too say that all others
+// awaitReady lets no one be taken away, or stopped, before the kubelets too say that all others
 // can be reached: clients go by that. While a member is out of space etcd has no pod be ready, and the
 // change may be what makes room.
 func (f facts) awaitReady(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
@@ -151,22 +152,29 @@ func (f facts) whyUnready(m member) (why string, stuck bool) {
 	return workload.WhyNotReady(m.pod)
 }
 
-// shrink takes a member out that is too many: the outdated first, then the newest; never the
+// shrink takes a member out that is too many: the superseded first, then the outdated, then the newest; never the
 // one that leads, which hands over before.
 func (f facts) shrink(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec || int32(len(d.members)) <= c.Spec.Size {
 		return false
 	}
-	victim := slices.MaxFunc(d.members, func(a, b member) int {
-		if x, y := outdated(c, a), outdated(c, b); x != y {
-			if x {
-				return 1
-			}
-			return -1
+	rank := func(m member) int {
+		switch {
+		case superseded(c, m):
+			return 2
+		case outdated(c, m):
+			return 1
 		}
-		return int(a.serial - b.serial)
+		return 0
+	}
+	victim := slices.MaxFunc(d.members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.serial, b.serial))
 	})
-	d.step = f.spared(d, victim, remove(victim, "the cluster has more members than asked for"))
+	why := "the cluster has more members than asked for"
+	if victim.claimDiffers != "" {
+		why += "; " + victim.claimDiffers
+	}
+	d.step = f.spared(d, victim, remove(victim, why))
 	return true
 }
 
@@ -184,14 +192,13 @@ func (f facts) spared(d *decision, m member, then *step) *step {
 	return then
 }
 
-// grow adds a member, or one that takes the place of an outdated one in an emptyDir: that
-// goes only when its successor is there.
+// grow adds a member, or the successor of a superseded one, which goes only when its successor is there.
 func (f facts) grow(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if d.invalid != nil && d.invalid.reason == etcdv1beta2.ReasonInvalidSpec {
 		return false
 	}
-	surge := !persistent(c) && int32(len(d.members)) == c.Spec.Size && (d.target == "" || f.owesSnapshot(c, d)) &&
-		slices.ContainsFunc(d.members, func(m member) bool { return outdated(c, m) })
+	surge := int32(len(d.members)) == c.Spec.Size && (d.target == "" || f.owesSnapshot(c, d)) &&
+		slices.ContainsFunc(d.members, func(m member) bool { return superseded(c, m) })
 	if int32(len(d.members)) >= c.Spec.Size && !surge {
 		return false
 	}

@@ -19,7 +19,7 @@ import (
 // lineage is which data a pod or claim is of: the cluster's as it is, as it was before a restore, or
 // that of a restore which is not done or was called off.
 //
-// Its name tells, which nobody can change: each is made of a number that no other ever has, and a
+// Its name tells, which no one can change: each is made of a number that no other ever has, and a
 // restore begins with one that is higher than all before.
 type lineage int
 
@@ -53,19 +53,19 @@ type others struct {
 	claims []*corev1.PersistentVolumeClaim
 }
 
-// seeds tells whether something of a restore is there that was called off.
+// seeds reports whether something of a restore is there that was called off.
 func (o others) seeds(c *etcdv1beta2.EtcdCluster) bool {
 	of := func(object client.Object) bool { return lineageOf(c, object.GetName()) == ofSeed }
 	return slices.ContainsFunc(o.pods, func(p *corev1.Pod) bool { return of(p) }) ||
 		slices.ContainsFunc(o.claims, func(p *corev1.PersistentVolumeClaim) bool { return of(p) })
 }
 
-// live tells whether a pod of another lineage is there that nobody has deleted.
+// live reports whether a pod of another lineage is there that no one has deleted.
 func (o others) live() bool {
 	return slices.ContainsFunc(o.pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil })
 }
 
-// formerServes tells whether a pod of before a restore may still have clients: then nobody is led to a
+// formerServes reports whether a pod from before a restore may still have clients: then no one is led to a
 // member of this lineage, or some would write here and some there. One that was deleted does until it is
 // gone or its grace has passed, and then, too, if it may still decide with others.
 func (f facts) formerServes(c *etcdv1beta2.EtcdCluster) bool {
@@ -74,12 +74,12 @@ func (f facts) formerServes(c *etcdv1beta2.EtcdCluster) bool {
 	}) || f.formerDecide(c) != ""
 }
 
-// graceIsOver tells of a pod whether its kubelet, if it heard of the deletion, has ended it by now.
+// graceIsOver reports a pod whether its kubelet, if it heard of the deletion, has ended it by now.
 func (f facts) graceIsOver(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && !f.now.Before(pod.DeletionTimestamp.Time)
 }
 
-// formerDecide names the pods of before that nobody has seen end, if they are enough to decide without all others.
+// formerDecide names the pods from before that no one has seen end, if they are enough to decide without all others.
 func (f facts) formerDecide(c *etcdv1beta2.EtcdCluster) string {
 	if c.Status.Restore == nil {
 		return ""
@@ -90,7 +90,7 @@ func (f facts) formerDecide(c *etcdv1beta2.EtcdCluster) string {
 }
 
 // cutOff names the pods on silent nodes that a restore is about to replace, if they are enough to decide without all
-// others: they may serve clients where nobody hears of it.
+// others: they may serve clients where no one hears of it.
 func (f facts) cutOff(c *etcdv1beta2.EtcdCluster) string {
 	pods := slices.SortedFunc(maps.Values(f.pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return f.mayDecide(votersOf(c.Status.Membership), pods, func(pod *corev1.Pod) bool {
@@ -98,7 +98,7 @@ func (f facts) cutOff(c *etcdv1beta2.EtcdCluster) string {
 	})
 }
 
-// mayDecide tells why some pods may still run, and what shows that they do not, if they are a majority of the voters;
+// mayDecide says why some pods may still run, and what shows that they do not, if they are a majority of the voters;
 // it is empty if they are too few. What such members acknowledge would be thrown away.
 func (f facts) mayDecide(voters int32, pods []*corev1.Pod, some func(*corev1.Pod) bool) string {
 	var doubts []string
@@ -124,17 +124,17 @@ func votersOf(membership []etcdv1beta2.MemberIdentity) int32 {
 	return n
 }
 
-// isGoingOver tells whether a restored member serves, and clients are not led to it yet.
+// isGoingOver reports whether a restored member serves, and clients are not led to it yet.
 func (f facts) isGoingOver(c *etcdv1beta2.EtcdCluster, d decision) bool {
 	return f.formerServes(c) || c.Status.Lineage != "" && f.view.Err == nil && !slices.ContainsFunc(d.members, member.shown)
 }
 
-// mayShow tells whether clients may be led to a member.
+// mayShow reports whether clients may be led to a member.
 func (f facts) mayShow(c *etcdv1beta2.EtcdCluster, m member) bool {
 	return m.voter() && !f.formerServes(c)
 }
 
-// leftovers tells whether something of an earlier restore has to go before another lineage begins.
+// leftovers reports whether something of an earlier restore has to go before another lineage begins.
 func (f facts) leftovers(c *etcdv1beta2.EtcdCluster) bool {
 	return f.others.live() || f.others.seeds(c) || f.formerServes(c)
 }
@@ -155,7 +155,7 @@ func (o others) claim(name string) *corev1.PersistentVolumeClaim {
 	return o.claims[i]
 }
 
-// isPast tells of a pod or claim whether the status says that its lineage is over. A process whose
+// isPast reports a pod or claim whether the status says that its lineage is over. A process whose
 // status is an old one knows of no other lineage, and leaves what is of one alone.
 func (f facts) isPast(c *etcdv1beta2.EtcdCluster, d decision, object client.Object) bool {
 	switch lineageOf(c, object.GetName()) {
@@ -174,14 +174,14 @@ func (f facts) isPast(c *etcdv1beta2.EtcdCluster, d decision, object client.Obje
 	}
 }
 
-// isLastCopy tells of a pod of before whether nobody but the seed has what is in it: that of the member which a recovery
-// went on from, without a claim. Its cluster has no quorum, so that it serves nobody.
+// isLastCopy reports a pod from before whether no one but the seed has what is in it: that of the member which a recovery
+// went on from, without a claim. Its cluster has no quorum, so that it serves no one.
 func isLastCopy(c *etcdv1beta2.EtcdCluster, name string) bool {
 	plan := c.Status.Restore.Recovery
 	return plan != nil && plan.Member == name && !persistent(c)
 }
 
-// hideFormer keeps clients from pods of before that stay for a while.
+// hideFormer keeps clients from pods from before that stay for a while.
 func (f facts) hideFormer(c *etcdv1beta2.EtcdCluster, d decision) []kit.Patch {
 	var out []kit.Patch
 	for _, pod := range f.others.pods {
@@ -195,8 +195,8 @@ func (f facts) hideFormer(c *etcdv1beta2.EtcdCluster, d decision) []kit.Patch {
 	return out
 }
 
-// settled tells whether as many voters are well as decide at the size that is asked for. Waiting for all might be in
-// vain: a pod of before may have the node that the last one needs.
+// settled reports whether as many voters are well as decide at the size that is asked for. Waiting for all might be in
+// vain: a pod from before may have the node that the last one needs.
 func (f facts) settled(c *etcdv1beta2.EtcdCluster, d decision) bool {
 	well := int32(0)
 	for _, m := range d.members {
@@ -207,7 +207,7 @@ func (f facts) settled(c *etcdv1beta2.EtcdCluster, d decision) bool {
 	return f.fresh(c) && well > c.Spec.Size/2
 }
 
-// whole tells whether there are as many members as asked for, all of them well.
+// whole reports whether there are as many members as asked for, all of them well.
 func (f facts) whole(c *etcdv1beta2.EtcdCluster, d decision) bool {
 	return f.fresh(c) && int32(len(d.members)) >= c.Spec.Size &&
 		!slices.ContainsFunc(d.members, func(m member) bool { return !m.ready() || m.learner })

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 func TestNobodyIsLedToTheRestoredMemberWhileAPodOfTheClusterBeforeServes(t *testing.T) {
@@ -26,13 +26,13 @@ func TestNobodyIsLedToTheRestoredMemberWhileAPodOfTheClusterBeforeServes(t *test
 		t.Error("expected the member to be shown only when the others are gone")
 	}
 	seed := w.pods[memberName(w.c, 0)]
-	seed.Annotations[startAnnotation] = startOf(etcdgate.Restored, id(0))
+	seed.Annotations[startAnnotation] = startOf(etcdstart.Restored, id(0))
 	for _, patch := range (&reconciler{}).Plan(w.c, w.facts, noon).Patches {
 		if strings.Contains(string(patch.Data), escaped(voterLabel)) {
 			t.Errorf("expected it not to be shown when it is established either, got %s", patch.Data)
 		}
 	}
-	seed.Annotations[startAnnotation] = startOf(etcdgate.Established, id(0))
+	seed.Annotations[startAnnotation] = startOf(etcdstart.Established, id(0))
 	w.others.pods[0].DeletionTimestamp = &metav1.Time{Time: noon.Add(30 * time.Second)} // when its grace is over
 	if d := w.decide(w.c); len(d.show) > 0 {
 		t.Error("expected the member not to be shown while the others are ending")
@@ -46,7 +46,7 @@ func TestNobodyIsLedToTheRestoredMemberWhileAPodOfTheClusterBeforeServes(t *test
 	}
 }
 
-// replaced is after the cluster has gone over, with pods of before on silent nodes, deleted a minute ago.
+// replaced is after the cluster has gone over, with pods from before on silent nodes, deleted a minute ago.
 func replaced(voters int32, silent ...int64) world {
 	w := observed(newCluster(func(c *etcdv1beta2.EtcdCluster) {
 		c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestored, UID: "r", Serial: 20, FormerVoters: voters}
@@ -79,7 +79,7 @@ func (w world) nodeGone(serial int64) world {
 	return w
 }
 
-// A majority that is cut off serves those who reach it, for as long as nobody ends it.
+// A majority that is cut off serves those who reach it, for as long as no one ends it.
 func TestNobodyIsLedToTheRestoredMemberWhileAMajorityOfBeforeMayRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		world world

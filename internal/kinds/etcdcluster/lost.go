@@ -10,12 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// lost tells why a member is done without, or nothing while it may come back as what it was.
+// lost says why a member is done without, or nothing while it may come back as what it was.
 //
-// Before the cluster was formed nothing is lost: nobody has written to it yet, and members
+// Before the cluster was formed nothing is lost: no one has written to it yet, and members
 // may begin again. A member that has never run has nothing to lose but its place.
 //
 // While a quorum decides it has all that was ever acknowledged, so that members are given up with their nodes.
@@ -30,7 +31,7 @@ func (f facts) lost(c *etcdv1beta2.EtcdCluster, m member) string {
 	return f.dataLost(c, m)
 }
 
-// decides tells whether the cluster itself, by a quorum, has just said who its members are.
+// decides reports whether the cluster itself, by a quorum, has just said who its members are.
 func (f facts) decides(c *etcdv1beta2.EtcdCluster) bool {
 	return f.view.Err == nil && !f.view.At.IsZero() && !restoring(c) // then it is the seed that is looked at
 }
@@ -53,7 +54,7 @@ func (f facts) dataLost(c *etcdv1beta2.EtcdCluster, m member) string {
 	return f.stranded(c, m)
 }
 
-// lostWithPod tells of an emptyDir that went with its pod. A pod that is still going may
+// lostWithPod reports an emptyDir that went with its pod. A pod that is still going may
 // have its etcd running for a while, which makes no difference: it is not coming back.
 func lostWithPod(pod *corev1.Pod) string {
 	switch {
@@ -91,24 +92,24 @@ func refusal(pod *corev1.Pod) string {
 	return ""
 }
 
-// hasLost tells whether it was for an empty volume: a pod that is made anew may begin on that.
+// hasLost reports whether it was for an empty volume: a pod that is recreated may begin on that.
 func hasLost(pod *corev1.Pod) bool {
 	said := refused(pod)
-	return said != nil && said.Reason == etcdgate.VolumeLost
+	return said != nil && said.Reason == etcdstart.VolumeLost
 }
 
 // refused is what the gate said last, if it did not let etcd start on a volume as it is.
-func refused(pod *corev1.Pod) *etcdgate.Report {
+func refused(pod *corev1.Pod) *etcdstart.Report {
 	said := lastReport(pod)
-	if said == nil || said.Reason != etcdgate.VolumeLost && said.Reason != etcdgate.VolumeForeign {
+	if said == nil || said.Reason != etcdstart.VolumeLost && said.Reason != etcdstart.VolumeForeign {
 		return nil
 	}
 	return said
 }
 
 // lastReport is what the gate said last, as long as it stands: a container that runs has been let in since, or is
-// about to be judged anew.
-func lastReport(pod *corev1.Pod) *etcdgate.Report {
+// about to be judged again.
+func lastReport(pod *corev1.Pod) *etcdstart.Report {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name != container || status.State.Running != nil {
 			continue
@@ -117,7 +118,7 @@ func lastReport(pod *corev1.Pod) *etcdgate.Report {
 			if state == nil {
 				continue
 			}
-			if said, err := etcdgate.ParseReport(state.Message); err == nil {
+			if said, err := etcdstart.ParseReport(state.Message); err == nil {
 				return &said
 			}
 		}
@@ -129,12 +130,14 @@ func lastReport(pod *corev1.Pod) *etcdgate.Report {
 type node struct {
 	// silentSince is since when its kubelet has not been heard of; zero: it is.
 	silentSince time.Time
-	// outOfService: somebody vouches for it that the machine is off.
+	// outOfService: someone vouches for it that the machine is off.
 	outOfService bool
+	// zone is the one that it is in, empty if it has none.
+	zone string
 }
 
 func nodeOf(n *corev1.Node) node {
-	var out node
+	out := node{zone: workload.Zone(n)}
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
 			out.silentSince = c.LastTransitionTime.Time
@@ -146,7 +149,7 @@ func nodeOf(n *corev1.Node) node {
 	return out
 }
 
-// nodeGivenUp tells why a member is given up with its node. One that answers is not: it is
+// nodeGivenUp says why a member is given up with its node. One that answers is not: it is
 // only the kubelet that is silent then. A volume on the node is never used elsewhere: the
 // machine may be cut off, and its etcd still run.
 func (f facts) nodeGivenUp(m member, after time.Duration) string {

@@ -11,15 +11,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // Annotations and labels of members' pods and claims.
 const (
 	// startAnnotation is what the gate in the pod goes by: how the member may start, and with
-	// which id. See internal/helper/etcdgate.
+	// which id. See internal/agents/etcdgate.
 	startAnnotation = "etcd.opcrew.io/start"
 	// serialAnnotation is the number that the member's name was made of.
 	serialAnnotation = "etcd.opcrew.io/serial"
@@ -53,6 +53,8 @@ type member struct {
 	// resizes: that was noted, and is not carried out.
 	renotes, resizes bool
 	claim            *corev1.PersistentVolumeClaim
+	// claimDiffers says in which field the claim is not what the spec asks for; "" where it is.
+	claimDiffers string
 	// answers: it has, whatever it says. healthy: it follows a leader too. version is what it runs.
 	answers bool
 	healthy bool
@@ -65,7 +67,7 @@ func (m member) voter() bool { return !m.learner }
 
 // well: it is healthy, and cannot begin on an empty volume any more.
 func (m member) well() bool {
-	return m.healthy && m.pod != nil && !m.patched && m.start() == startOf(etcdgate.Established, m.id)
+	return m.healthy && m.pod != nil && !m.patched && m.start() == startOf(etcdstart.Established, m.id)
 }
 
 // ready: so does its pod say, too.
@@ -93,6 +95,7 @@ func (f facts) members(c *etcdv1beta2.EtcdCluster) []member {
 		m.healthy, m.version = f.view.Healthy(m.id), status.Version
 		m.client = c.ClientURL(m.name)
 		m.renotes, m.resizes = renotes(c, m.pod), resizes(c, m.pod)
+		m.claimDiffers = claimDiffers(c, m.claim)
 		m.lost = f.lost(c, m)
 		out = append(out, m)
 	}
@@ -100,7 +103,7 @@ func (f facts) members(c *etcdv1beta2.EtcdCluster) []member {
 	return out
 }
 
-// identities tells who belongs to the cluster.
+// identities says who belongs to the cluster.
 func (f facts) identities(c *etcdv1beta2.EtcdCluster) []member {
 	serials := f.serials(c)
 	var out []member
@@ -153,7 +156,7 @@ func bootstrapID(c *etcdv1beta2.EtcdCluster, name string) uint64 {
 	return etcd.BootstrapID([]string{c.PeerURL(name)}, string(c.UID))
 }
 
-// has tells whether there is a member of a name.
+// has reports whether there is a member of a name.
 func (d decision) has(name string) bool {
 	return slices.ContainsFunc(d.members, func(m member) bool { return m.name == name })
 }

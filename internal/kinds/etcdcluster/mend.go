@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// reviveEnded has pods made anew that have ended and whose volume is still there.
+// reviveEnded has pods recreated that have ended and whose volume is still there.
 func (f facts) reviveEnded(_ *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
 		if m.lost == "" && m.pod != nil && ended(m.pod) {
@@ -44,26 +44,26 @@ func (f facts) mendBroken(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	return false
 }
 
-// mayTry tells whether a member may go to the target: back at any time, and forward unless it might
+// mayTry reports whether a member may go to the target: back at any time, and forward unless it might
 // not be able to read its log there, or another one has gone and does not run.
 func (f facts) mayTry(c *etcdv1beta2.EtcdCluster, d *decision, m member) bool {
 	back := !older(c.Status.CurrentVersion, d.target)
 	return back || !f.blind(c, d, m) && !f.tried(d, m, func(o member) bool { return versionOf(o.pod) == d.target })
 }
 
-// blind tells whether a member might not be able to read its log at the target. It does not tell by
+// blind reports whether a member might not be able to read its log at the target. It does not tell by
 // itself how far it is; another one that has gone there has waited for it.
 func (f facts) blind(c *etcdv1beta2.EtcdCluster, d *decision, m member) bool {
 	gone := func(o member) bool { return o.answers && !older(o.version, firstBlind) }
 	return older(versionOf(m.pod), firstBlind) && f.owesSnapshot(c, d) && !slices.ContainsFunc(d.members, gone)
 }
 
-// tried tells whether another member that is not healthy is of a sort.
+// tried reports whether another member that is not healthy is of a sort.
 func (f facts) tried(d *decision, m member, is func(member) bool) bool {
 	return slices.ContainsFunc(d.members, func(o member) bool { return o.name != m.name && !o.healthy && o.pod != nil && is(o) })
 }
 
-// broken tells whether etcd does not run in a pod, and does not for a reason that may last.
+// broken reports whether etcd does not run in a pod, and does not for a reason that may last.
 func broken(pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || !runsSince(pod).IsZero() {
 		return false

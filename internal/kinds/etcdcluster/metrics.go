@@ -8,10 +8,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// sizes tells how large the data of members is, as it was seen last. It is asked for when metrics are, and
+// sizes says how large the data of members is, as it was seen last. It is asked for when metrics are, and
 // so neither wakes anybody nor stays when a cluster is gone.
 type sizes struct {
 	prober *etcd.Prober
@@ -36,7 +36,7 @@ func newSizes(registry prometheus.Registerer, prober *etcd.Prober) error {
 	return nil
 }
 
-// Describe tells which metrics there are.
+// Describe says which metrics there are.
 func (s *sizes) Describe(out chan<- *prometheus.Desc) {
 	out <- s.took
 	out <- s.used

@@ -64,7 +64,7 @@ func labels(c *etcdv1beta2.EtcdCluster) map[string]string {
 	return out
 }
 
-// persistent tells whether members have claims.
+// persistent reports whether members have claims.
 func persistent(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Spec.Pod != nil && c.Spec.Pod.PersistentVolumeClaimSpec != nil
 }

@@ -16,8 +16,8 @@ import (
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
@@ -75,6 +75,7 @@ func (f facts) claim(c *etcdv1beta2.EtcdCluster, m member) *corev1ac.PersistentV
 	return corev1ac.PersistentVolumeClaim(m.name, c.Namespace).
 		WithLabels(labels(c)).
 		WithAnnotations(f.marks(c, m)).
+		WithAnnotations(map[string]string{claimAnnotation: encoded(termsOf(*c.Spec.Pod.PersistentVolumeClaimSpec))}).
 		WithSpec(podtemplate.Convert[*corev1ac.PersistentVolumeClaimSpecApplyConfiguration](c.Spec.Pod.PersistentVolumeClaimSpec))
 }
 
@@ -120,25 +121,25 @@ func (f facts) podAnnotations(c *etcdv1beta2.EtcdCluster, m member, version stri
 	return out
 }
 
-// startOf tells how a member may start now.
+// startOf says how a member may start now.
 func (f facts) startOf(c *etcdv1beta2.EtcdCluster, m member) string {
 	switch {
 	case m.seed:
-		return startOf(etcdgate.Restored, m.id)
+		return startOf(etcdstart.Restored, m.id)
 	case c.Status.ClusterID == "":
-		return startOf(etcdgate.Bootstrap, m.id)
+		return startOf(etcdstart.Bootstrap, m.id)
 	case m.started:
-		return startOf(etcdgate.Established, m.id)
+		return startOf(etcdstart.Established, m.id)
 	}
-	return startOf(etcdgate.Join, m.id)
+	return startOf(etcdstart.Join, m.id)
 }
 
-func startOf(mode etcdgate.Mode, id uint64) string {
-	return etcdgate.Start{Mode: mode, ID: fmt.Sprintf("%016x", id)}.String()
+func startOf(mode etcdstart.Mode, id uint64) string {
+	return etcdstart.Start{Mode: mode, ID: fmt.Sprintf("%016x", id)}.String()
 }
 
 // wishes is a hash of what the user asked of pods, their version apart, which is changed in
-// place. What the operator adds of its own is not in it: an upgrade of it restarts nobody.
+// place. What the operator adds of its own is not in it: an upgrade of it restarts no one.
 func wishes(c *etcdv1beta2.EtcdCluster) string { return wishesOf(c, c.Spec.Pod) }
 
 // wishesOf is what it would be with another policy for pods, or none.
@@ -151,7 +152,7 @@ func wishesOf(c *etcdv1beta2.EtcdCluster, policy *etcdv1beta2.PodPolicy) string 
 	}{c.Spec.Repository, ofPods(policy), c.Spec.TLS, podUpkeepOf(c)})
 }
 
-// ofPods is a policy without what pods are not made anew for.
+// ofPods is a policy without what pods are not recreated for.
 func ofPods(policy *etcdv1beta2.PodPolicy) *etcdv1beta2.PodPolicy {
 	out := policy.DeepCopy()
 	if out != nil {

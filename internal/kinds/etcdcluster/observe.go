@@ -17,8 +17,8 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -31,8 +31,9 @@ type reconciler struct {
 	refused refusals
 	// upkeep is what was done to clusters' data last.
 	upkeep upkeeps
-	// unbound tells why claims have no volume.
+	// unbound says why claims have no volume.
 	unbound *workload.Unbound
+	classes workload.Classes
 }
 
 // facts are all that is read about a cluster.
@@ -45,13 +46,15 @@ type facts struct {
 	// patched are pods of which the cache does not show our own last patch yet.
 	patched map[string]bool
 	claims  map[string]*corev1.PersistentVolumeClaim
+	// volumes are those of the claims that are to have the size of the spec.
+	volumes workload.Volumes
 	// others are pods and claims of another lineage than the cluster's: see lineage.go.
 	others others
 	// restore is the EtcdRestore of the cluster's name, nil if there is none.
 	restore *etcdv1beta2.EtcdRestore
 	// backups are the EtcdBackups of the cluster; they are read when none of its members is left.
 	backups []*etcdv1beta2.EtcdBackup
-	// needs tells what the seed of a restore lacks; nil: nothing. seedIsLive: it serves, and the API
+	// needs says what the seed of a restore lacks; nil: nothing. seedIsLive: it serves, and the API
 	// server itself has its pod.
 	needs      *obstacle
 	seedIsLive bool
@@ -68,6 +71,8 @@ type facts struct {
 	unbound workload.Lack
 	// view is the last look at the members; one without a time if there was none.
 	view etcd.View
+	// otherID is the id of another cluster that answers at the members' addresses; empty: none does.
+	otherID string
 	// quorumSince is since when a quorum of first members has been there.
 	quorumSince time.Time
 	// begunWith is the number of first members that this process began the cluster with; 0: it
@@ -88,7 +93,7 @@ type facts struct {
 }
 
 // Observe reads the members' pods, claims and nodes, the certificates, and what the prober
-// has seen of the cluster itself, which it asks of nobody here.
+// has seen of the cluster itself, which it asks of no one here.
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), helperImage: r.HelperImage, backupImage: r.BackupImage, refused: r.refused.of(key)}
@@ -99,7 +104,7 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 		return f, nil
 	}
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{
-		r.observePods, r.observeNodes, r.observeHomes, r.observeBackups, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
+		r.observePods, r.observeVolumes, r.observeNodes, r.observeHomes, r.observeBackups, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
 	} {
 		if err := read(ctx, c, &f); err != nil {
 			return f, err
@@ -178,9 +183,9 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// observeFormed asks the API server how far the cluster is before a pod is made or made anew that an old status
+// observeFormed asks the API server how far the cluster is before a pod is made or recreated that an old status
 // would have do harm: a first member of a cluster that was formed meanwhile would lose its data, and members of a
-// lineage that is past would, on the claims that are kept of them, be the cluster of before once more, beside the
+// lineage that is past would, on the claims that are kept of them, be the cluster from before once more, beside the
 // one that there is.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	begins := c.Status.ClusterID == "" && !restoring(c) && (!f.firstAreThere(c) || f.startsOver(c) || f.orphan(c) != "")
@@ -202,7 +207,7 @@ func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdClu
 	return nil
 }
 
-// comesBack tells whether a member may be about to have a pod on the claim that it has.
+// comesBack reports whether a member may be about to have a pod on the claim that it has.
 func (f facts) comesBack(c *etcdv1beta2.EtcdCluster) bool {
 	if c.Status.ClusterID == "" || asleep(c) || f.paused {
 		return false
@@ -215,7 +220,7 @@ func (f facts) comesBack(c *etcdv1beta2.EtcdCluster) bool {
 	return false
 }
 
-// firstAreThere tells whether all pods of first members are, and none but these.
+// firstAreThere reports whether all pods of first members are, and none but these.
 func (f facts) firstAreThere(c *etcdv1beta2.EtcdCluster) bool {
 	for serial := range int64(f.first(c)) {
 		if f.pods[memberName(c, serial)] == nil {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // observeBackups reads the EtcdBackups of a cluster of which nothing is left, and of no other.
@@ -37,7 +37,7 @@ func (r *reconciler) observeBackups(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return nil
 }
 
-// noneLeft tells whether every member that etcd named last is lost.
+// noneLeft reports whether every member that etcd named last is lost.
 func (f facts) noneLeft(c *etcdv1beta2.EtcdCluster) bool {
 	f.view = etcd.View{}
 	members := f.members(c)
@@ -45,7 +45,7 @@ func (f facts) noneLeft(c *etcdv1beta2.EtcdCluster) bool {
 }
 
 // isLostLive asks the API server itself whether a majority is proven to be gone: what follows makes those that
-// are left strangers to the cluster.
+// are left other owners to the cluster.
 func (r *reconciler) isLostLive(ctx context.Context, c *etcdv1beta2.EtcdCluster, f facts) (bool, error) {
 	d := decision{}
 	live := facts{now: f.now, nodes: map[string]node{}, nodesKnown: true}

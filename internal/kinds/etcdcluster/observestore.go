@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -30,11 +30,11 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	case asleep(c) && len(f.pods) == 0:
 		r.prober.Forget(key)
 		return nil
-	case f.tls == nil: // else whoever was reached before is reached as before
+	case f.tls == nil: // else anyone who was reached before is reached as before
 		r.prober.Watch(key, target)
 	}
 	f.view, _ = r.prober.View(key)
-	f.view = ownView(c, f.view)
+	f.view, f.otherID = ownView(c, f.view)
 	f.tended = r.tended(c, f.view)
 	f.quorumSince = r.born.since(key, c, *f)
 	if c.Status.ClusterID == "" {
@@ -47,7 +47,7 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// outrun tells whether a kubelet has said something of a member since the members were looked at:
+// outrun reports whether a kubelet has said something of a member since the members were looked at:
 // one that came back need not wait for the next look. Kubelets tell times in seconds.
 func (f facts) outrun() bool {
 	seen := f.view.At.Truncate(time.Second)
@@ -59,14 +59,15 @@ func (f facts) outrun() bool {
 	return false
 }
 
-// ownView takes what another cluster says for no answer: an address may have gone to a pod of
-// another one, and a volume may have been restored by hand.
-func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) etcd.View {
+// ownView takes what another cluster says for no answer, and returns the id of that one: an address may have gone to a
+// pod of another one, a volume may have been restored by hand, and so may the status.
+func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other string) {
 	if c.Status.ClusterID == "" || restoring(c) || v.ClusterID == 0 || clusterID(v.ClusterID) == c.Status.ClusterID {
-		return v
+		return v, ""
 	}
-	err := fmt.Errorf("cluster %s answers where %s is expected", clusterID(v.ClusterID), c.Status.ClusterID)
-	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}
+	other = clusterID(v.ClusterID)
+	err := fmt.Errorf("cluster %s answers where %s is expected", other, c.Status.ClusterID)
+	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}, other
 }
 
 func clusterID(id uint64) string { return fmt.Sprintf("%016x", id) }

@@ -39,7 +39,7 @@ func TestWhatAnotherClusterSaysIsNoAnswer(t *testing.T) {
 	c := newCluster(withClaims)
 	w := observed(c, 3)
 	w.view.ClusterID = 0xbad
-	w.view = ownView(c, w.view)
+	w.view, w.otherID = ownView(c, w.view)
 	for _, m := range w.view.Members {
 		c.Status.Membership = append(c.Status.Membership, etcdv1beta2.MemberIdentity{ID: "1", Name: m.Name})
 	}

@@ -5,8 +5,8 @@ package etcdcluster
 
 import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/backuppod"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // sourceTLS is where the container that makes a seed's data has what it shows the member that it reads.
@@ -59,7 +59,7 @@ func (f facts) recoveryOrigin(c *etcdv1beta2.EtcdCluster) *origin {
 	return out
 }
 
-// unreadable tells why nothing can be read of a member that is left, or not for long; empty: it may be.
+// unreadable says why nothing can be read of a member that is left, or not for long; empty: it may be.
 func (f facts) unreadable(c *etcdv1beta2.EtcdCluster, name string) string {
 	pod := f.pods[name]
 	if pod == nil || pod.DeletionTimestamp != nil || ended(pod) {
@@ -80,7 +80,7 @@ func (f facts) backupOrigin(c *etcdv1beta2.EtcdCluster, plan *etcdv1beta2.Quorum
 	return nil
 }
 
-// seedMade tells whether the seed has its data.
+// seedMade reports whether the seed has its data.
 func (f facts) seedMade(c *etcdv1beta2.EtcdCluster) bool {
 	result := restoreResult(f.seed(c).pod)
 	return result != nil && result.Outcome == backup.Succeeded

@@ -5,19 +5,19 @@ package etcdcluster
 
 import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// A member that is out of space is not taken at its word: etcd counts what is in use anew when it commits a
+// A member that is out of space is not taken at its word: etcd counts what is in use again when it commits a
 // write, and while writes are refused it may go on telling what was so before a compaction. What it has free
 // shows when it is defragmented.
 
-// promises tells whether a member says that a defragmentation would give enough back.
+// promises reports whether a member says that a defragmentation would give enough back.
 func (f facts) promises(c *etcdv1beta2.EtcdCluster, status etcd.MemberStatus) bool {
 	return f.takes(c, status.DBSize, crowded) && f.gains(status)
 }
 
-// isOwed tells whether a member is to be defragmented before it is said that nothing more can be given back: it
+// isOwed reports whether a member is to be defragmented before it is said that nothing more can be given back: it
 // has not been since history was thrown away.
 func (f facts) isOwed(c *etcdv1beta2.EtcdCluster, status etcd.MemberStatus) bool {
 	last, compaction := f.tended.defragmented[status.ID], f.tended.compaction
@@ -30,7 +30,7 @@ func (f facts) isOwed(c *etcdv1beta2.EtcdCluster, status etcd.MemberStatus) bool
 	return last.at.Before(compaction.at)
 }
 
-// isDue tells whether that may be now. Clients that delete keys have history thrown away again and again; with
+// isDue reports whether that may be now. Clients that delete keys have history thrown away again and again; with
 // them, members are not blocked all the while.
 func (f facts) isDue(c *etcdv1beta2.EtcdCluster, status etcd.MemberStatus) bool {
 	last := f.tended.defragmented[status.ID]

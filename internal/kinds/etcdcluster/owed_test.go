@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/opcrew/opcrew/internal/etcd"
-	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 )
 
 // crammed is a cluster of simulated members that refuse writes.
@@ -58,7 +58,7 @@ func (s *crammed) write(times, live, history int64) {
 	}
 }
 
-// restarted has the process begin anew, which remembers nothing.
+// restarted has the process begin again, which remembers nothing.
 func (s *crammed) restarted() {
 	s.r = &reconciler{Tools: &kit.Tools{Clock: s.clock, Events: &events.FakeRecorder{}}}
 }
@@ -73,7 +73,7 @@ func (s *crammed) look() {
 	clear(s.view.Status)
 	for _, m := range members {
 		s.view.Status[m.ID], _ = s.store.Status(s.Context(), m.ClientURLs[0])
-		s.pods[m.Name].Annotations[startAnnotation] = startOf(etcdgate.Established, m.ID)
+		s.pods[m.Name].Annotations[startAnnotation] = startOf(etcdstart.Established, m.ID)
 	}
 	s.now, s.tended = s.clock.Now(), s.r.upkeep.of(keyOf(s.c), s.c.Status.ClusterID)
 }

@@ -22,7 +22,7 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// podChange is a patch of exactly the pod that was looked at, as long as nobody has changed the same.
+// podChange is a patch of exactly the pod that was looked at, as long as no one has changed the same.
 type podChange struct {
 	pod    *corev1.Pod
 	intent string

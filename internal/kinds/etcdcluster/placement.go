@@ -13,7 +13,7 @@ import (
 )
 
 // placement says where a member may run. It stays on a node that does not answer until the
-// operator gives it up: whoever moved it by himself would need its volume there.
+// operator gives it up: anyone who moved it by himself would need its volume there.
 func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdCluster) {
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(key).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoExecute))

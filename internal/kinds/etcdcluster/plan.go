@@ -14,38 +14,53 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // Plan declares the children, and at most one change of the membership. Deletion needs no
 // plan: all children are collected with their owner, their data too, as the contract has it.
 func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.Plan {
-	if c.DeletionTimestamp != nil {
-		return kit.Plan{}
+	plan := r.plan(c, f)
+	if c.Spec.Paused {
+		plan.PausedBy = "spec.paused"
 	}
-	if f.behind {
+	return plan
+}
+
+func (r *reconciler) plan(c *etcdv1beta2.EtcdCluster, f facts) kit.Plan {
+	switch {
+	case c.DeletionTimestamp != nil:
+		return kit.Plan{}
+	case f.behind:
 		return kit.Plan{Again: time.Second}
-	}
-	if f.orphan(c) != "" {
+	case f.orphan(c) != "":
 		return kit.Plan{Again: underWay}
-	}
-	if f.takesUp(c) { // the status says so first
+	case f.takesUp(c): // the status says so first
 		return kit.Plan{}
-	}
-	if restoring(c) {
+	case restoring(c):
 		return f.planRestore(c)
 	}
+	return r.planMembers(c, f)
+}
+
+// planMembers is for a cluster that is neither deleted nor restored, and whose status is known.
+func (r *reconciler) planMembers(c *etcdv1beta2.EtcdCluster, f facts) kit.Plan {
 	d := f.decide(c)
-	plan := kit.Plan{Hold: c.Spec.Paused, Again: f.again(c, d)}
+	plan := kit.Plan{Again: f.again(c, d)}
 	plan.Children = f.children(c, d)
 	plan.Prune = []client.ObjectList{&corev1.PodList{}, &corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}}
 	plan.Stays = f.stays(c, d)
-	for _, m := range slices.Concat(d.establish, d.show) {
+	for _, m := range d.establish {
 		plan.Patches = append(plan.Patches, establishPatch(m, f.mayShow(c, m)))
 	}
-	plan.Patches = slices.Concat(plan.Patches, remarks(c, d.members), f.hideFormer(c, d))
+	plan.Patches = append(plan.Patches, f.hideFormer(c, d)...)
+	for _, m := range d.show {
+		plan.Aside = append(plan.Aside, establishPatch(m, f.mayShow(c, m)))
+	}
+	plan.Aside = slices.Concat(plan.Aside, remarks(c, d.members), f.resizeVolumes())
 	if d.change != nil {
 		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
 	}
@@ -81,7 +96,7 @@ func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
 		declare(disruptionBudget(c, d))
 	}
 	for _, m := range d.members {
-		if persistent(c) && (m.claim != nil || f.mayBegin(c, d, m)) {
+		if persistent(c) && !d.dropClaim[m.name] && (m.claim != nil || f.mayBegin(c, d, m)) {
 			out = append(out, ensure.Child{Object: f.claim(c, m), Once: true})
 		}
 		if f.wantsPod(c, d, m) {
@@ -91,13 +106,13 @@ func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
 	return out
 }
 
-// hides tells whether the Service for clients, as it is declared, would lead past a voter that they
+// hides reports whether the Service for clients, as it is declared, would lead past a voter that they
 // are to reach. Until its pod is labelled the Service stays as it is.
 func (f facts) hides(c *etcdv1beta2.EtcdCluster, d decision) bool {
 	return c.Status.ClusterID != "" && slices.ContainsFunc(d.members, func(m member) bool { return m.voter() && m.pod != nil && !m.shown() })
 }
 
-// mayBegin tells whether a member that has neither pod nor claim may be given them: before the
+// mayBegin reports whether a member that has neither pod nor claim may be given them: before the
 // cluster was formed, or when it was added and has never run.
 func (f facts) mayBegin(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
 	if c.Status.ClusterID == "" {
@@ -106,8 +121,8 @@ func (f facts) mayBegin(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
 	return !m.started && m.lost == ""
 }
 
-// wantsPod tells whether a member is to have a pod now. That of a lost one stays until the
-// cluster has taken it out, and is not made anew.
+// wantsPod reports whether a member is to have a pod now. That of a lost one stays until the
+// cluster has taken it out, and is not recreated.
 func (f facts) wantsPod(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
 	switch {
 	case d.drop[m.name], asleep(c):
@@ -122,7 +137,7 @@ func (f facts) wantsPod(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
 	return f.mayBegin(c, d, m) || m.started && m.claim != nil
 }
 
-// versionFor is the version that a member's new pod is of. One that is made anew in the
+// versionFor is the version that a member's new pod is of. One that is recreated in the
 // middle of an upgrade has the newer one only if others run it already.
 func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision) string {
 	if c.Status.ClusterID == "" {
@@ -141,7 +156,7 @@ func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision) string {
 const underWay = 5 * time.Second
 
 // strayWait passes until a pod or claim that is no member's is looked at again. Its age, which is known in
-// seconds, tells whether the members were looked at since.
+// seconds, reports whether the members were looked at since.
 const strayWait = time.Second
 
 // Secrets of users are followed when they carry opcrew.io/watch, and read again after a while
@@ -160,7 +175,7 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 	if f.stray(d) != "" || f.strayClaim(d) || f.formerServes(c) && f.formerDecide(c) == "" { // a node wakes the loop itself
 		soonest = strayWait
 	}
-	for _, wait := range []time.Duration{f.retriesIn(), f.unbound.Again, f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c), f.backupsIn(c, d), f.upkeepIn(c)} {
+	for _, wait := range []time.Duration{f.retriesIn(), f.unbound.Again, f.volumes.Again(underWay), f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c), f.backupsIn(c, d), f.upkeepIn(c), workload.StuckIn(f.strays(d), f.now)} {
 		if wait > 0 && (soonest == 0 || wait < soonest) {
 			soonest = wait
 		}
@@ -182,7 +197,7 @@ func (f facts) certificatesIn(c *etcdv1beta2.EtcdCluster) time.Duration {
 
 // establishPatch takes from a pod the permission to start on an empty volume, and may show it to clients.
 func establishPatch(m member, show bool) kit.Patch {
-	to := startOf(etcdgate.Established, m.id)
+	to := startOf(etcdstart.Established, m.id)
 	change := podChange{pod: m.pod, intent: to}
 	if m.start() != to {
 		change.annotate(startAnnotation, to)

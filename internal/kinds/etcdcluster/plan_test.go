@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Before the cluster counts as formed the operator may make its members anew.
+// Before the cluster counts as formed the operator may make its members again.
 func TestClientsComeToVotersOfAFormedClusterOnly(t *testing.T) {
 	for name, test := range map[string]struct {
 		c               *etcdv1beta2.EtcdCluster
@@ -61,7 +61,7 @@ func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.
 	}
 }
 
-// Regression: a claim came into the cache after the facts had been read from it. Nobody had declared
+// Regression: a claim came into the cache after the facts had been read from it. No one had declared
 // it, and it was deleted under a member that was well.
 func TestWhatBelongsToAMemberIsNeverDeletedForNotHavingBeenSeen(t *testing.T) {
 	w := observed(newCluster(withClaims), 3)
@@ -229,11 +229,32 @@ func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// Regression: a label that somebody took off again and again kept a lost member from being replaced.
+// Regression: a label that someone took off again and again kept a lost member from being replaced.
 func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
 	w := observed(newCluster(), 3).without(1).hidden(2)
 	plan := (&reconciler{}).Plan(w.c, w.facts, noon)
-	if plan.Step == nil || len(plan.Patches) != 1 {
+	if plan.Step == nil || len(plan.Patches)+len(plan.Aside) != 1 {
 		t.Errorf("expected the lost member to be removed while a pod is labelled, got %+v", plan)
+	}
+}
+
+// Only patches aside cannot keep the step from being taken when the API server refuses them.
+func TestWhatIsPutBackOnPodsCanBeRefusedWithoutHoldingUpTheStep(t *testing.T) {
+	w := observed(newCluster(), 4).without(1).hidden(3)
+	w.pods[memberName(w.c, 2)].Annotations[etcdv1beta2.VersionAnnotation] = "1.1.1"
+	plan := (&reconciler{}).Plan(w.c, w.facts, noon)
+	if plan.Step == nil || len(plan.Patches) != 0 || len(plan.Aside) != 2 {
+		t.Errorf("expected a step and two patches aside, got step %v, %d patches and %d aside", plan.Step, len(plan.Patches), len(plan.Aside))
+	}
+}
+
+func TestAPauseByTheSpecHoldsTheWholePlanBack(t *testing.T) {
+	paused := func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }
+	for name, w := range map[string]world{
+		"a cluster that runs": observed(newCluster(paused), 3), "one that is not formed": observed(newCluster(unformed, paused), 0),
+	} {
+		if by := (&reconciler{}).Plan(w.c, w.facts, noon).PausedBy; by != "spec.paused" {
+			t.Errorf("%s: expected the plan to be paused by spec.paused, got %q", name, by)
+		}
 	}
 }

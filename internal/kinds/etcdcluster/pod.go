@@ -30,12 +30,12 @@ const (
 	latchVolume, latchMount   = "opcrew-latch", "/var/opcrew"
 	helper                    = helperMount + "/opcrew-helper"
 
-	// gatePort is where the gate tells how the member is; metricsPort is etcd's own, for it.
+	// gatePort is where the gate says how the member is; metricsPort is etcd's own, for it.
 	gatePort, metricsPort = 2382, 2381
 )
 
 // pod is a member's. It runs etcd under the gate, which lets it start on an empty volume only
-// as the start annotation says: see internal/helper/etcdgate.
+// as the start annotation says: see internal/agents/etcdgate.
 func (f facts) pod(c *etcdv1beta2.EtcdCluster, m member, all []member, version string) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithInitContainers(f.installer()).
@@ -72,11 +72,12 @@ func (f facts) etcd(c *etcdv1beta2.EtcdCluster, m member, all []member, version 
 		return corev1ac.Probe().WithPeriodSeconds(period).WithTimeoutSeconds(6).WithFailureThreshold(failures).
 			WithHTTPGet(corev1ac.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(gatePort)))
 	}
+	flags := f.flags(c, m, all, version)
 	out := corev1ac.Container().WithName(container).
 		WithImage(image(c, version)).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
 		WithCommand(gate(c, m, version)...).
-		WithArgs(f.flags(c, m, all, version)...).
+		WithArgs(flags...).
 		WithPorts(
 			corev1ac.ContainerPort().WithName("server").WithContainerPort(etcdv1beta2.PeerPort).WithProtocol(corev1.ProtocolTCP),
 			corev1ac.ContainerPort().WithName("client").WithContainerPort(etcdv1beta2.ClientPort).WithProtocol(corev1.ProtocolTCP)).
@@ -92,9 +93,9 @@ func (f facts) etcd(c *etcdv1beta2.EtcdCluster, m member, all []member, version 
 	out.WithEnv(podUpkeepOf(c).environment()...)
 	if c.Spec.Pod != nil {
 		out.WithResources(podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](c.Spec.Pod.Resources))
-		for _, env := range c.Spec.Pod.EtcdEnv {
-			out.WithEnv(podtemplate.Convert[*corev1ac.EnvVarApplyConfiguration](env))
-		}
+	}
+	for _, env := range passedOn(c, flags) {
+		out.WithEnv(podtemplate.Convert[*corev1ac.EnvVarApplyConfiguration](env))
 	}
 	return out
 }

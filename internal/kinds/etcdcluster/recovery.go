@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // A cluster whose quorum is lost for good comes back by a second lineage, as a restore does (restore.go): its
@@ -54,7 +54,7 @@ func (f facts) recovery(c *etcdv1beta2.EtcdCluster, d decision) *recovery {
 	return out
 }
 
-// unproven tells what keeps the loss from being proven: somewhere the members that are lost may still run, and
+// unproven says what keeps the loss from being proven: somewhere the members that are lost may still run, and
 // decide. It is empty if so many cannot that the others can never be outvoted by them.
 func (f facts) unproven(d decision) string {
 	gone, doubts := 0, []string{}
@@ -73,8 +73,8 @@ func (f facts) unproven(d decision) string {
 	return "proof that a majority is gone; " + strings.Join(doubts, "; ")
 }
 
-// mayRun tells why a member that is lost may still run and vote; empty: it cannot. A pod that is gone was
-// ended by its kubelet, or by somebody who vouches for that (Kubernetes: force deletion).
+// mayRun says why a member that is lost may still run and vote; empty: it cannot. A pod that is gone was
+// ended by its kubelet, or by someone who vouches for that (Kubernetes: force deletion).
 func (f facts) mayRun(m member) string {
 	switch {
 	case m.answers:
@@ -124,7 +124,7 @@ func digest(c *etcdv1beta2.EtcdCluster, plan etcdv1beta2.QuorumRecovery) string 
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// takesRecovery tells whether a plan is to be carried out: it stands in the status, somebody wants it, and nothing
+// takesRecovery reports whether a plan is to be carried out: it stands in the status, someone wants it, and nothing
 // of an earlier restore is left.
 func (f facts) takesRecovery(c *etcdv1beta2.EtcdCluster) *recovery {
 	if c.Status.QuorumLoss == nil || c.Status.QuorumLoss.Digest == "" || f.held(c) != "" {
@@ -166,7 +166,7 @@ func wantsRecovery(c *etcdv1beta2.EtcdCluster, digest string) bool {
 	return automatic || c.Annotations[etcdv1beta2.RecoverAnnotation] == digest
 }
 
-// isDeclined tells whether somebody wants none of it, not even one that goes on.
+// isDeclined reports whether someone wants none of it, not even one that goes on.
 func isDeclined(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Annotations[etcdv1beta2.RecoverAnnotation] == etcdv1beta2.RecoverNo
 }

@@ -13,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
-	"github.com/opcrew/opcrew/internal/etcd"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 func automatic(c *etcdv1beta2.EtcdCluster) {
@@ -125,7 +125,7 @@ func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 	}{
 		"their nodes are silent for long":     {all().silent(1, time.Hour).silent(2, time.Hour).down(1, 2), "is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it"},
 		"one is gone, the other's is silent":  {all().without(1).unclaimed(1).silent(2, time.Hour).down(2), "is silent, and may still run it"},
-		"refused before they were cut off":    {all().refused(1, etcdgate.VolumeLost).refused(2, etcdgate.VolumeLost).silent(1, time.Minute).silent(2, time.Minute), "is silent, and may still run it"},
+		"refused before they were cut off":    {all().refused(1, etcdstart.VolumeLost).refused(2, etcdstart.VolumeLost).silent(1, time.Minute).silent(2, time.Minute), "is silent, and may still run it"},
 		"their claims are gone, pods are not": {all().unclaimed(1, 2).down(1, 2), "its pod is still there, on node node-1"},
 	} {
 		at := report(c.world).Status
@@ -281,7 +281,7 @@ func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	}
 }
 
-// An EtcdRestore that was carried out learns it from the status, which tells of the recovery now.
+// An EtcdRestore that was carried out learns it from the status, which reports the recovery now.
 func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	w := lostTwo(automatic)
 	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 0}

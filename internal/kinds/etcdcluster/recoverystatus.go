@@ -20,7 +20,7 @@ import (
 func (f facts) reportQuorumLoss(c *etcdv1beta2.EtcdCluster, d decision) {
 	s := &c.Status
 	switch {
-	case f.view.Err == nil || s.ClusterID == "" || asleep(c):
+	case f.view.Err == nil || s.ClusterID == "" || asleep(c) || f.mistaken(d):
 		s.QuorumLoss = nil
 		return
 	case !hopeless(d) && s.QuorumLoss == nil && f.awaited(c, d) == "":
@@ -46,7 +46,7 @@ func (f facts) decided(s *etcdv1beta2.EtcdClusterStatus) *etcdv1beta2.Decided {
 	return &etcdv1beta2.Decided{Time: metav1.Time{Time: f.view.Decided.At.Truncate(time.Second)}, Index: int64(f.view.Decided.Index)}
 }
 
-// noteDecided has whoever comes after this process know how far the cluster was. It moves all the while, and costs no
+// noteDecided has anyone who comes after this process know how far the cluster was. It moves all the while, and costs no
 // write of its own: it is noted where something else has changed. What conditions say may change with every report.
 func (f facts) noteDecided(before, s *etcdv1beta2.EtcdClusterStatus) {
 	was, is := *before, *s
@@ -56,7 +56,7 @@ func (f facts) noteDecided(before, s *etcdv1beta2.EtcdClusterStatus) {
 	}
 }
 
-// awaited tells of the members that are waited for though their nodes are given up, and what brings them back.
+// awaited reports the members that are waited for though their nodes are given up, and what brings them back.
 func (f facts) awaited(c *etcdv1beta2.EtcdCluster, d decision) string {
 	var out strings.Builder
 	for _, m := range d.members {
@@ -72,7 +72,7 @@ func (f facts) awaited(c *etcdv1beta2.EtcdCluster, d decision) string {
 	return out.String()
 }
 
-// inWords tells a plan to somebody who has to decide.
+// inWords tells a plan to someone who has to decide.
 func (f facts) inWords(c *etcdv1beta2.EtcdCluster, plan *recovery) string {
 	if plan.waits != "" {
 		return "It waits for " + plan.waits
@@ -104,7 +104,7 @@ func planOf(c *etcdv1beta2.EtcdCluster) string {
 	return ". " + c.Status.QuorumLoss.Plan + misnamed(c)
 }
 
-// misnamed tells of an annotation that asks for a plan that there is not, or not any more.
+// misnamed reports an annotation that asks for a plan that there is not, or not any more.
 func misnamed(c *etcdv1beta2.EtcdCluster) string {
 	asked := c.Annotations[etcdv1beta2.RecoverAnnotation]
 	if asked == "" || isDeclined(c) || asked == c.Status.QuorumLoss.Digest {

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// remarks are the patches by which pods of members get back what somebody changed by hand: the
+// remarks are the patches by which pods of members get back what someone changed by hand: the
 // labels that Services and the disruption budget go by, and the version that the contract has in an
-// annotation. Nothing waits for them: where they do not stick, all else goes on.
+// annotation. Nothing rests on them: where they are refused or do not stick, all else goes on.
 func remarks(c *etcdv1beta2.EtcdCluster, members []member) []kit.Patch {
 	var out []kit.Patch
 	for _, m := range members {

@@ -22,13 +22,13 @@ import (
 const (
 	// resourcesAnnotation is what the user asked etcd's container to have, in JSON, when that was noted last.
 	resourcesAnnotation = "etcd.opcrew.io/resources"
-	// resizedAnnotation is the hash of the wishes for which it is given other resources than it was made with.
+	// resizedAnnotation is the hash of the settings for which it is given other resources than it was made with.
 	resizedAnnotation = "etcd.opcrew.io/resized"
 )
 
 // resize has the next member given the resources that the spec says, while it runs (KEP-1287): it
 // costs no restart, and a member in an emptyDir needs no successor. First it is noted what the pod is to
-// have, then it is asked for, so that whoever comes next knows what was. A kubelet that is at it is waited
+// have, then it is asked for, so that anyone who comes next knows what was. A kubelet that is at it is waited
 // for, and one that has no room is not: its member runs on as it is.
 func (f facts) resize(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if d.invalid != nil {
@@ -53,7 +53,7 @@ func (f facts) resize(_ *etcdv1beta2.EtcdCluster, d *decision) bool {
 }
 
 // resizeBroken does so for a member whose etcd does not run, maybe for lack of memory. It is not made
-// anew for that without a claim, and holds up nothing.
+// again for that without a claim, and holds up nothing.
 func (f facts) resizeBroken(c *etcdv1beta2.EtcdCluster, d *decision) {
 	for i, m := range d.members {
 		due := m.resizes || m.renotes && !persistent(c)
@@ -64,7 +64,7 @@ func (f facts) resizeBroken(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 }
 
-// renotes tells whether a pod differs from the spec in resources alone, and they can be changed while
+// renotes reports whether a pod differs from the spec in resources alone, and they can be changed while
 // it runs.
 func renotes(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil {
@@ -79,14 +79,14 @@ func renotes(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return said == wishesOf(c, before) || said == wishesOf(c, nil) && nothingAsked(before)
 }
 
-// nothingAsked tells whether a policy asks for nothing that pods would be made anew for: it may have
+// nothingAsked reports whether a policy asks for nothing that pods would be recreated for: it may have
 // come with the resources.
 func nothingAsked(policy *etcdv1beta2.PodPolicy) bool {
 	return reflect.ValueOf(*ofPods(policy)).IsZero()
 }
 
-// resizes tells whether it was noted what a pod is to have, and the pod is not declared to have it.
-// What somebody else has it have from the start is left alone.
+// resizes reports whether it was noted what a pod is to have, and the pod is not declared to have it.
+// What someone else has it have from the start is left alone.
 func resizes(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return pod != nil && pod.DeletionTimestamp == nil && c.Spec.Pod != nil &&
 		pod.Annotations[resizedAnnotation] == wishes(c) && !gives(pod, desired(c))
@@ -105,7 +105,7 @@ func notePatch(c *etcdv1beta2.EtcdCluster, m member) kit.Patch {
 func askedOf(pod *corev1.Pod) corev1.ResourceRequirements {
 	var out corev1.ResourceRequirements
 	if err := json.Unmarshal([]byte(pod.Annotations[resourcesAnnotation]), &out); err != nil {
-		return corev1.ResourceRequirements{} // nothing was, or somebody has changed the annotation
+		return corev1.ResourceRequirements{} // nothing was, or someone has changed the annotation
 	}
 	return out
 }
@@ -125,7 +125,7 @@ func complete(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: r.Limits, Requests: requests, Claims: r.Claims}
 }
 
-// inPlace tells whether one can become the other in a pod that runs: only processor time and memory
+// inPlace reports whether one can become the other in a pod that runs: only processor time and memory
 // can, and neither may be taken away.
 func inPlace(from, to corev1.ResourceRequirements) bool {
 	return equality.Semantic.DeepEqual(from.Claims, to.Claims) && changeable(from.Limits, to.Limits) && changeable(from.Requests, to.Requests)
@@ -148,7 +148,7 @@ func changeable(from, to corev1.ResourceList) bool {
 	return true
 }
 
-// gives tells whether etcd's container is declared to have that much.
+// gives reports whether etcd's container is declared to have that much.
 func gives(pod *corev1.Pod, want corev1.ResourceRequirements) bool {
 	same := func(has, want corev1.ResourceList) bool {
 		for name, quantity := range want {

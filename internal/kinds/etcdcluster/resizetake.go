@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// takeResize asks for the resources that were noted. A pod that Kubernetes cannot resize is made anew; what
+// takeResize asks for the resources that were noted. A pod that Kubernetes cannot resize is recreated; what
 // is forbidden, by a quota or a policy, would be so for a new pod too, and cost the member: that is an error.
 func (r *reconciler) takeResize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m member) error {
 	contest := m.pod.UID + " resources"
@@ -65,7 +65,7 @@ func (r *reconciler) wrote(pod *corev1.Pod, err error) error {
 	return fmt.Errorf("resize pod %s: %w", client.ObjectKeyFromObject(pod), err)
 }
 
-// cannotResize tells whether it is Kubernetes itself that does not resize a pod: it does not know how
+// cannotResize reports whether it is Kubernetes itself that does not resize a pod: it does not know how
 // (before 1.33), or its rules for what may be changed while a pod runs forbid it, which name a field.
 func cannotResize(err error) bool {
 	var status apierrors.APIStatus

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backuppod"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // A restore begins a second cluster beside the first, of one member, the seed, whose data is made of a
@@ -23,28 +23,28 @@ import (
 // the former lineage goes. It grows to its size as any cluster does. So at each moment exactly one of the
 // two is whole, and the status says which.
 
-// restoring tells whether a restore was taken up and is not done.
+// restoring reports whether a restore was taken up and is not done.
 func restoring(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.Restore != nil && c.Status.Restore.Phase == etcdv1beta2.PhaseRestoring
 }
 
-// takesUp tells whether there is a restore, or a recovery, to begin with.
+// takesUp reports whether there is a restore, or a recovery, to begin with.
 func (f facts) takesUp(c *etcdv1beta2.EtcdCluster) bool {
 	return !restoring(c) && (f.takesRestore(c) || f.takesRecovery(c) != nil)
 }
 
-// takesRestore tells whether there is an EtcdRestore to begin with: what is left of the last has to go before.
+// takesRestore reports whether there is an EtcdRestore to begin with: what is left of the last has to go before.
 func (f facts) takesRestore(c *etcdv1beta2.EtcdCluster) bool {
 	return f.restoreAsked(c) && !f.isHeld(c) && !f.leftovers(c)
 }
 
-// restoreAsked tells whether somebody asks for a restore that was not taken up yet, and can begin. A cluster that was
+// restoreAsked reports whether someone asks for a restore that was not taken up yet, and can begin. A cluster that was
 // never formed waits for it, since it is to begin with the backup.
 func (f facts) restoreAsked(c *etcdv1beta2.EtcdCluster) bool {
 	return f.restoreWaits(c) && (f.unfit == nil || c.Status.ClusterID == "")
 }
 
-// restoreWaits tells whether there is a restore that was not taken up yet. One that is done is none, also of an earlier
+// restoreWaits reports whether there is a restore that was not taken up yet. One that is done is none, also of an earlier
 // cluster of the name.
 func (f facts) restoreWaits(c *etcdv1beta2.EtcdCluster) bool {
 	r := f.restore
@@ -69,7 +69,7 @@ func (f facts) holder(c *etcdv1beta2.EtcdCluster) string {
 
 func (f facts) isHeld(c *etcdv1beta2.EtcdCluster) bool { return f.holder(c) != "" }
 
-// isCalledOff tells whether the restore that was taken up is not to go on.
+// isCalledOff reports whether the restore that was taken up is not to go on.
 func (f facts) isCalledOff(c *etcdv1beta2.EtcdCluster) bool { return f.origin(c) == nil }
 
 // seed is the member that begins with the backup.
@@ -91,7 +91,7 @@ func token(c *etcdv1beta2.EtcdCluster) string {
 	return string(c.UID)
 }
 
-// seedServes tells whether the seed has been seen to serve what was restored: it leads itself, and its pod is
+// seedServes reports whether the seed has been seen to serve what was restored: it leads itself, and its pod is
 // there and stays.
 func (f facts) seedServes(c *etcdv1beta2.EtcdCluster) bool {
 	m := f.seed(c)
@@ -104,7 +104,7 @@ func (f facts) seedServes(c *etcdv1beta2.EtcdCluster) bool {
 }
 
 // observeRestore reads the EtcdRestore of the cluster's name, and what its seed lacks. Before the seed is made or made
-// anew it is asked how far the restore is: one that the cluster has gone over to would begin a second time.
+// again it is asked how far the restore is: one that the cluster has gone over to would begin a second time.
 func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{r.readRestore, r.observeFit} {
 		if err := read(ctx, c, f); err != nil {
@@ -161,7 +161,7 @@ func restoreIn(ctx context.Context, reader client.Reader, c *etcdv1beta2.EtcdClu
 	return restore, nil
 }
 
-// renewsSeed tells whether the seed's pod has ended, or does not run and was made for another spec.
+// renewsSeed reports whether the seed's pod has ended, or does not run and was made for another spec.
 func (f facts) renewsSeed(c *etcdv1beta2.EtcdCluster) bool {
 	pod := f.seed(c).pod
 	if pod == nil || pod.DeletionTimestamp != nil {

@@ -14,14 +14,14 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
-	"github.com/opcrew/opcrew/internal/etcd"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// asked has somebody want the cluster restored.
+// asked has someone want the cluster restored.
 func (w world) wantsRestore() world {
 	r := &etcdv1beta2.EtcdRestore{}
 	r.Namespace, r.Name, r.UID = w.c.Namespace, w.c.Name, "uid-of-restore"
@@ -43,7 +43,7 @@ func (w world) seeded() world {
 	pod := &corev1.Pod{}
 	pod.Name, pod.Namespace, pod.UID = m.name, w.c.Namespace, "uid-of-seed"
 	pod.Annotations = map[string]string{
-		startAnnotation: startOf(etcdgate.Restored, m.id), wishesAnnotation: seedWishes + wishes(w.c), etcdv1beta2.VersionAnnotation: wanted(w.c),
+		startAnnotation: startOf(etcdstart.Restored, m.id), wishesAnnotation: seedWishes + wishes(w.c), etcdv1beta2.VersionAnnotation: wanted(w.c),
 	}
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: restorer}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container}}
@@ -165,7 +165,7 @@ func TestOfAnotherLineageOnlyWhatTheStatusKnowsToBePastGoes(t *testing.T) {
 	}
 }
 
-// What a member is of is told by its name: annotations can be taken away by anybody.
+// What a member is of is reported by its name: annotations can be taken away by anybody.
 func TestAMemberOfTheRestoredClusterIsOneWhateverSomebodyTakesOffItsPod(t *testing.T) {
 	c := newCluster(withClaims)
 	c.Status.Serial = 7
@@ -201,7 +201,7 @@ func TestAMemberOfTheRestoredClusterIsOneWhateverSomebodyTakesOffItsPod(t *testi
 	}
 }
 
-// Regression: the volumes of before a restore that was carried through went as those of strangers when another
+// Regression: the volumes from before a restore that was carried through went as those of other owners when another
 // restore was begun and called off, and their pods that were ending did not keep clients from the members of now.
 func TestARestoreThatIsCalledOffTakesNothingOfWhatAnEarlierOneLeft(t *testing.T) {
 	w := observed(newCluster(withClaims), 0)

@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/backuppod"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/podtemplate"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -22,14 +22,14 @@ const (
 	orderAnnotation = "etcd.opcrew.io/order"
 	// restorer is the container that makes the seed's data.
 	restorer = "restore"
-	// seedWishes are those that nobody has: a pod that would read the backup again with every start of its
-	// node is made anew, as any other, when the cluster can spare it.
+	// seedWishes are those that no one has: a pod that would read the backup again with every start of its
+	// node is recreated, as any other, when the cluster can spare it.
 	seedWishes = "seed "
 )
 
 // planRestore makes the seed, and touches nothing of the cluster but for members that come back by themselves.
 func (f facts) planRestore(c *etcdv1beta2.EtcdCluster) kit.Plan {
-	plan := kit.Plan{Hold: c.Spec.Paused, Again: underWay, Children: f.comeBack(c)}
+	plan := kit.Plan{Again: underWay, Children: f.comeBack(c)}
 	if f.isCalledOff(c) || f.needs != nil {
 		return plan
 	}
@@ -98,7 +98,7 @@ func (f facts) restorer(c *etcdv1beta2.EtcdCluster, mounts []backuppod.Mount) *c
 	return out
 }
 
-// restoreOrder tells what the seed's data is made of.
+// restoreOrder says what the seed's data is made of.
 func restoreOrder(c *etcdv1beta2.EtcdCluster, from origin, m member) backup.Order {
 	return backup.Order{
 		ID: c.Status.Restore.UID + "/" + m.name, Target: from.place.Target,

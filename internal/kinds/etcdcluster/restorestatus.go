@@ -13,10 +13,10 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -46,7 +46,7 @@ func (f facts) takeUp(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 }
 
 // seenRevision is the highest revision that is known to have been reached, by what members say and an earlier restore has
-// noted. What was written since that, and nobody can tell of, is far less than a restore adds.
+// noted. What was written since that, and no one can tell of, is far less than a restore adds.
 func (f facts) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	var seen int64
 	if last != nil {
@@ -58,7 +58,7 @@ func (f facts) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	return seen
 }
 
-// reportRestore tells how far a restore is, and, when its seed serves, makes that the cluster.
+// reportRestore says how far a restore is, and, when its seed serves, makes that the cluster.
 func (f facts) reportRestore(set condition.Set, c *etcdv1beta2.EtcdCluster, done kit.Outcome) {
 	at, seed := c.Status.Restore, f.seed(c)
 	switch {
@@ -131,7 +131,7 @@ func (f facts) cutOver(c *etcdv1beta2.EtcdCluster, seed member) {
 	s.FormedWith, s.SnapshotFrom = s.CurrentVersion, 0
 }
 
-// savedAt is when the backup was saved that was restored, nil if nobody knows.
+// savedAt is when the backup was saved that was restored, nil if no one knows.
 func savedAt(result backup.Result) *metav1.Time {
 	if result.SavedAt.IsZero() {
 		return nil
@@ -139,7 +139,7 @@ func savedAt(result backup.Result) *metav1.Time {
 	return &metav1.Time{Time: result.SavedAt.Truncate(time.Second)}
 }
 
-// whyNotRestored tells what keeps the seed from serving; without a reason it only takes its time.
+// whyNotRestored says what keeps the seed from serving; without a reason it only takes its time.
 func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.Outcome) (reason, message string) {
 	if f.isHeld(c) {
 		return f.whoHolds(c)
@@ -162,7 +162,7 @@ func (f facts) whyNotRestored(c *etcdv1beta2.EtcdCluster, seed member, done kit.
 	return f.whySeedWaits(c, seed)
 }
 
-// whoHolds tells what the user has to take back for a restore to go on.
+// whoHolds says what the user has to take back for a restore to go on.
 func (f facts) whoHolds(c *etcdv1beta2.EtcdCluster) (reason, message string) {
 	words := "it waits for " + f.holder(c) + " to be taken back"
 	if f.paused {
@@ -171,7 +171,7 @@ func (f facts) whoHolds(c *etcdv1beta2.EtcdCluster) (reason, message string) {
 	return etcdv1beta2.ReasonHibernating, words + ": until then the cluster does not go over"
 }
 
-// whySeedWaits tells how far a seed is that has a pod.
+// whySeedWaits says how far a seed is that has a pod.
 func (f facts) whySeedWaits(c *etcdv1beta2.EtcdCluster, seed member) (reason, message string) {
 	result := restoreResult(seed.pod)
 	if result != nil && result.Outcome != backup.Succeeded {

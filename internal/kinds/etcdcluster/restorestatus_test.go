@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
 func TestWhatKeepsARestoreFromGoingOnIsToldAndTheClusterStaysWhatItIs(t *testing.T) {
@@ -65,7 +65,7 @@ func TestWhileARestoreGoesOnPodsThatAreGoneComeBackOnTheirClaims(t *testing.T) {
 		for _, child := range (&reconciler{}).Plan(c.world.c, c.world.facts, noon).Children {
 			if pod, ok := child.Object.(*corev1ac.PodApplyConfiguration); ok && *pod.Name != seed {
 				got = append(got, *pod.Name)
-				if pod.Annotations[etcdv1beta2.VersionAnnotation] != "3.5.35" || pod.Labels[voterLabel] != isVoter || !strings.HasPrefix(pod.Annotations[startAnnotation], string(etcdgate.Established)) {
+				if pod.Annotations[etcdv1beta2.VersionAnnotation] != "3.5.35" || pod.Labels[voterLabel] != isVoter || !strings.HasPrefix(pod.Annotations[startAnnotation], string(etcdstart.Established)) {
 					t.Errorf("%s: expected the pod to be what it was, got %+v", name, pod.ObjectMetaApplyConfiguration)
 				}
 			}

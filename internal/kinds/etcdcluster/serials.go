@@ -34,7 +34,7 @@ func serialOf(serials map[string]int64, name string) int64 {
 	return -1
 }
 
-// highest is the highest number that a pod, a claim or the status tells of.
+// highest is the highest number that a pod, a claim or the status reports.
 func (f facts) highest(c *etcdv1beta2.EtcdCluster) int64 {
 	top := c.Status.Serial
 	if c.Status.ClusterID == "" {

@@ -6,8 +6,11 @@ package etcdcluster
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // shortage says how much there is and how much would be needed, after all that could be done.
@@ -20,8 +23,19 @@ func (f facts) shortage(c *etcdv1beta2.EtcdCluster) string {
 	}
 	const mebi = 1 << 20
 	needed := (most.DBInUse*100/crowded/mebi + 1) * mebi
-	return fmt.Sprintf("all that can be given back was, and %s of %s are in use by %s: set %s in spec.pod.etcdEnv to %d or more, or %s",
-		readable(most.DBInUse), readable(f.quota(c, most)), fills(c), quotaFlag, needed, makesRoom(c))
+	return fmt.Sprintf("all that can be given back was, and %s of %s are in use by %s: set %s in spec.pod.etcdEnv to %d or more%s, or %s",
+		readable(most.DBInUse), readable(f.quota(c, most)), fills(c), quotaFlag, needed, f.volumeFor(needed), makesRoom(c))
+}
+
+// volumeFor says that volumes have to grow for a quota of so many bytes. A defragmentation writes the data a second
+// time beside the first.
+func (f facts) volumeFor(quota int64) string {
+	for _, claim := range f.volumes.Bound() {
+		if has := workload.Capacity(claim); !has.IsZero() && has.Value() < 2*quota {
+			return fmt.Sprintf(" and %s, which is %s, to %s or more", storageField, has.String(), resource.NewQuantity(2*quota, resource.BinarySI))
+		}
+	}
+	return ""
 }
 
 // fills names what is left in the members. Which of the two it is etcd does not tell, unless nothing of the

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // Up to 3.5, etcd writes into its log who the members are and what the cluster speaks in a form that
@@ -56,7 +56,7 @@ func (f facts) formedWith(c *etcdv1beta2.EtcdCluster) string {
 	return low
 }
 
-// formedNew tells whether nobody has ever written to the log in the old form.
+// formedNew reports whether no one has ever written to the log in the old form.
 func formedNew(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.FormedWith != "" && !older(c.Status.FormedWith, firstNew)
 }
@@ -83,9 +83,9 @@ func (f facts) topIndex() uint64 {
 	return top
 }
 
-// owesSnapshot tells whether a member that goes to the target might not be able to read its log. A
+// owesSnapshot reports whether a member that goes to the target might not be able to read its log. A
 // snapshot comes, at the latest, when a member has carried out so many entries since its last. Of
-// one that was made for other wishes it is not known how many.
+// one that was made for other settings it is not known how many.
 func (f facts) owesSnapshot(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if d.target == "" || older(d.target, firstBlind) || !older(f.lowest(c, d), firstBlind) || formedNew(c) {
 		return false
@@ -149,10 +149,10 @@ func (f facts) leastApplied(d *decision, from uint64) uint64 {
 	return max(from, slices.Min(out))
 }
 
-// errNoEntries tells that the members took none of the entries; the next look tells how many more.
+// errNoEntries reports that the members took none of the entries; the next look says how many more.
 var errNoEntries = errors.New("no entry was written")
 
-// advance passes some of the entries: as many as there is time for. Nobody is told each time.
+// advance passes some of the entries: as many as there is time for. No one is told each time.
 func advance(entries uint64) *step {
 	return &step{name: "have the members write a snapshot", do: func(ctx context.Context, store etcd.Store) error {
 		if err := store.Advance(ctx, entries); err != nil {

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // Regression: 3.7 could not read what 3.5 had written, and the first member that ran it ended for ever.

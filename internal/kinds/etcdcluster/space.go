@@ -11,7 +11,7 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 const (
@@ -104,7 +104,7 @@ func (f facts) quotaKnown(c *etcdv1beta2.EtcdCluster) bool {
 	return true
 }
 
-// takes tells whether a size is more than so many percent of what any member may have.
+// takes reports whether a size is more than so many percent of what any member may have.
 func (f facts) takes(c *etcdv1beta2.EtcdCluster, size int64, percent int64) bool {
 	for _, m := range f.view.Voters() {
 		if quota := f.quota(c, f.view.Status[m.ID]); quota > 0 && size > quota/100*percent {
@@ -114,7 +114,7 @@ func (f facts) takes(c *etcdv1beta2.EtcdCluster, size int64, percent int64) bool
 	return false
 }
 
-// isShort tells whether a member still takes so much that the alarm would be raised again.
+// isShort reports whether a member still takes so much that the alarm would be raised again.
 func (f facts) isShort(c *etcdv1beta2.EtcdCluster) bool {
 	return slices.ContainsFunc(f.view.Voters(), func(m etcd.Member) bool { return f.takes(c, f.view.Status[m.ID].DBSize, roomy) })
 }
@@ -135,10 +135,10 @@ func (f facts) compactTo(c *etcdv1beta2.EtcdCluster) int64 {
 	return revision
 }
 
-// settles tells whether the last compaction is so short ago that members may still be at it.
+// settles reports whether the last compaction is so short ago that members may still be at it.
 func (f facts) settles() bool { return f.now.Sub(f.tended.compaction.at) < settleTime }
 
-// outOfSpace tells of a member whose data is as large as it may be, and what is done about it: then nobody
+// outOfSpace reports a member whose data is as large as it may be, and what is done about it: then no one
 // can write. Its words stay the same for as long as nothing else is to be done.
 func (f facts) outOfSpace(c *etcdv1beta2.EtcdCluster) string {
 	alarms := f.alarms(etcd.AlarmNoSpace)
@@ -169,7 +169,7 @@ func (f facts) nameOf(id uint64) string {
 	return fmt.Sprintf("member %016x", id)
 }
 
-// mayGain tells whether a defragmentation of some member may give something back.
+// mayGain reports whether a defragmentation of some member may give something back.
 func (f facts) mayGain(c *etcdv1beta2.EtcdCluster) bool {
 	return slices.ContainsFunc(f.view.Voters(), func(m etcd.Member) bool {
 		status := f.view.Status[m.ID]

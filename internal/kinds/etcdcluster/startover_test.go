@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
 // Found by the fault harness: one of two first members lost its pod before the cluster was formed. etcd does not
 // let it in again while the other knows it, and the two never formed the cluster.
 func TestFirstMembersStartOverWhenOneIsShutOutAndTheyCannotDoWithoutIt(t *testing.T) {
 	shutOut := func(w world) world {
-		return w.said(1, etcdgate.EtcdEnded, "discovery failed: member c3a7981494ebb2c5 has already been bootstrapped")
+		return w.said(1, etcdstart.EtcdEnded, "discovery failed: member c3a7981494ebb2c5 has already been bootstrapped")
 	}
 	for name, test := range map[string]struct {
 		world world
@@ -29,7 +29,7 @@ func TestFirstMembersStartOverWhenOneIsShutOutAndTheyCannotDoWithoutIt(t *testin
 		"one of three, and another is gone":  {shutOut(observed(newCluster(unformed), 3)).down(2), true},
 		"their volumes stay":                 {shutOut(observed(newCluster(unformed, sized(2), withClaims), 2)), false},
 		"the cluster was formed":             {shutOut(observed(newCluster(sized(2)), 2)), false},
-		"etcd has ended for another reason":  {observed(newCluster(unformed, sized(2)), 2).said(1, etcdgate.EtcdEnded, "unknown flag"), false},
+		"etcd has ended for another reason":  {observed(newCluster(unformed, sized(2)), 2).said(1, etcdstart.EtcdEnded, "unknown flag"), false},
 		"all answer, it was let in meantime": {observed(newCluster(unformed, sized(2)), 2), false},
 	} {
 		w := test.world

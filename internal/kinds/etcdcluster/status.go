@@ -19,12 +19,14 @@ import (
 )
 
 // blockers are what stands in the way of Ready, the first that does being its cause.
-var blockers = []condition.Blocker{
+var blockers = append(slices.Clone(serving), condition.Unless(etcdv1beta2.EtcdClusterUpToDate))
+
+// serving are those of them without which clients or their data are worse off.
+var serving = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdClusterChildrenReady),
 	condition.WhenFalse(etcdv1beta2.EtcdClusterTLSReady),
 	condition.Unless(etcdv1beta2.EtcdClusterAvailable),
 	condition.Unless(etcdv1beta2.EtcdClusterMembersReady),
-	condition.Unless(etcdv1beta2.EtcdClusterUpToDate),
 }
 
 // Report fills the status from the facts and from what was done.
@@ -47,13 +49,13 @@ func (f facts) report(c *etcdv1beta2.EtcdCluster, done kit.Outcome, now time.Tim
 		f.takeUp(set, c)
 		return
 	case restoring(c):
-		reportChildren(set, c, done)
+		kit.ReportChildren(set, etcdv1beta2.EtcdClusterChildrenReady, done)
 		f.reportRestore(set, c, done)
 		return
 	}
 	d := f.decide(c)
 	f.reportNames(c, d)
-	reportChildren(set, c, done)
+	kit.ReportChildren(set, etcdv1beta2.EtcdClusterChildrenReady, done)
 	f.reportTLS(set, c)
 	if c.Status.ClusterID != "" && f.view.At.IsZero() && !asleep(c) {
 		reportUnseen(set, c)
@@ -63,15 +65,20 @@ func (f facts) report(c *etcdv1beta2.EtcdCluster, done kit.Outcome, now time.Tim
 	f.reportQuorumLoss(c, d)
 	f.reportAvailable(set, c, d)
 	f.reportMembers(set, c, d)
-	f.reportUpToDate(set, c, d)
+	volumes := f.reportUpToDate(set, c, d)
 	f.reportProgress(set, c, d)
 	reportPhase(c, d)
 	ready := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterMembersReady)
-	if asleep(c) {
+	switch {
+	case asleep(c):
 		set.True(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonHibernating, ready.Message)
-		return
+	case volumes != "":
+		set.SumUp(serving, etcdv1beta2.ReasonAllMembersReady, ready.Message+"; "+volumes)
+	default:
+		set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, ready.Message)
 	}
-	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, ready.Message)
+	f.hanging(c, d).Report(set)
+	f.reportPlacement(set, c, d)
 }
 
 // Records has it written at once that the cluster was formed: clients may come from then on. And
@@ -128,15 +135,6 @@ func (f facts) reportNames(c *etcdv1beta2.EtcdCluster, d decision) {
 	}
 	slices.Sort(s.Members.Ready)
 	slices.Sort(s.Members.Unready)
-}
-
-// reportChildren tells of a pause of the contract's own too.
-func reportChildren(set condition.Set, c *etcdv1beta2.EtcdCluster, done kit.Outcome) {
-	const kind = etcdv1beta2.EtcdClusterChildrenReady
-	kit.ReportChildren(set, kind, done)
-	if c.Spec.Paused && done.Held > 0 {
-		set.False(kind, common.ReasonPaused, fmt.Sprintf("spec.paused: %d changes are held back", done.Held))
-	}
 }
 
 func (f facts) reportTLS(set condition.Set, c *etcdv1beta2.EtcdCluster) {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
@@ -52,7 +52,7 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"all is well":          {observed(plain, 3), "True AllMembersReady: 3 of 3 members are ready"},
 		"nothing is there yet": {observed(newCluster(unformed), 0), "False Creating: The first 3 members are starting"},
 		"one is lost":          {observed(plain, 3).without(1), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and its emptyDir with it"},
-		"its volume is empty":  {observed(claims, 3).refused(1, etcdgate.VolumeLost), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": VolumeLost: no log in /var/etcd/data"},
+		"its volume is empty":  {observed(claims, 3).refused(1, etcdstart.VolumeLost), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": VolumeLost: no log in /var/etcd/data"},
 		"one is down":          {observed(plain, 3).down(1), "False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
 		"two of three are down": {observed(claims, 3).down(1, 2),
 			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
@@ -239,8 +239,8 @@ func TestTheWayToASnapshotIsToldInTenths(t *testing.T) {
 func TestSpecPausedIsToldInItsOwnWords(t *testing.T) {
 	w := observed(newCluster(), 3).asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
 	c := w.c.DeepCopy()
-	(&reconciler{}).Report(c, w.facts, kit.Outcome{Held: 2}, noon)
-	if got := conditionOf(c, "Ready"); got != "False Paused: spec.paused: 2 changes are held back" || !c.Status.ControlPaused {
+	(&reconciler{}).Report(c, w.facts, kit.Outcome{Held: 2, Paused: true, PausedBy: "spec.paused"}, noon)
+	if got := conditionOf(c, "Ready"); got != "False Paused: Changes of children are held back by spec.paused" || !c.Status.ControlPaused {
 		t.Errorf("expected the pause to be told, got %s", got)
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
 // A status can be lost: edited by hand, or by a tool that puts objects back without it. What it knew stands in the
 // members, too. Until they have told it nothing is changed: to whom nothing is known all members of later than the
-// beginning, and their data, would be strangers.
+// beginning, and their data, would be other owners.
 
 // orphan names a pod or claim that only a cluster which was formed can have, where the status knows of none; empty:
 // there is none.
@@ -47,7 +47,7 @@ func (f facts) orphan(c *etcdv1beta2.EtcdCluster) string {
 func joinedLater(object client.Object) bool { return object.GetAnnotations()[firstAnnotation] == "" }
 
 func isEstablished(object client.Object) bool {
-	return strings.HasPrefix(object.GetAnnotations()[startAnnotation], string(etcdgate.Established)+" ")
+	return strings.HasPrefix(object.GetAnnotations()[startAnnotation], string(etcdstart.Established)+" ")
 }
 
 // recollect has the status know again what the members say of their cluster, if a quorum of them does and none of the

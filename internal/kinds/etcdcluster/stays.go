@@ -13,9 +13,9 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// stays tells which undeclared children stay all the same. Those of members do: they may have come
+// stays says which undeclared children stay all the same. Those of members do: they may have come
 // into the cache since the facts were read from it. And as long as the cluster itself has not said
-// who its members are, so do all but those that are made anew.
+// who its members are, so do all but those that are recreated.
 func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object) bool {
 	fresh := f.fresh(c)
 	return func(object client.Object) bool {
@@ -30,7 +30,7 @@ func (f facts) stays(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object)
 			stops := d.drop[object.GetName()] || asleep(c)
 			return !stops && (!fresh || d.has(object.GetName()) || f.joins(object))
 		case *corev1.PersistentVolumeClaim:
-			return !fresh || d.has(object.GetName()) || f.joins(object)
+			return !d.dropClaim[object.GetName()] && (!fresh || d.has(object.GetName()) || f.joins(object))
 		case *policyv1.PodDisruptionBudget:
 			return !fresh
 		}
@@ -47,12 +47,12 @@ func isData(object client.Object) bool {
 	return false
 }
 
-// fresh tells whether the cluster itself has just said who its members are, or none can know better.
+// fresh reports whether the cluster itself has just said who its members are, or none can know better.
 func (f facts) fresh(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
 }
 
-// joins tells of a pod or claim that is newer than the look at the cluster: its member was
+// joins reports a pod or claim that is newer than the look at the cluster: its member was
 // added since.
 func (f facts) joins(object client.Object) bool {
 	return !f.view.At.IsZero() && !object.GetCreationTimestamp().Time.Before(f.view.At.Truncate(time.Second))

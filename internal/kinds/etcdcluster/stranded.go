@@ -19,11 +19,11 @@ import (
 )
 
 // A volume on the disk of a node goes with that node; one on the network does not, and its member comes back
-// elsewhere. Which of the two it is, only the volume itself tells; and a machine that is only started anew, as
+// elsewhere. Which of the two it is, only the volume itself tells; and a machine that is only started again, as
 // by those who mend nodes, may be back in minutes with its disk. So a member is stranded when its pod has been
-// made anew, could not be placed for as long as a node may be silent, and all nodes that have its volume are gone.
+// recreated, could not be placed for as long as a node may be silent, and all nodes that have its volume are gone.
 
-// stranded tells that the volume of a member went with its node; empty: it may be used yet.
+// stranded reports that the volume of a member went with its node; empty: it may be used yet.
 func (f facts) stranded(c *etcdv1beta2.EtcdCluster, m member) string {
 	since := unplacedSince(m.pod)
 	if since.IsZero() || f.now.Sub(since) < healing(c) || !f.homeless(m.name) {
@@ -33,7 +33,7 @@ func (f facts) stranded(c *etcdv1beta2.EtcdCluster, m member) string {
 		strings.Join(f.homes[m.name], ", "), since.UTC().Format(time.RFC3339))
 }
 
-// homeless tells whether the volume of a member is on disks of nodes, all of which are gone or out of service.
+// homeless reports whether the volume of a member is on disks of nodes, all of which are gone or out of service.
 func (f facts) homeless(name string) bool {
 	homes := f.homes[name]
 	return len(homes) > 0 && !slices.ContainsFunc(homes, func(host string) bool {
@@ -42,7 +42,7 @@ func (f facts) homeless(name string) bool {
 	})
 }
 
-// unplacedSince is since when the scheduler finds no place for a pod; zero: it has one, or nobody has tried.
+// unplacedSince is since when the scheduler finds no place for a pod; zero: it has one, or no one has tried.
 func unplacedSince(pod *corev1.Pod) time.Time {
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Spec.NodeName != "" {
 		return time.Time{}
@@ -91,7 +91,7 @@ func (r *reconciler) observeHomes(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// readHomes reads that of one, and the nodes by whoever is asked for them.
+// readHomes reads that of one, and the nodes by anyone who is asked for them.
 func (r *reconciler) readHomes(ctx context.Context, reader client.Reader, f *facts, m member) error {
 	if unplacedSince(m.pod).IsZero() || m.claim == nil || m.claim.Spec.VolumeName == "" {
 		return nil

@@ -15,18 +15,18 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// errPassed tells that what a step was decided on is not so any more.
+// errPassed reports that what a step was decided on is not so any more.
 var errPassed = errors.New("the members have changed since this was decided")
 
-// errQuorum tells that a step would cost the quorum.
+// errQuorum reports that a step would cost the quorum.
 var errQuorum = errors.New("too few members would be left to decide")
 
 // take carries a step out on the live cluster, after a look whether what it was decided on
-// still holds there. What the cluster does not do now may be done soon: nobody is told that it
+// still holds there. What the cluster does not do now may be done soon: no one is told that it
 // was done, and the status says what the cluster said.
 func (r *reconciler) take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *step, seen etcd.View) error {
 	key := client.ObjectKeyFromObject(c)
@@ -62,7 +62,7 @@ func (r *reconciler) take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *st
 	return err
 }
 
-// holds tells whether the members are those that a step was decided on, and, where it takes a
+// holds reports whether the members are those that a step was decided on, and, where it takes a
 // voter away, whether enough of the others answer at this very moment.
 func (s *step) holds(ctx context.Context, store etcd.Store, seen etcd.View) error {
 	id, now, err := store.Members(ctx)
@@ -143,8 +143,8 @@ func (r *reconciler) liveMember(ctx context.Context, c *etcdv1beta2.EtcdCluster,
 	return f, m, r.readHomes(ctx, r.Live, &f, m)
 }
 
-// ours tells whether an object is there and the cluster's. One that somebody else made under the
-// name of one that is gone does not bring it back; one of ours that somebody took the labels off
+// ours reports whether an object is there and the cluster's. One that someone else made under the
+// name of one that is gone does not bring it back; one of ours that someone took the labels off
 // by which it is found must be given them again, as it is not seen without.
 func (r *reconciler) ours(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.ObjectKey, object client.Object) (bool, error) {
 	found, err := r.found(ctx, key, object)

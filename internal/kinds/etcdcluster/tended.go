@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// tended is what the process remembers of the upkeep of a cluster. No safety rests on it: whoever does not
+// tended is what the process remembers of the upkeep of a cluster. No safety rests on it: anyone who does not
 // know compares, compacts or defragments once more than is needed.
 type tended struct {
 	// cluster is etcd's name for the one that it is of.
@@ -34,7 +34,7 @@ type attempt struct {
 	at time.Time
 	// failed says why it did not succeed.
 	failed string
-	// size and inUse are what it left of a member's data, and took is for how long that answered nobody.
+	// size and inUse are what it left of a member's data, and took is for how long that answered no one.
 	size, inUse int64
 	took        time.Duration
 }

@@ -13,8 +13,8 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// meeting is of somebody who shows a certificate and somebody who has to trust it. Without that
-// they never connect, and all that etcd tells of it stands in its log.
+// meeting is of someone who shows a certificate and someone who has to trust it. Without that
+// they never connect, and all that etcd reports it stands in its log.
 type meeting struct {
 	field             string
 	shown, by         string // Secrets
@@ -34,7 +34,7 @@ func meetings(c *etcdv1beta2.EtcdCluster) []meeting {
 	return slices.DeleteFunc(all, func(m meeting) bool { return m.shown == "" || m.by == "" })
 }
 
-// check tells why who is shown the certificate does not trust it. Both Secrets have been checked.
+// check says why who is shown the certificate does not trust it. Both Secrets have been checked.
 func (m meeting) check(held map[string]map[string][]byte, now time.Time) *obstacle {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(held[m.by][m.ca])

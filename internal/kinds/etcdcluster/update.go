@@ -12,7 +12,7 @@ import (
 )
 
 // update changes one member to what the spec says: its version in place, anything else by
-// making its pod anew. The leader is the last, and hands over before.
+// making its pod again. The leader is the last, and hands over before.
 func (f facts) update(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if d.invalid != nil {
 		return false
@@ -24,7 +24,7 @@ func (f facts) update(c *etcdv1beta2.EtcdCluster, d *decision) bool {
 	if !f.owesSnapshot(c, d) {
 		return f.updateNext(c, d, func(m member) bool { return d.target != "" && versionOf(m.pod) != d.target || other(m) })
 	}
-	// Pods are made anew for other wishes before: those may be about when there is a snapshot.
+	// Pods are recreated for other settings before: those may be about when there is a snapshot.
 	if !f.updateNext(c, d, other) {
 		f.passEntries(c, d)
 	}
@@ -54,7 +54,7 @@ func (f facts) updateNext(c *etcdv1beta2.EtcdCluster, d *decision, due func(memb
 	return true
 }
 
-// settling tells what keeps the members from going to another minor version: all of them run
+// settling says what keeps the members from going to another minor version: all of them run
 // the lowest, and the cluster must speak it first. The members raise that among themselves,
 // every few seconds (etcd: monitorVersionInterval), and nothing in etcd keeps one of the version
 // after the next from joining before, which its upgrade guides do not know.
@@ -81,10 +81,10 @@ func (f facts) updateOne(c *etcdv1beta2.EtcdCluster, d *decision, i int) {
 	d.change, d.version = m, d.target
 }
 
-// outdated tells whether a pod must be made anew for what the spec says.
+// outdated reports whether a pod must be recreated for what the spec says.
 func outdated(c *etcdv1beta2.EtcdCluster, m member) bool { return differs(c, m) && !m.renotes }
 
-// differs tells whether a pod was made for other wishes than the spec's, its version apart.
+// differs reports whether a pod was made for other settings than the spec's, its version apart.
 func differs(c *etcdv1beta2.EtcdCluster, m member) bool {
 	return m.pod != nil && m.pod.Annotations[wishesAnnotation] != wishes(c)
 }
@@ -141,7 +141,7 @@ func (f facts) invalid(c *etcdv1beta2.EtcdCluster, d *decision) *obstacle {
 	return nil
 }
 
-// allOf tells whether every pod is of a version.
+// allOf reports whether every pod is of a version.
 func (f facts) allOf(d *decision, text string) bool {
 	return !slices.ContainsFunc(d.members, func(m member) bool { return m.pod != nil && versionOf(m.pod) != text })
 }

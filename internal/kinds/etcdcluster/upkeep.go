@@ -11,8 +11,8 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
 	"github.com/opcrew/opcrew/internal/schedule"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // upkeep is what the spec says of it; never nil.
@@ -27,7 +27,7 @@ func upkeep(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.Upkeep {
 type podUpkeep struct {
 	Compaction      *etcdv1beta2.Compaction `json:",omitempty"`
 	CorruptionCheck string                  `json:",omitempty"`
-	// Experimental is what the check was until 3.6, which does not start where it is told by both names.
+	// Experimental is what the check was until 3.6, which does not start where it is reported by both names.
 	Experimental bool `json:",omitempty"`
 }
 
@@ -41,7 +41,7 @@ func podUpkeepOf(c *etcdv1beta2.EtcdCluster) *podUpkeep {
 	return &podUpkeep{u.Compaction, u.CorruptionCheck, u.CorruptionCheck != "" && older(wanted(c), "3.6.0")}
 }
 
-// environment is what etcd is told by variables and not by flags: a pod's version is changed in place, and a
+// environment is what etcd is reported by variables and not by flags: a pod's version is changed in place, and a
 // flag that only some versions know would end the others, while of a variable they only warn.
 func (u *podUpkeep) environment() []*corev1ac.EnvVarApplyConfiguration {
 	var out []*corev1ac.EnvVarApplyConfiguration
@@ -65,7 +65,7 @@ func (u *podUpkeep) environment() []*corev1ac.EnvVarApplyConfiguration {
 	return out
 }
 
-// heals tells whether something is done about members that are out of space.
+// heals reports whether something is done about members that are out of space.
 func heals(c *etcdv1beta2.EtcdCluster) bool { return upkeep(c).NoSpace != etcdv1beta2.NoSpaceReport }
 
 // keepRevisions is how much of the history is kept then.
@@ -96,7 +96,7 @@ func wasteOf(c *etcdv1beta2.EtcdCluster) etcd.Waste {
 // window is how long after a time of the schedule members are still defragmented.
 const window = time.Hour
 
-// mayDefragment tells whether members may be defragmented now, and in how long they may next; 0: at once, or never.
+// mayDefragment reports whether members may be defragmented now, and in how long they may next; 0: at once, or never.
 func (f facts) mayDefragment(c *etcdv1beta2.EtcdCluster) (may bool, wait time.Duration) {
 	asked := upkeep(c).Defragment
 	if asked == nil || asked.Schedule == "" {
@@ -112,14 +112,12 @@ func (f facts) mayDefragment(c *etcdv1beta2.EtcdCluster) (may bool, wait time.Du
 	return !times.Latest(f.now.Add(-window), f.now).IsZero(), wait
 }
 
-// upkeepObstacle tells what of the upkeep cannot be. All else goes on: a member that is lost is not to wait
+// upkeepObstacle says what of the upkeep cannot be. All else goes on: a member that is lost is not to wait
 // for a schedule to be corrected.
 func upkeepObstacle(c *etcdv1beta2.EtcdCluster) string {
 	u := upkeep(c)
-	if asked := u.Defragment; asked != nil && asked.Schedule != "" {
-		if _, err := schedule.Parse(asked.Schedule, asked.TimeZone); err != nil {
-			return "spec.upkeep.defragment." + err.Error()
-		}
+	if err := badTimes(u.Defragment); err != nil {
+		return "spec.upkeep.defragment." + err.Error()
 	}
 	if (u.Compaction != nil || u.CorruptionCheck != "") && !measured(wanted(c)) {
 		return fmt.Sprintf("spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is %s", wanted(c))
@@ -127,8 +125,22 @@ func upkeepObstacle(c *etcdv1beta2.EtcdCluster) string {
 	return ""
 }
 
+// badTimes says what of the times for defragmentation cannot be. A time zone is read without a schedule too: a wrong one
+// is reported at once, and not when a schedule is set.
+func badTimes(asked *etcdv1beta2.Defragment) error {
+	if asked == nil {
+		return nil
+	}
+	if asked.Schedule == "" {
+		_, err := schedule.Zone(asked.TimeZone)
+		return err
+	}
+	_, err := schedule.Parse(asked.Schedule, asked.TimeZone)
+	return err
+}
+
 // upkeepIn is when the data is looked at again by itself: when members may be defragmented next, and soon
-// while an alarm is raised, as the members' sizes and revisions wake nobody.
+// while an alarm is raised, as the members' sizes and revisions wake no one.
 func (f facts) upkeepIn(c *etcdv1beta2.EtcdCluster) time.Duration {
 	if len(f.view.Alarms()) > 0 {
 		return underWay
@@ -137,7 +149,7 @@ func (f facts) upkeepIn(c *etcdv1beta2.EtcdCluster) time.Duration {
 	return wait
 }
 
-// refusesWrites tells why etcd accepts none, though its members are there: an alarm is raised.
+// refusesWrites says why etcd accepts none, though its members are there: an alarm is raised.
 func (f facts) refusesWrites(c *etcdv1beta2.EtcdCluster) (reason, message string) {
 	if f.view.Err != nil {
 		return "", ""

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 const (
@@ -32,6 +32,10 @@ func tends(edit func(*etcdv1beta2.Upkeep)) option {
 
 func defragments(schedule string) option {
 	return tends(func(u *etcdv1beta2.Upkeep) { u.Defragment = &etcdv1beta2.Defragment{Schedule: schedule} })
+}
+
+func inZone(zone string) option {
+	return tends(func(u *etcdv1beta2.Upkeep) { u.Defragment.TimeZone = zone })
 }
 
 func compacts(mode, retention string) option {
@@ -280,7 +284,9 @@ func TestWhatOfTheUpkeepCannotBeIsSaidAndHoldsUpNothingElse(t *testing.T) {
 		c    *etcdv1beta2.EtcdCluster
 		want string
 	}{
-		"no schedule":     {newCluster(defragments("now"), sized(5)), `False InvalidSpec: spec.upkeep.defragment.schedule "now": `},
+		"no schedule": {newCluster(defragments("now"), sized(5)), `False InvalidSpec: spec.upkeep.defragment.schedule "now": `},
+		"no time zone, and no schedule yet": {newCluster(defragments(""), inZone("Mars/Base"), sized(5)),
+			`False InvalidSpec: spec.upkeep.defragment.timeZone "Mars/Base" is not known; write one such as Europe/Berlin`},
 		"too old an etcd": {newCluster(compacts("Periodic", "1h"), versioned("3.2.32"), formedLike("3.2.32"), sized(5)), "False InvalidSpec: spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is 3.2.32"},
 	} {
 		w := observed(test.c, 3)

@@ -69,7 +69,7 @@ func next(from, to string, path []string) (string, error) {
 	return between, nil
 }
 
-// tooOld tells whether a newer patch of the same minor version comes before the next minor.
+// tooOld reports whether a newer patch of the same minor version comes before the next minor.
 func tooOld(v *version.Version) bool {
 	least, ok := enterFrom[v.Minor()]
 	return ok && v.Major() == 3 && v.LessThan(version.MustParseSemantic(least))
@@ -86,7 +86,7 @@ func through(old *version.Version, minor uint, path []string) string {
 	return ""
 }
 
-// sameMinor tells whether a change between two versions needs no new agreement of the members.
+// sameMinor reports whether a change between two versions needs no new agreement of the members.
 func sameMinor(a, b string) bool {
 	x, errX := parse(a)
 	y, errY := parse(b)
@@ -102,20 +102,20 @@ func minorOf(text string) string {
 	return fmt.Sprintf("%d.%d", v.Major(), v.Minor())
 }
 
-// learns tells whether a version has learners, which came with 3.4.
+// learns reports whether a version has learners, which came with 3.4.
 func learns(text string) bool {
 	v, err := parse(text)
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.4.0"))
 }
 
-// readsHealth tells whether a version can be asked for its health without a trace in its log:
+// readsHealth reports whether a version can be asked for its health without a trace in its log:
 // see --ready-by-leader of the gate.
 func readsHealth(text string) bool {
 	v, err := parse(text)
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.5.0"))
 }
 
-// measured tells whether a version has a listener of its own for health and metrics, which
+// measured reports whether a version has a listener of its own for health and metrics, which
 // came with 3.3.
 func measured(text string) bool {
 	v, err := parse(text)

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // world is a cluster as the operator sees it.
@@ -62,7 +62,7 @@ func (w world) with(serial int64, learner bool) world {
 		pod.Labels[voterLabel] = isVoter
 	}
 	pod.Annotations = map[string]string{
-		startAnnotation: startOf(etcdgate.Established, w.id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
+		startAnnotation: startOf(etcdstart.Established, w.id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
 		etcdv1beta2.VersionAnnotation: w.c.Status.CurrentVersion, wishesAnnotation: wishes(w.c),
 	}
 	if w.c.Spec.Pod != nil {
@@ -77,7 +77,8 @@ func (w world) with(serial int64, learner bool) world {
 	if persistent(w.c) {
 		claim := &corev1.PersistentVolumeClaim{}
 		claim.Name, claim.Namespace = name, w.c.Namespace
-		claim.Status.Phase = corev1.ClaimBound
+		claim.Spec = *w.c.Spec.Pod.PersistentVolumeClaimSpec.DeepCopy()
+		claim.Spec.VolumeName, claim.Status.Phase, claim.Status.Capacity = "pv-"+name, corev1.ClaimBound, claim.Spec.Resources.Requests
 		w.claims[name] = claim
 	}
 	if w.c.Status.ClusterID == "" {
@@ -88,7 +89,7 @@ func (w world) with(serial int64, learner bool) world {
 
 // begins has a member be one of the first, of a cluster that is not formed yet.
 func (w world) begins(name string, serial int64) {
-	w.pods[name].Annotations[startAnnotation] = startOf(etcdgate.Bootstrap, w.id(serial))
+	w.pods[name].Annotations[startAnnotation] = startOf(etcdstart.Bootstrap, w.id(serial))
 	w.pods[name].Annotations[firstAnnotation] = strconv.Itoa(int(w.c.Spec.Size))
 	if claim := w.claims[name]; claim != nil {
 		claim.Annotations = map[string]string{firstAnnotation: strconv.Itoa(int(w.c.Spec.Size))}
@@ -101,7 +102,7 @@ func (w world) joining(serial int64, pod bool) world {
 	name, last := memberName(w.c, serial), len(w.view.Members)-1
 	w.view.Members[last].Name, w.view.Members[last].ClientURLs = "", nil
 	w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
-	w.pods[name].Annotations[startAnnotation] = startOf(etcdgate.Join, w.id(serial))
+	w.pods[name].Annotations[startAnnotation] = startOf(etcdstart.Join, w.id(serial))
 	w.pods[name].Status = corev1.PodStatus{}
 	if !pod {
 		delete(w.pods, name)
@@ -176,12 +177,12 @@ func (w world) unclaimed(serials ...int64) world {
 }
 
 // refused has the gate in a pod refuse to start etcd.
-func (w world) refused(serial int64, reason etcdgate.Reason) world {
+func (w world) refused(serial int64, reason etcdstart.Reason) world {
 	return w.said(serial, reason, "no log in /var/etcd/data")
 }
 
 // said has a member's etcd not run, for what the gate has said.
-func (w world) said(serial int64, reason etcdgate.Reason, words string) world {
+func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	w = w.down(serial)
 	w.pods[memberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: container, RestartCount: 1,
@@ -236,7 +237,7 @@ func (w world) speaking(version string) world {
 	return w
 }
 
-// mute has nobody tell it, and why.
+// mute has no one tell it, and why.
 func (w world) mute(why string) world {
 	w.view.VersionErr = errors.New(why)
 	return w
@@ -256,7 +257,7 @@ func (w world) serverless(serials ...int64) world {
 	return w.down(serials...)
 }
 
-// unplaced has the pod of a member have been made anew, and not find a place for a while: its volume is on the
+// unplaced has the pod of a member have been recreated, and not find a place for a while: its volume is on the
 // disk of a node that is as told, or gone.
 func (w world) unplaced(serial int64, since time.Duration, home *node) world {
 	w = w.down(serial)

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdrestore is the kind EtcdRestore: it tells how far an EtcdCluster is with taking over a
+// Package etcdrestore is the kind EtcdRestore: it says how far an EtcdCluster is with taking over a
 // backup.
 //
 // What is done is the cluster's own: internal/kinds/etcdcluster takes up the EtcdRestore of its name

@@ -56,7 +56,7 @@ func (r *reconciler) Plan(_ *etcdv1beta2.EtcdRestore, f facts, _ time.Time) kit.
 	return kit.Plan{Again: needsAgain}
 }
 
-// serves tells whether clients are served.
+// serves reports whether clients are served.
 func serves(c *etcdv1beta2.EtcdCluster) bool {
 	return meta.IsStatusConditionTrue(c.Status.Conditions, etcdv1beta2.EtcdClusterAvailable)
 }

@@ -56,7 +56,7 @@ func howFar(restore *etcdv1beta2.EtcdRestore, f facts) (reason, message string) 
 	}
 }
 
-// saved tells when the backup was saved: that is from when on what was written is gone.
+// saved says when the backup was saved: that is from when on what was written is gone.
 func saved(at *etcdv1beta2.RestoreProgress) string {
 	if at.SavedAt == nil {
 		return "of which no record tells when it was saved"
@@ -64,7 +64,7 @@ func saved(at *etcdv1beta2.RestoreProgress) string {
 	return "saved at " + at.SavedAt.UTC().Format(time.RFC3339)
 }
 
-// behind tells what a restore that was not taken up waits for.
+// behind says what a restore that was not taken up waits for.
 func behind(c *etcdv1beta2.EtcdCluster) string {
 	switch at := c.Status.Restore; {
 	case at == nil:
@@ -77,7 +77,7 @@ func behind(c *etcdv1beta2.EtcdCluster) string {
 	return ": what is left of an earlier restore has to go first"
 }
 
-// held tells what the user of a cluster wants that keeps it from being restored, and until when; empty: nothing.
+// held says what the user of a cluster wants that keeps it from being restored, and until when; empty: nothing.
 func held(c *etcdv1beta2.EtcdCluster) string {
 	switch {
 	case c.Spec.Hibernate:

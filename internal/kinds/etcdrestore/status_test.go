@@ -41,7 +41,7 @@ func of(uid, phase string, options ...option) facts {
 	return facts{cluster: c}
 }
 
-// unrecorded has nobody know when the backup was saved.
+// unrecorded has no one know when the backup was saved.
 func unrecorded(c *etcdv1beta2.EtcdCluster) { c.Status.Restore.SavedAt = nil }
 
 func annotated(c *etcdv1beta2.EtcdCluster) {

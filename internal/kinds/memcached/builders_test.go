@@ -56,7 +56,7 @@ type factOption func(*facts)
 
 // observed is a StatefulSet of so many replicas, all of which are ready.
 func observed(replicas int32, options ...factOption) facts {
-	f := facts{workload.Members{Set: newSet(replicas), Pods: map[string]*corev1.Pod{}}}
+	f := facts{Members: workload.Members{Set: newSet(replicas), Pods: map[string]*corev1.Pod{}}}
 	for i := range replicas {
 		pod := newPod(fmt.Sprint("web-", i))
 		f.Pods[pod.Name] = pod
@@ -116,6 +116,19 @@ func cannotPull(name string) factOption {
 }
 
 func isRefused(words string) factOption { return func(f *facts) { f.Refusal.Words = words } }
+
+// hangs adds a pod that is being deleted on a node that does not answer.
+func hangs(name string) factOption {
+	return func(f *facts) {
+		pod := newPod(name)
+		pod.DeletionTimestamp, pod.Spec.NodeName = &metav1.Time{Time: someTime}, "node2"
+		pod.Status.Conditions = []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
+		}
+		f.Pods[name] = pod
+		f.Set.Status.Replicas++
+	}
+}
 
 func isUpdated(n int32) factOption { return func(f *facts) { f.Set.Status.UpdatedReplicas = n } }
 

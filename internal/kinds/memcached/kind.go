@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -29,6 +30,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=memcacheds.cache.example.com,verbs=get
 
@@ -52,6 +54,7 @@ func Kind() kit.Kind {
 				&appsv1.StatefulSet{}:           kit.Ours(),
 				&policyv1.PodDisruptionBudget{}: kit.Ours(),
 				&corev1.Pod{}:                   pods,
+				&corev1.Node{}:                  {Transform: kit.TrimNode},
 			}
 		},
 		Setup: setup,
@@ -74,6 +77,7 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Owns(&appsv1.StatefulSet{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(objectOfPod)).
+		Watches(&corev1.Node{}, workload.ForPodsOn(tools.Client, objectOfPod), builder.WithPredicates(workload.ZoneChanged())).
 		WithOptions(kit.ControllerOptions(workers)).
 		Complete(loop)
 }

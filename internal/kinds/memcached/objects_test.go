@@ -43,7 +43,7 @@ func TestThePlanHasFourChildrenAndNoneForAnObjectThatGoes(t *testing.T) {
 }
 
 func TestThePlanLooksAgainWhenTheSearchForMissingPodsGoesOn(t *testing.T) {
-	if got := (&reconciler{}).Plan(newMemcached(3), facts{workload.Members{Refusal: workload.Refusal{Again: 4 * time.Second}}}, someTime).Again; got != 4*time.Second {
+	if got := (&reconciler{}).Plan(newMemcached(3), facts{Members: workload.Members{Refusal: workload.Refusal{Again: 4 * time.Second}}}, someTime).Again; got != 4*time.Second {
 		t.Errorf("expected another look after 4 s, got %s", got)
 	}
 }

@@ -23,13 +23,20 @@ type reconciler struct {
 }
 
 // facts are all that is read about a Memcached.
-type facts struct{ workload.Members }
+type facts struct {
+	workload.Members
+	// places are where the servers run.
+	places []workload.Place
+}
 
-// Observe reads the StatefulSet and its pods.
+// Observe reads the StatefulSet, its pods, and where they run.
 func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (facts, error) {
 	members, err := workload.ObserveMembers(ctx, r.Client, m, identity(m))
-	f := facts{members}
+	f := facts{Members: members}
 	if err != nil {
+		return f, err
+	}
+	if f.places, err = workload.ObservePlaces(ctx, r.Client, members.Within()); err != nil {
 		return f, err
 	}
 	if !f.Missing() {
@@ -40,7 +47,7 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 	return f, nil
 }
 
-// refused tells whether pods were refused when last reported.
+// refused reports whether pods were refused when last reported.
 func refused(m *cachev1alpha1.Memcached) bool {
 	told := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedServersReady)
 	return told != nil && told.Reason == cachev1alpha1.ReasonServersMissing

@@ -62,7 +62,7 @@ func (w *watcher) expectAsked(t *testing.T, times int, when string) {
 	}
 }
 
-// Regression: a pod that is made anew was reported with a refusal of an hour ago.
+// Regression: a pod that is recreated was reported with a refusal of an hour ago.
 func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 	m, pod := newMemcached(2), newPod("web-1")
 	w := newWatcher(newSet(2), newPod("web-0"), pod)

@@ -16,11 +16,11 @@ import (
 
 // Plan declares the children. Deletion needs no plan: all of them are collected with
 // their owner, and a cache has nothing to keep.
-func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, _ time.Time) kit.Plan {
+func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, now time.Time) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	plan := kit.Plan{Again: f.Refusal.Again}
+	plan := kit.Plan{Again: kit.Sooner(f.Refusal.Again, f.StuckIn(now))}
 	for _, object := range []runtime.ApplyConfiguration{service(m), serverList(m), disruptionBudget(m)} {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}

@@ -30,11 +30,13 @@ func (r *reconciler) Report(m *cachev1alpha1.Memcached, f facts, done kit.Outcom
 	kit.ReportChildren(set, cachev1alpha1.MemcachedChildrenReady, done)
 	reportServers(set, m, f, done)
 	set.SumUp(blockers, readyReason(m), readyMessage(m))
+	f.Leftovers(now).Report(set)
+	workload.ReportPlacement(set, f.places, costOf(s.Replicas))
 }
 
 // reportRing fills in the names and numbers. They follow what the StatefulSet is told,
 // not which pods exist at the moment: a restart changes neither ring nor status, and
-// neither does a StatefulSet that somebody deleted and that is being made anew.
+// neither does a StatefulSet that someone deleted and that is being recreated.
 func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	s := &m.Status
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(m)})
@@ -66,18 +68,18 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 		set.False(kind, common.ReasonApplying, "The servers are being made")
 	case s.Replicas != m.Spec.Size:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers goes from %d to %d", s.Replicas, m.Spec.Size))
+	case workload.Changing(done, "StatefulSet"): // a refusal would be of the spec before
+		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case f.Refusal.Words != "":
 		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
-	case workload.Changing(done, "StatefulSet"):
-		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
-	case s.Replicas == 0 && (f.Rolling() || f.Set.Status.Replicas > 0 || len(f.Pods) > 0):
+	case s.Replicas == 0 && (f.Rolling(set.Now) || f.Going(set.Now)):
 		set.False(kind, common.ReasonUpdating, "The last servers are going")
 	case s.Replicas == 0:
 		set.True(kind, cachev1alpha1.ReasonScaledToZero, "Size is 0: there are no servers")
 	case s.ReadyReplicas < s.Replicas:
 		why, reason := firstCause(m, f)
 		set.False(kind, reason, fmt.Sprintf("%d of %d servers answer; %s", s.ReadyReplicas, s.Replicas, why))
-	case f.Rolling():
+	case f.Rolling(set.Now):
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d servers are changed", f.Set.Status.UpdatedReplicas, s.Replicas))
 	default:
 		set.True(kind, cachev1alpha1.ReasonAllServersReady, fmt.Sprintf("%d of %d servers answer", s.ReadyReplicas, s.Replicas))

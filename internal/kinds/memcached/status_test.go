@@ -5,6 +5,7 @@ package memcached
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
@@ -25,20 +27,24 @@ func TestServersReadyTellsWhatStandsInTheWay(t *testing.T) {
 		done  kit.Outcome
 		want  string
 	}{
-		"nothing is there yet":                  {3, facts{}, kit.Outcome{}, "False Applying: The servers are being made"},
-		"all answer":                            {3, observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
-		"size 0":                                {0, observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
-		"size 0, a pod is still going":          {0, observed(0, has("web-0")), kit.Outcome{}, "False Updating: The last servers are going"},
-		"size 0, not carried out yet":           {0, observed(0, counts(2)), kit.Outcome{}, "False Updating: The last servers are going"},
-		"it grows":                              {5, observed(3), changed, "False Updating: The number of servers goes from 3 to 5"},
-		"it shrinks to 0":                       {0, observed(3), kit.Outcome{}, "False Updating: The number of servers goes from 3 to 0"},
-		"one is being made":                     {3, observed(3, lacks("web-1")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-1: its pod is being made"},
-		"a quota refuses two":                   {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 2 of 3 servers cannot be made: exceeded quota: q"},
-		"a quota refuses, and one cannot start": {3, observed(3, lacks("web-2"), cannotPull("web-0"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 1 of 3 servers cannot be made: exceeded quota: q"},
-		"one starts":                            {3, observed(3, starts("web-2")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-2: it is starting"},
-		"one may need a hand":                   {3, observed(3, starts("web-0"), cannotPull("web-2")), kit.Outcome{}, "False ServersNotReady: 1 of 3 servers answer; web-2: container memcached: ErrImagePull: not found"},
+		"nothing is there yet":                              {3, facts{}, kit.Outcome{}, "False Applying: The servers are being made"},
+		"all answer":                                        {3, observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
+		"size 0":                                            {0, observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
+		"size 0, a pod is still going":                      {0, observed(0, has("web-0")), kit.Outcome{}, "False Updating: The last servers are going"},
+		"size 0, not carried out yet":                       {0, observed(0, counts(2)), kit.Outcome{}, "False Updating: The last servers are going"},
+		"a pod hangs that shall go":                         {2, observed(2, hangs("web-2")), kit.Outcome{}, "True AllServersReady: 2 of 2 servers answer"},
+		"a pod hangs that shall stay":                       {3, observed(2, grown, hangs("web-2")), kit.Outcome{}, "False ServersNotReady: 2 of 3 servers answer; web-2: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
+		"size 0, the last pod hangs":                        {0, observed(0, hangs("web-0")), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
+		"it grows":                                          {5, observed(3), changed, "False Updating: The number of servers goes from 3 to 5"},
+		"it shrinks to 0":                                   {0, observed(3), kit.Outcome{}, "False Updating: The number of servers goes from 3 to 0"},
+		"one is being made":                                 {3, observed(3, lacks("web-1")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-1: its pod is being made"},
+		"a quota refuses two":                               {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 2 of 3 servers cannot be made: exceeded quota: q"},
+		"a quota refuses, and one cannot start":             {3, observed(3, lacks("web-2"), cannotPull("web-0"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 1 of 3 servers cannot be made: exceeded quota: q"},
+		"one starts":                                        {3, observed(3, starts("web-2")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-2: it is starting"},
+		"one may need a hand":                               {3, observed(3, starts("web-0"), cannotPull("web-2")), kit.Outcome{}, "False ServersNotReady: 1 of 3 servers answer; web-2: container memcached: ErrImagePull: not found"},
+		"a quota refused two of an earlier spec":            {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), changed, "False Updating: The StatefulSet is being changed"},
 		"the StatefulSet has not looked at its last change": {3, observed(3, isUnseen), kit.Outcome{}, "False Updating: 3 of 3 servers are changed"},
-		"a change goes on": {3, observed(3, isUpdated(1)), kit.Outcome{}, "False Updating: 1 of 3 servers are changed"},
+		"a change goes on":                                  {3, observed(3, isUpdated(1)), kit.Outcome{}, "False Updating: 1 of 3 servers are changed"},
 		// Regression: for a moment Ready was true of a spec that had not been carried out.
 		"a change was written, and the facts are from before": {3, observed(3), changed, "False Updating: The StatefulSet is being changed"},
 		"a change was written, and the cache is behind":       {3, observed(3), outcome("StatefulSet", ensure.Waiting, ""), "False Updating: The StatefulSet is being changed"},
@@ -52,11 +58,57 @@ func TestServersReadyTellsWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
+// grown has the StatefulSet be asked to have one more.
+func grown(f *facts) { f.Set.Spec.Replicas = new(*f.Set.Spec.Replicas + 1) }
+
+func TestAPodThatHangsIsNotedBesideReady(t *testing.T) {
+	m := reported(newMemcached(2), observed(2, hangs("web-2")), kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}})
+	same(t, "Ready", "True AllServersReady: 2 of 2 servers answer; left over: pod web-2", conditionOf(m, "Ready"))
+	same(t, "Leftovers", "True PodStuck: Nothing waits for these pods; web-2: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", conditionOf(m, "Leftovers"))
+	m = reported(m, observed(2), kit.Outcome{})
+	same(t, "Leftovers", "none", conditionOf(m, "Leftovers"))
+}
+
+func TestPlacementTellsHowManyKeysANodeOrAZoneHas(t *testing.T) {
+	on := func(nodes ...string) factOption {
+		return func(f *facts) {
+			for i, node := range nodes {
+				f.places = append(f.places, workload.Place{Member: fmt.Sprint("web-", i), Node: node, Zone: "a"})
+			}
+		}
+	}
+	noZones := func(f *facts) {
+		for i := range f.places {
+			f.places[i].Zone = ""
+		}
+	}
+	for name, test := range map[string]struct {
+		facts facts
+		want  string
+	}{
+		"no node yet":         {observed(2), "none"},
+		"a node each":         {observed(3, on("n1", "n2", "n3"), noZones), "True Spread: At worst, losing n1 (web-0) loses 1 of 3 servers: 34% of the keys"},
+		"two share a node":    {observed(3, on("n1", "n2", "n2"), noZones), "False SharedNode: Losing n2 (web-1, web-2) loses 2 of 3 servers: 67% of the keys"},
+		"half share a node":   {observed(4, on("n1", "n2", "n2", "n3"), noZones), "True Spread: At worst, losing n2 (web-1, web-2) loses 2 of 4 servers: 50% of the keys"},
+		"all in one zone":     {observed(2, on("n1", "n2")), "False SharedZone: Losing zone a (web-0, web-1) loses 2 of 2 servers: 100% of the keys"},
+		"there is only one":   {observed(1, on("n1")), "True Spread: At worst, losing n1 (web-0) loses 1 of 1 servers: 100% of the keys"},
+		"all share one of it": {observed(2, on("n1", "n1")), "False SharedNode: Losing n1 (web-0, web-1) loses 2 of 2 servers: 100% of the keys; losing zone a (web-0, web-1) loses 2 of 2 servers: 100% of the keys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := reported(newMemcached(*test.facts.Set.Spec.Replicas), test.facts, kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}})
+			same(t, "Placement", test.want, conditionOf(m, "Placement"))
+			if ready := conditionOf(m, "Ready"); !strings.HasPrefix(ready, "True ") {
+				t.Errorf("expected Ready not to go by where servers run, got %s", ready)
+			}
+		})
+	}
+}
+
 // Regression: the revisions are the same at once when a change is taken back.
 func TestAChangeTakenBackHalfWayIsStillUnderWay(t *testing.T) {
 	f := observed(3, isUpdated(2))
 	f.Set.Status.CurrentRevision, f.Set.Status.UpdateRevision = "web-1", "web-1"
-	if !f.Rolling() {
+	if !f.Rolling(someTime) {
 		t.Error("expected the StatefulSet to be rolling while one of its pods is of another revision")
 	}
 }
@@ -123,7 +175,7 @@ func TestTheRingFollowsWhatTheStatefulSetIsTold(t *testing.T) {
 	golden.Check(t, "status-zero.yaml", reported(newMemcached(0), observed(0), kit.Outcome{}).Status)
 }
 
-// Regression: a StatefulSet that somebody deleted emptied the ring of clients.
+// Regression: a StatefulSet that someone deleted emptied the ring of clients.
 func TestTheRingIsKeptWhileTheStatefulSetIsMadeAnew(t *testing.T) {
 	m := reported(newMemcached(3), observed(3), kit.Outcome{})
 	m = reported(m, facts{}, outcome("StatefulSet", ensure.Created, ""))

@@ -23,14 +23,14 @@ const (
 	proxyContainer = "auth-proxy"
 	// authLabel stands on pods with a proxy: only their own ports are closed.
 	authLabel = "opcrew.io/auth-proxy"
-	// firstProxyPort is where the proxy tells how it is; at those after it, it listens for
+	// firstProxyPort is where the proxy says how it is; at those after it, it listens for
 	// users. Ports of the application are passed over.
 	firstProxyPort = 16000
 	// proxyDrain is how long the proxy of a pod that goes still serves, telling its clients
-	// to go elsewhere. It is no sidecar in the sense of Kubernetes: those are told to end
+	// to go elsewhere. It is no sidecar in the sense of Kubernetes: those are asked to end
 	// only after the application has, when it is too late.
 	proxyDrain = "5s"
-	// drainBehindProxy is how many seconds the application goes on after the pod was told to
+	// drainBehindProxy is how many seconds the application goes on after the pod was asked to
 	// go: longer than the proxy passes requests on.
 	drainBehindProxy = 8
 	credentials      = "/var/run/opcrew/credentials"
@@ -61,7 +61,7 @@ func (r route) flag() string {
 	return fmt.Sprintf("%d=%d", r.from, r.number)
 }
 
-// routes are those of all TCP ports, in their order; health is where the proxy tells how
+// routes are those of all TCP ports, in their order; health is where the proxy says how
 // it is.
 func routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
 	all, last := targets(m), int32(firstProxyPort-1)

@@ -47,8 +47,8 @@ func isBound(name string) bool {
 	return slices.ContainsFunc(bounds, func(b bound) bool { return b.name == name })
 }
 
-// counts tells whether it counts pods of an instance, whose Deployment is as it is. Those
-// of before a rollout may have the class although the template has it no more.
+// counts reports whether it counts pods of an instance, whose Deployment is as it is. Those
+// from before a rollout may have the class although the template has it no more.
 func (b bound) counts(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	return b != byClass || quotaMode(m) == b.mode ||
 		live != nil && (live.Spec.Template.Spec.PriorityClassName == customv1.QuotaPriorityClassName || !complete(live))
@@ -111,7 +111,7 @@ func (f tenantFacts) hard(b bound) amounts {
 }
 
 // wanted sums up what the instances that a quota counts may use, with one of them as it is
-// to be; bounded tells whether any asks for the quota, settled whether every rollout has
+// to be; bounded reports whether any asks for the quota, settled whether every rollout has
 // come to its end.
 func (f tenantFacts) wanted(b bound, changed *customv1.MicroServiceDeploy) (total amounts, bounded, settled bool) {
 	var needs []amounts
@@ -130,7 +130,7 @@ func (f tenantFacts) wanted(b bound, changed *customv1.MicroServiceDeploy) (tota
 	return sum(needs), bounded, settled
 }
 
-// complete tells whether nothing is being rolled out; of an instance without pods nothing is.
+// complete reports whether nothing is being rolled out; of an instance without pods nothing is.
 func complete(d *appsv1.Deployment) bool {
 	if d == nil || d.Spec.Replicas == nil {
 		return d == nil
@@ -146,7 +146,7 @@ func quotaMode(m *customv1.MicroServiceDeploy) customv1.QuotaMode {
 	return m.Spec.Quota
 }
 
-// has tells whether a quota is one of those that are made for the tenant.
+// has reports whether a quota is one of those that are made for the tenant.
 func (f tenantFacts) has(q *corev1.ResourceQuota) bool {
 	for _, ours := range f.quotas {
 		if ours.Name == q.Name {
@@ -156,7 +156,7 @@ func (f tenantFacts) has(q *corev1.ResourceQuota) bool {
 	return false
 }
 
-// raising tells whether a quota of the tenant does not allow yet what an instance is to have.
+// raising reports whether a quota of the tenant does not allow yet what an instance is to have.
 func (f tenantFacts) raising(m *customv1.MicroServiceDeploy) bool {
 	for b, q := range f.quotas {
 		wanted, bounded, _ := f.wanted(b, m)

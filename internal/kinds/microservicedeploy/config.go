@@ -77,7 +77,7 @@ func ignored(text string) []string {
 	return out
 }
 
-// isKey tells whether Kubernetes takes a key: it becomes the name of a file.
+// isKey reports whether Kubernetes takes a key: it becomes the name of a file.
 func isKey(key string) bool {
 	return fileName.MatchString(key) && key != configFile && key != "." && !strings.HasPrefix(key, "..")
 }

@@ -140,7 +140,7 @@ func TestTheHashOfASecretTellsItsContentsApart(t *testing.T) {
 	}
 }
 
-// Whoever may read statuses and events need not be allowed to read configurations.
+// Anyone who may read statuses and events need not be allowed to read configurations.
 func TestNoValueOfAConfigurationIsEverToldInTheStatus(t *testing.T) {
 	const value = "hunter2-hunter2"
 	for name, options := range map[string][]option{
@@ -153,7 +153,7 @@ func TestNoValueOfAConfigurationIsEverToldInTheStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A key may be told. That one of them is as secret as a value nobody can know.
+		// A key may be told. That one of them is as secret as a value no one can know.
 		if text := strings.ReplaceAll(string(raw), "("+value+", password)", ""); strings.Contains(text, value) {
 			t.Errorf("%s: expected no value in the status, got %s", name, text)
 		}

@@ -75,7 +75,7 @@ func (r *tenantReconciler) observeCredentials(ctx context.Context, ns *corev1.Na
 		f.match = true
 		return f, nil
 	}
-	if f.match = matches(string(f.live.Data[htpasswd]), f.user, f.password); f.match {
+	if f.match = matches(string(f.live.Data[htpasswdKey]), f.user, f.password); f.match {
 		r.checked.Store(ns.Name, f.live.ResourceVersion)
 		return f, nil
 	}
@@ -95,7 +95,7 @@ func userIn(secret *corev1.Secret) string {
 }
 
 // passwordIn is the password of a Secret, without the end of a line that editors and echo
-// leave behind, and nobody can type.
+// leave behind, and no one can type.
 func passwordIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data["password"]), "\r\n")
 }
@@ -130,28 +130,28 @@ func shaOf(password string) string {
 	return "{SHA}" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// child declares the Secret. Its user and password belong to whoever edits them; their
+// child declares the Secret. Its user and password belong to anyone who edits them; their
 // hashes are ours. again is when an old password ends.
 func (f credentialFacts) child(ns *corev1.Namespace, now time.Time) (child ensure.Child, again time.Duration) {
 	lines := f.line
 	if f.live != nil && f.match {
-		lines, again = current(string(f.live.Data[htpasswd]), now)
+		lines, again = current(string(f.live.Data[htpasswdKey]), now)
 	} else if f.live != nil {
-		if old, _ := current(string(f.live.Data[htpasswd]), now); old != "" {
+		if old, _ := current(string(f.live.Data[htpasswdKey]), now); old != "" {
 			first, _, _ := strings.Cut(old, "\n")
 			lines += "\n" + until + now.Add(overlap).UTC().Format(time.RFC3339) + "\n" + first
 			again = overlap
 		}
 	}
 	child.Object = corev1ac.Secret(tenantAuth, ns.Name).WithType(corev1.SecretTypeOpaque).WithData(map[string][]byte{
-		"username": []byte(f.user), "password": []byte(f.password), htpasswd: []byte(lines),
+		"username": []byte(f.user), "password": []byte(f.password), htpasswdKey: []byte(lines),
 	})
 	// A fresh password, or a line of it, is for the very Secret that was looked at: two operators at once would
 	// put the line of one beside the password of the other.
 	if child.New = f.live == nil; !child.New {
 		child.DecidedOn = f.live.ResourceVersion
 	}
-	// What is missing is made anew.
+	// What is missing is recreated.
 	if f.live == nil || len(f.live.Data["username"]) > 0 {
 		child.Carry = append(child.Carry, "data.username")
 	}
@@ -161,7 +161,7 @@ func (f credentialFacts) child(ns *corev1.Namespace, now time.Time) (child ensur
 	return child, again
 }
 
-// current leaves out the lines whose time is over, and tells when the next one's is.
+// current leaves out the lines whose time is over, and says when the next one's is.
 func current(lines string, now time.Time) (string, time.Duration) {
 	before, after, found := strings.Cut(lines, "\n"+until)
 	if !found {

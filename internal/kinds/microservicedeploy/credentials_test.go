@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/opcrew/opcrew/api/common"
-	"github.com/opcrew/opcrew/internal/helper/authproxy"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/htpasswd"
 )
 
 // tenantOf is a namespace whose Secret holds such data, if any.
@@ -94,7 +94,7 @@ func (o *tenantOf) edit(key, value string) {
 	}
 }
 
-// admits tells which of some users with their passwords the lines let in.
+// admits says which of some users with their passwords the lines let in.
 func admits(lines string, pairs ...string) []string {
 	var in []string
 	for _, pair := range pairs {
@@ -113,8 +113,8 @@ func TestATenantGetsAPasswordThatNobodyCanGuess(t *testing.T) {
 	if first["username"] != defaultUser || len(first["password"]) < 20 || again != 0 {
 		t.Errorf("expected user %s and a long password, got %q of %d characters, again after %s", defaultUser, first["username"], len(first["password"]), again)
 	}
-	if got := admits(first[htpasswd], defaultUser+":"+first["password"]); len(got) != 1 || strings.Contains(first[htpasswd], first["password"]) {
-		t.Errorf("expected the hash of the password and not itself, got %q", first[htpasswd])
+	if got := admits(first[htpasswdKey], defaultUser+":"+first["password"]); len(got) != 1 || strings.Contains(first[htpasswdKey], first["password"]) {
+		t.Errorf("expected the hash of the password and not itself, got %q", first[htpasswdKey])
 	}
 	if other, _ := newTenant(t, nil).look(someTime); other["password"] == first["password"] {
 		t.Error("expected each tenant to have a password of its own")
@@ -131,19 +131,19 @@ func TestAfterAnEditBothPasswordsAreLetInForAWhile(t *testing.T) {
 	o.edit("password", "new")
 	both := []string{"tenant:" + first["password"], "tenant:new"}
 	edited, again := o.look(someTime)
-	same(t, "who is let in", both, admits(edited[htpasswd], both...))
+	same(t, "who is let in", both, admits(edited[htpasswdKey], both...))
 	same(t, "the user's password", "new", edited["password"])
 	same(t, "another look", overlap, again)
-	if !strings.Contains(edited[htpasswd], "# valid until 2026-08-01T12:10:00Z\n") {
-		t.Errorf("expected the old line to have an end, got %q", edited[htpasswd])
+	if !strings.Contains(edited[htpasswdKey], "# valid until 2026-08-01T12:10:00Z\n") {
+		t.Errorf("expected the old line to have an end, got %q", edited[htpasswdKey])
 	}
 	later, again := o.look(someTime.Add(9 * time.Minute))
 	same(t, "before the end nothing changes", edited, later)
 	same(t, "another look", time.Minute, again)
 	last, again := o.look(someTime.Add(10 * time.Minute))
-	same(t, "who is let in after the end", both[1:], admits(last[htpasswd], both...))
-	if again != 0 || strings.Contains(last[htpasswd], "#") || strings.Contains(last[htpasswd], "\n") {
-		t.Errorf("expected one line and no further look, got %q after %s", last[htpasswd], again)
+	same(t, "who is let in after the end", both[1:], admits(last[htpasswdKey], both...))
+	if again != 0 || strings.Contains(last[htpasswdKey], "#") || strings.Contains(last[htpasswdKey], "\n") {
+		t.Errorf("expected one line and no further look, got %q after %s", last[htpasswdKey], again)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestOfTwoEditsThePasswordBetweenIsTheOldOne(t *testing.T) {
 	o.look(someTime)
 	o.edit("password", "c")
 	got, _ := o.look(someTime.Add(time.Minute))
-	same(t, "who is let in", []string{"tenant:b", "tenant:c"}, admits(got[htpasswd], "tenant:"+first["password"], "tenant:b", "tenant:c"))
+	same(t, "who is let in", []string{"tenant:b", "tenant:c"}, admits(got[htpasswdKey], "tenant:"+first["password"], "tenant:b", "tenant:c"))
 }
 
 func TestAnotherUserIsLetInBesideTheOld(t *testing.T) {
@@ -163,14 +163,14 @@ func TestAnotherUserIsLetInBesideTheOld(t *testing.T) {
 	o.edit("username", "alice")
 	both := []string{"tenant:" + first["password"], "alice:" + first["password"]}
 	got, _ := o.look(someTime)
-	same(t, "who is let in", both, admits(got[htpasswd], both...))
+	same(t, "who is let in", both, admits(got[htpasswdKey], both...))
 	same(t, "the user", "alice", got["username"])
 	got, _ = o.look(someTime.Add(overlap))
-	same(t, "who is let in later", both[1:], admits(got[htpasswd], both...))
+	same(t, "who is let in later", both[1:], admits(got[htpasswdKey], both...))
 }
 
 func TestWhatIsMissingIsMadeAnew(t *testing.T) {
-	for _, key := range []string{"username", "password", htpasswd} {
+	for _, key := range []string{"username", "password", htpasswdKey} {
 		o := newTenant(t, nil)
 		o.look(someTime)
 		o.edit("username", "alice")
@@ -180,7 +180,7 @@ func TestWhatIsMissingIsMadeAnew(t *testing.T) {
 		got, _ := o.look(someTime)
 		again, _ := o.look(someTime)
 		same(t, "after "+key+" was taken away: at rest at once", got, again)
-		if got["username"] == "" || got["password"] == "" || len(admits(got[htpasswd], got["username"]+":"+got["password"])) != 1 {
+		if got["username"] == "" || got["password"] == "" || len(admits(got[htpasswdKey], got["username"]+":"+got["password"])) != 1 {
 			t.Errorf("after %s was taken away: expected the user and password that stand there to be let in, got %q", key, got)
 		}
 		if key == "password" && got["username"] != "alice" {
@@ -189,7 +189,7 @@ func TestWhatIsMissingIsMadeAnew(t *testing.T) {
 	}
 }
 
-// Whatever somebody writes there, lines are well formed and the operator comes to rest.
+// Whatever someone writes there, lines are well formed and the operator comes to rest.
 func TestHostileValuesDoNoHarm(t *testing.T) {
 	for name, data := range map[string]map[string]string{
 		"a user with a colon":          {"username": "a:b", "password": "p"},
@@ -199,9 +199,9 @@ func TestHostileValuesDoNoHarm(t *testing.T) {
 		"a user that is not text":      {"username": "\xff\xfe", "password": "p"},
 		"a long password":              {"username": "a", "password": strings.Repeat("long", 40)},
 		"a password that is not text":  {"username": "a", "password": "\x00\xff\x00"},
-		"lines that are none":          {"username": "a", "password": "p", htpasswd: "\n\n:::\n# valid until tomorrow\nx"},
-		"an end that is none":          {"username": "a", "password": "p", htpasswd: "b:c\n# valid until 9999999-99-99\nd:e"},
-		"many ends":                    {"username": "a", "password": "p", htpasswd: "b:c\n# valid until 2026-08-01T12:00:00Z\nd:e\n# valid until 2027-08-01T12:00:00Z\nf:g"},
+		"lines that are none":          {"username": "a", "password": "p", htpasswdKey: "\n\n:::\n# valid until tomorrow\nx"},
+		"an end that is none":          {"username": "a", "password": "p", htpasswdKey: "b:c\n# valid until 9999999-99-99\nd:e"},
+		"many ends":                    {"username": "a", "password": "p", htpasswdKey: "b:c\n# valid until 2026-08-01T12:00:00Z\nd:e\n# valid until 2027-08-01T12:00:00Z\nf:g"},
 		"only an end of a line":        {"username": "a", "password": "\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,10 +213,10 @@ func TestHostileValuesDoNoHarm(t *testing.T) {
 			final, wait := o.look(someTime.Add(overlap))
 			same(t, "at rest after the end", last, final)
 			user := userIn(o.secret)
-			if wait != 0 || strings.Count(last[htpasswd], "\n") != 0 || !strings.HasPrefix(last[htpasswd], user+":") || !authproxy.Usable(last[htpasswd]) {
-				t.Errorf("expected one line of %s, got %q, again after %s", user, last[htpasswd], wait)
+			if wait != 0 || strings.Count(last[htpasswdKey], "\n") != 0 || !strings.HasPrefix(last[htpasswdKey], user+":") || !htpasswd.Usable(last[htpasswdKey]) {
+				t.Errorf("expected one line of %s, got %q, again after %s", user, last[htpasswdKey], wait)
 			}
-			if in := admits(last[htpasswd], user+":"+passwordIn(o.secret)); len(in) != 1 {
+			if in := admits(last[htpasswdKey], user+":"+passwordIn(o.secret)); len(in) != 1 {
 				t.Errorf("expected the password that stands there to be let in")
 			}
 		})
@@ -225,14 +225,14 @@ func TestHostileValuesDoNoHarm(t *testing.T) {
 
 func TestTheEndOfALineBesideAPasswordIsNoPartOfIt(t *testing.T) {
 	got, _ := newTenant(t, map[string]string{"username": "a", "password": "typed\n"}).look(someTime)
-	same(t, "who is let in", []string{"a:typed"}, admits(got[htpasswd], "a:typed", "a:typed\n"))
+	same(t, "who is let in", []string{"a:typed"}, admits(got[htpasswdKey], "a:typed", "a:typed\n"))
 }
 
 // Regression: of a long password 72 bytes were hashed, which the proxy refuses to take for all of it.
 func TestAllOfALongPasswordCounts(t *testing.T) {
 	long := strings.Repeat("x", 73)
 	got, _ := newTenant(t, map[string]string{"username": "a", "password": long}).look(someTime)
-	same(t, "who is let in", []string{"a:" + long}, admits(got[htpasswd], "a:"+long, "a:"+long[:72], "a:"+long+"y"))
+	same(t, "who is let in", []string{"a:" + long}, admits(got[htpasswdKey], "a:"+long, "a:"+long[:72], "a:"+long+"y"))
 }
 
 // Regression: the hash of a fresh password came beside one that the cache had not seen yet.
@@ -253,11 +253,11 @@ func TestAStrangersSecretIsNotOurs(t *testing.T) {
 }
 
 func TestALookAtCredentialsThatWereFoundInOrderHashesNothing(t *testing.T) {
-	o := newTenant(t, map[string]string{"username": "a", "password": "p", htpasswd: "a:x"})
+	o := newTenant(t, map[string]string{"username": "a", "password": "p", htpasswdKey: "a:x"})
 	o.secret.ResourceVersion = "7"
 	o.r.checked.Store("shop", "7")
 	got, _ := o.look(someTime)
-	same(t, "lines", "a:x", got[htpasswd])
+	same(t, "lines", "a:x", got[htpasswdKey])
 }
 
 func TestAHashCostsAGuesserTime(t *testing.T) {

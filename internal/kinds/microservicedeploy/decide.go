@@ -19,7 +19,7 @@ import (
 type decision struct {
 	revision customv1.Revision
 	scale    scale
-	// held tells why pods stay as they are, whatever the spec says; nil: they do not.
+	// held says why pods stay as they are, whatever the spec says; nil: they do not.
 	held *obstacle
 	// nothing: there are no pods yet, and none can be made.
 	nothing bool
@@ -62,13 +62,13 @@ func decide(m *customv1.MicroServiceDeploy, f facts) decision {
 	return d
 }
 
-// noCredentials tells what a Secret of the user lacks.
+// noCredentials says what a Secret of the user lacks.
 func (f facts) noCredentials(m *customv1.MicroServiceDeploy) string {
 	name := sources(m)[0].secret
 	if !f.foreign {
 		return "There is no Secret " + name
 	}
-	return fmt.Sprintf("Secret %s, which is not the operator's, has no usable line user:hash in its key %s (bcrypt or {SHA})", name, htpasswd)
+	return fmt.Sprintf("Secret %s, which is not the operator's, has no usable line user:hash in its key %s (bcrypt or {SHA})", name, htpasswdKey)
 }
 
 // awaited is an obstacle that passes by itself, unless there is trouble.
@@ -90,7 +90,7 @@ func (f facts) configName(m *customv1.MicroServiceDeploy) string {
 	return ""
 }
 
-// lostConfig tells whether a revision to go back to has lost its configuration.
+// lostConfig reports whether a revision to go back to has lost its configuration.
 func (f facts) lostConfig(m *customv1.MicroServiceDeploy, r customv1.Revision) bool {
 	return r.Config != "" && r.Config != f.configName(m) && f.configs[r.Config] == nil
 }
@@ -120,7 +120,7 @@ func numbers(known []customv1.Revision) string {
 	return strings.Join(out, ", ")
 }
 
-// room tells what is in the way of a rollout for which a quota has no room: without the
+// room says what is in the way of a rollout for which a quota has no room: without the
 // surge pod it would stall in its middle, and Kubernetes try again after many minutes.
 func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
 	d, changes := f.rollout.Deployment, true
@@ -147,7 +147,7 @@ func (f facts) room(m *customv1.MicroServiceDeploy) *obstacle {
 	return nil
 }
 
-// grows tells whether there are to be more pods than there are: those of others that only
+// grows reports whether there are to be more pods than there are: those of others that only
 // share the quota are not held up by it.
 func grows(m *customv1.MicroServiceDeploy, r workload.Rollout) bool {
 	return !m.Spec.Idle && replicas(m) > r.Replicas()

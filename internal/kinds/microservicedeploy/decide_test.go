@@ -12,7 +12,7 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
 
-// outdated has the Deployment be of other wishes.
+// outdated has the Deployment be of other settings.
 func (f facts) outdated() facts {
 	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "others.template"}
 	return f

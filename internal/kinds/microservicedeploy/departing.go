@@ -19,7 +19,7 @@ import (
 // departInterval passes between two looks whether the pods of earlier instances have gone.
 const departInterval = time.Second
 
-// lacks tells whether a quota is to be made that is not there.
+// lacks reports whether a quota is to be made that is not there.
 func (f *tenantFacts) lacks() bool {
 	return slices.ContainsFunc(bounds, func(b bound) bool {
 		_, bounded, _ := f.wanted(b, nil)
@@ -27,8 +27,8 @@ func (f *tenantFacts) lacks() bool {
 	})
 }
 
-// departing tells whether pods of instances that are no more still run in a namespace. A quota
-// that is made beside them has no room for the pods of whoever comes after, and those that
+// departing reports whether pods of instances that are no more still run in a namespace. A quota
+// that is made beside them has no room for the pods of anyone who comes after, and those that
 // it refuses are tried again later and later.
 func (f *tenantFacts) departing(ctx context.Context, reader client.Reader, namespace string) (bool, error) {
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}

@@ -88,7 +88,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"other names": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("api"), hosted("v1"), aged(1))}, []string{"v1-web web", "v1-api api"},
 		},
-		// Regression: each lost it to another, and nobody had it.
+		// Regression: each lost it to another, and no one had it.
 		"a circle: oldest, a stranger, a sibling that insists": {
 			[]*customv1.MicroServiceDeploy{
 				v1, newInstance(of("c"), in("elsewhere"), hosted("v3"), aged(1)), newInstance(of("b"), hosted("v2"), aged(2), isCurrent),

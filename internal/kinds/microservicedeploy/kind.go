@@ -6,7 +6,7 @@
 // of the tenant's quota.
 //
 // What the application kinds share is in internal/workload, the proxy that asks for
-// passwords in internal/helper/authproxy.
+// passwords in internal/agents/authproxy.
 package microservicedeploy
 
 import (

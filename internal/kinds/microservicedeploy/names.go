@@ -24,13 +24,13 @@ const (
 	mainContainer = "app"
 	// tenantAuth is the Secret with the credentials of all instances of a namespace.
 	tenantAuth = "opcrew-basic-auth"
-	// htpasswd is the key of lines of user:hash.
-	htpasswd = "htpasswd"
+	// htpasswdKey is the key of lines of user:hash.
+	htpasswdKey = "htpasswd"
 )
 
 // htpasswdKeys are the names under which users keep such lines: ours, and those of Envoy
 // Gateway and ingress-nginx.
-var htpasswdKeys = []string{htpasswd, ".htpasswd", "auth"}
+var htpasswdKeys = []string{htpasswdKey, ".htpasswd", "auth"}
 
 // childName is that of all that belongs to an instance.
 func childName(m *customv1.MicroServiceDeploy) string { return cmp.Or(m.Spec.FullName, m.Name) }

@@ -55,7 +55,7 @@ var crowd = []schema.GroupVersionKind{
 	batchv1.SchemeGroupVersion.WithKind("CronJobList"),
 }
 
-// strangers tells whether others run pods in a namespace that does not opt in, or could: a
+// strangers reports whether others run pods in a namespace that does not opt in, or could: a
 // quota would bound them too.
 func (n *neighbours) strangers(ctx context.Context, ns *corev1.Namespace) (bool, error) {
 	if common.IsSet(ns.Labels, QuotaLabel) {
@@ -72,7 +72,7 @@ func (n *neighbours) strangers(ctx context.Context, ns *corev1.Namespace) (bool,
 	return n.note(ns.Name, false), nil
 }
 
-// others tells whether there is an object of a kind that is no instance's. Those of other
+// others reports whether there is an object of a kind that is no instance's. Those of other
 // kinds of ours are others too: the quota has no room for them.
 func (n *neighbours) others(ctx context.Context, namespace string, kind schema.GroupVersionKind) (bool, error) {
 	others, err := labels.NewRequirement(nameLabel, selection.NotEquals, []string{appName})

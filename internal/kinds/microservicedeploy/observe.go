@@ -17,8 +17,8 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
-	"github.com/opcrew/opcrew/internal/helper/authproxy"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/htpasswd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -37,12 +37,12 @@ type facts struct {
 	tenant    tenantFacts
 	quotas    []corev1.ResourceQuota // of the namespace
 	rivals    []customv1.MicroServiceDeploy
-	// gateways tells whether Gateway API is installed.
+	// gateways reports whether Gateway API is installed.
 	gateways bool
 	// config is that of the user's Secret; configs are objects of ours that templates name.
 	config  *config
 	configs map[string]*config
-	// credentials tells whether the Secret of spec.auth, or the tenant's, lets anybody in.
+	// credentials reports whether the Secret of spec.auth, or the tenant's, lets anybody in.
 	credentials bool
 	// foreign: the Secret is there and is the user's; what it has is the user's matter.
 	foreign bool
@@ -99,7 +99,7 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 		}
 	}
 	f.foreign = err == nil && secret.Labels[common.ManagedByLabel] != common.Name
-	f.credentials = slices.ContainsFunc(htpasswdKeys, func(key string) bool { return authproxy.Usable(string(secret.Data[key])) })
+	f.credentials = slices.ContainsFunc(htpasswdKeys, func(key string) bool { return htpasswd.Usable(string(secret.Data[key])) })
 	return nil
 }
 

@@ -30,7 +30,7 @@ const (
 
 // Plan declares the children. Deletion needs no plan: all of them are collected with
 // their owner, and what instances share goes with the last of them.
-func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, _ time.Time) kit.Plan {
+func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, now time.Time) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
@@ -66,11 +66,11 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, _ time.Time) 
 		declare(ingress(m, has))
 	}
 	plan.Prune, plan.Stays = f.prunable(), func(object client.Object) bool { return f.stays(m, object, stay) }
-	plan.Again = again(m, f, d)
+	plan.Again = kit.Sooner(again(m, f, d), f.rollout.StuckIn(now))
 	return plan
 }
 
-// routed tells whether host names go through a Gateway.
+// routed reports whether host names go through a Gateway.
 func (f facts) routed(m *customv1.MicroServiceDeploy) bool {
 	return f.gateways && m.Spec.Gateway != nil
 }

@@ -42,7 +42,7 @@ func targets(m *customv1.MicroServiceDeploy) []target {
 }
 
 // targetName is that of a port, or one made of its place where it has none that containers
-// can have. Its numbers are not part of it: when they change, pods of before and after
+// can have. Its numbers are not part of it: when they change, pods from before and after
 // have the same names, and the Service leads to both.
 func targetName(p common.Port, place int) string {
 	if p.Name == "" || len(validation.IsValidPortName(p.Name)) > 0 {

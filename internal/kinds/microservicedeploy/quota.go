@@ -42,7 +42,7 @@ func need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o overheads) 
 	return times(pod, pods+surge(pods)+going)
 }
 
-// rolls tells whether pods are to be replaced, or are being replaced. One whose
+// rolls reports whether pods are to be replaced, or are being replaced. One whose
 // configuration is the user's own Secret may begin at any time.
 func rolls(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	can := m.Spec.RollbackTo != nil || workload.InvalidImage(m.Spec.Image) == ""
@@ -204,7 +204,7 @@ func short(wanted, there amounts) string {
 	return ""
 }
 
-// covers tells whether a quota admits what is wanted: it bounds nothing that some pod does
+// covers reports whether a quota admits what is wanted: it bounds nothing that some pod does
 // not ask for, and each amount is high enough.
 func covers(hard, wanted amounts) bool {
 	for name, most := range hard {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,7 +23,7 @@ import (
 // gets a new one.
 const revisionAnnotation = "opcrew.io/revision"
 
-// revisionHashAnnotation tells a template that we made from one that somebody has changed:
+// revisionHashAnnotation tells a template that we made from one that someone has changed:
 // its image must not pass for that of the revision.
 const revisionHashAnnotation = "opcrew.io/revision-hash"
 
@@ -101,6 +102,25 @@ func (d decision) running(f facts) int64 {
 		return 0
 	}
 	return r.Revision
+}
+
+// rolledBack says that spec.rollbackTo has an earlier revision run, and what of the spec is not used as long as it does;
+// "" where the spec itself runs.
+func (d decision) rolledBack(m *customv1.MicroServiceDeploy, configName string) string {
+	if m.Spec.RollbackTo == nil || d.held != nil {
+		return ""
+	}
+	var unused []string
+	if m.Spec.Image != d.revision.Image {
+		unused = append(unused, "spec.image "+m.Spec.Image)
+	}
+	if configName != d.revision.Config {
+		unused = append(unused, "the configuration of the spec")
+	}
+	if len(unused) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("spec.rollbackTo has revision %d run instead of %s: remove it to have the spec carried out", d.revision.Revision, strings.Join(unused, " and "))
 }
 
 // choose gives the revision that is to run: that of the spec, which gets the number of

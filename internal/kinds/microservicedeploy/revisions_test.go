@@ -37,7 +37,7 @@ func TestARevisionNamesTheSecretThatItMounts(t *testing.T) {
 	}
 	f := facts{}.sets(template)
 	same(t, "image of the application and its configuration", []customv1.Revision{rev(1, "a", "this")}, revisions(f.rollout))
-	// Regression: an image that somebody had put into the Deployment became that of the revision.
+	// Regression: an image that someone had put into the Deployment became that of the revision.
 	f = observed(newInstance(withImage("a")), 1)
 	f.rollout.Deployment.Spec.Template.Spec.Containers[0].Image = "stolen"
 	same(t, "of a template that somebody has changed", []customv1.Revision{rev(1, "a", "")}, revisions(f.rollout))

@@ -21,7 +21,7 @@ const awakeAnnotation = "opcrew.io/awake-replicas"
 
 // scale is how many pods there are to be, and who decides.
 type scale struct {
-	// replicas is our number; live tells that the Deployment's own number stays.
+	// replicas is our number; live reports that the Deployment's own number stays.
 	replicas int32
 	live     bool
 	// autoscaler: there is to be one.
@@ -58,7 +58,7 @@ func withinBounds(m *customv1.MicroServiceDeploy, n int32) int32 {
 	return min(max(replicas(m), n), maxReplicas(m))
 }
 
-// autoscales tells whether load decides: an autoscaler does nothing at 0.
+// autoscales reports whether load decides: an autoscaler does nothing at 0.
 func autoscales(m *customv1.MicroServiceDeploy) bool {
 	return m.Spec.Autoscaling && !m.Spec.Idle && replicas(m) > 0
 }

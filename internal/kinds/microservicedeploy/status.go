@@ -5,6 +5,7 @@ package microservicedeploy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,12 +45,14 @@ func (r *reconciler) Report(m *customv1.MicroServiceDeploy, f facts, done kit.Ou
 	if d.held != nil {
 		set.False(customv1.MicroServiceDeployRolledOut, d.held.reason, d.held.message+stays(f))
 	}
+	noteRollback(set, m, f, d)
 	reportHosts(set, m, f)
 	reportAuth(set, m, f)
 	reportScaling(set, m, f)
 	reportQuota(set, m, f)
 	reportConfig(set, m)
 	sumUp(set, m, d)
+	f.rollout.Leftovers(now).Report(set)
 }
 
 func sumUp(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
@@ -68,11 +71,40 @@ func stays(f facts) string {
 	return fmt.Sprintf("; the %d pods that run stay as they are", f.rollout.Running())
 }
 
+// noteRollback adds to RolledOut, and so to Ready, what of the spec is not carried out because of spec.rollbackTo.
+func noteRollback(set condition.Set, m *customv1.MicroServiceDeploy, f facts, d decision) {
+	const kind = customv1.MicroServiceDeployRolledOut
+	words := d.rolledBack(m, f.configName(m))
+	switch told := meta.FindStatusCondition(*set.Conditions, kind); {
+	case words == "":
+	case told.Status == metav1.ConditionTrue:
+		set.True(kind, told.Reason, told.Message+"; "+words)
+	default:
+		set.False(kind, told.Reason, told.Message+"; "+words)
+	}
+}
+
+// unhosted names the fields that have no effect without a domain; "" where none is set.
+func unhosted(m *customv1.MicroServiceDeploy) string {
+	var fields []string
+	for field, isSet := range map[string]bool{
+		"spec.path": m.Spec.Path != "", "spec.current": m.Spec.Current != nil, "spec.ingressClassName": m.Spec.IngressClassName != "",
+	} {
+		if isSet {
+			fields = append(fields, field)
+		}
+	}
+	slices.Sort(fields)
+	return strings.Join(fields, ", ")
+}
+
 func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	const kind = customv1.MicroServiceDeployHostReady
 	has, lost := hosts(m, f.rivals)
 	m.Status.Hosts, m.Status.URL = has, url(has)
-	switch {
+	switch idle := unhosted(m); {
+	case m.Spec.BaseDomain == "" && idle != "":
+		set.Unknown(kind, customv1.ReasonNoDomain, "spec.baseDomain is not set, so that there is no host name and no effect of "+idle+"; set it, such as example.com")
 	case m.Spec.BaseDomain == "":
 		set.Remove(kind)
 	case len(lost) > 0:
@@ -93,7 +125,7 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+sources(m)[0].secret)
 	case m.Spec.Auth != nil && !f.foreign:
 		// By mistake or not: a deletion alone does not lock all users out.
-		set.False(kind, customv1.ReasonNoCredentials, f.noCredentials(m)+"; pods that run go on with the credentials that they have, new ones let nobody in; empty its key "+htpasswd+" instead to lock users out")
+		set.False(kind, customv1.ReasonNoCredentials, f.noCredentials(m)+"; pods that run go on with the credentials that they have, new ones let nobody in; empty its key "+htpasswdKey+" instead to lock users out")
 	case m.Spec.Auth != nil || f.foreign:
 		set.False(kind, customv1.ReasonNoCredentials, f.noCredentials(m)+"; nobody is let in, from about a minute after it was changed on")
 	default:
@@ -120,7 +152,7 @@ func reportScaling(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	}
 }
 
-// reportScaler tells what the autoscaler says of itself. Without metrics the number of
+// reportScaler says what the autoscaler says of itself. Without metrics the number of
 // pods stays as it is, which holds nothing up.
 func reportScaler(set condition.Set, scaler *autoscalingv2.HorizontalPodAutoscaler) {
 	const kind = customv1.MicroServiceDeployAutoscaled
@@ -170,7 +202,7 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, f facts) {
 	}
 }
 
-// enforced tells of a quota that is there, also while it cannot be changed.
+// enforced reports a quota that is there, also while it cannot be changed.
 func (f tenantFacts) enforced(set condition.Set, message string) {
 	reason := customv1.ReasonEnforced
 	if f.trouble != (obstacle{}) {

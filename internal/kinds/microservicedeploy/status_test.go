@@ -67,6 +67,10 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 	cpu := asks("requests.cpu=1")
 	ofMetrics := newInstance(autoscaled)
 	ofMetrics.Spec.Metrics = []customv1.Metric{{Type: "Pods"}}
+	pathless := newInstance(func(m *customv1.MicroServiceDeploy) { m.Spec.Path = "v1" })
+	undomained := newInstance(hosted("v1"), func(m *customv1.MicroServiceDeploy) {
+		m.Spec.BaseDomain, m.Spec.Current, m.Spec.IngressClassName = "", new(true), "nginx"
+	})
 	gateway := newInstance(hosted("v1"))
 	gateway.Spec.Gateway = &customv1.Gateway{Name: "front"}
 	for name, test := range map[string]struct {
@@ -118,6 +122,8 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 		"lines that are none":       {newInstance(withConfig("a=1\nA B=c\n# x\nGREETING hello\n")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True IgnoredLines: spec.config: lines 2, 4 are not key=value with a key of letters, digits, '.', '_' and '-'; they stand in the file config.properties alone"},
 
 		"no host":         {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "none"},
+		"no domain":       {pathless, observed(pathless, 1), unchanged, customv1.MicroServiceDeployHostReady, "Unknown NoDomain: spec.baseDomain is not set, so that there is no host name and no effect of spec.path; set it, such as example.com"},
+		"no domain for 3": {undomained, observed(undomained, 1), unchanged, customv1.MicroServiceDeployHostReady, "Unknown NoDomain: spec.baseDomain is not set, so that there is no host name and no effect of spec.current, spec.ingressClassName, spec.path; set it, such as example.com"},
 		"hosts":           {newInstance(hosted("v1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True Hosted: Reached at v1-web.example.com, web.example.com"},
 		"a host is taken": {newInstance(hosted("v1"), aged(1)), observed(plain, 1).rivalled(newInstance(of("old"), hosted("v1"))), unchanged, customv1.MicroServiceDeployHostReady, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
 		"no Gateway API":  {gateway, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True NoGatewayAPI: Gateway API is not installed: an Ingress stands in for the HTTPRoute"},
@@ -140,26 +146,31 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 	taken := observed(all, 1).rivalled(newInstance(of("old"), hosted("v1")))
 	bad := taken
 	bad.rollout.Pods = nil
+	pathless := newInstance(func(m *customv1.MicroServiceDeploy) { m.Spec.Path = "v1" })
 	for name, test := range map[string]struct {
 		m    *customv1.MicroServiceDeploy
 		f    facts
 		done kit.Outcome
 		want string
 	}{
-		"children":                      {all, bad.locked(), done("Service", ensure.Taken, "helm's"), "False NameTaken: helm's"},
-		"a failure":                     {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
-		"a pause":                       {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
-		"then credentials":              {all, bad.locked(), unchanged, "False NoCredentials: There is no Secret users; pods that run go on with the credentials that they have, new ones let nobody in; empty its key htpasswd instead to lock users out"},
-		"then pods":                     {all, bad, unchanged, "False Updating: 0 of 1 pods are ready"},
-		"then hosts":                    {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
-		"then autoscaling":              {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
-		"nothing":                       {newInstance(), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
-		"no metrics are no obstacle":    {newInstance(autoscaled, asks("requests.cpu=1")), observed(newInstance(), 1).scaled(fails(autoscalingv2.ScalingActive, "none")), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
-		"a quota beside others is none": {newInstance(), observed(newInstance(), 1).besideStrangers(), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
-		"a warning is none":             {newInstance(withConfig("password=88888888")), observed(newInstance(withConfig("password=88888888")), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
-		"of none":                       {newInstance(withReplicas(0)), observed(newInstance(), 0), unchanged, "True ScaledToZero: There are to be no pods"},
-		"idle":                          {newInstance(withReplicas(4), idle), observed(newInstance(), 0), unchanged, "True Idle: Unloaded by spec.idle; 4 pods come back without it"},
-		"not idle yet":                  {newInstance(idle), observed(newInstance(), 2), unchanged, "False Updating: The number of pods goes from 2 to 0"},
+		"children":                       {all, bad.locked(), done("Service", ensure.Taken, "helm's"), "False NameTaken: helm's"},
+		"a failure":                      {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
+		"a pause":                        {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"then credentials":               {all, bad.locked(), unchanged, "False NoCredentials: There is no Secret users; pods that run go on with the credentials that they have, new ones let nobody in; empty its key htpasswd instead to lock users out"},
+		"then pods":                      {all, bad, unchanged, "False Updating: 0 of 1 pods are ready"},
+		"then hosts":                     {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
+		"then autoscaling":               {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
+		"nothing":                        {newInstance(), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"no metrics are no obstacle":     {newInstance(autoscaled, asks("requests.cpu=1")), observed(newInstance(), 1).scaled(fails(autoscalingv2.ScalingActive, "none")), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"a quota beside others is none":  {newInstance(), observed(newInstance(), 1).besideStrangers(), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"a warning is none":              {newInstance(withConfig("password=88888888")), observed(newInstance(withConfig("password=88888888")), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"a path without a domain":        {pathless, observed(pathless, 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"an edit waits for a rollback":   {newInstance(withImage("nginx:9"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo has revision 1 run instead of spec.image nginx:9: remove it to have the spec carried out"},
+		"so does a configuration":        {newInstance(withConfig("a=1"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo has revision 1 run instead of the configuration of the spec: remove it to have the spec carried out"},
+		"a rollback to what the spec is": {newInstance(backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"of none":                        {newInstance(withReplicas(0)), observed(newInstance(), 0), unchanged, "True ScaledToZero: There are to be no pods"},
+		"idle":                           {newInstance(withReplicas(4), idle), observed(newInstance(), 0), unchanged, "True Idle: Unloaded by spec.idle; 4 pods come back without it"},
+		"not idle yet":                   {newInstance(idle), observed(newInstance(), 2), unchanged, "False Updating: The number of pods goes from 2 to 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "Ready", test.want, conditionOf(reported(test.m.DeepCopy(), test.f, test.done), customv1.MicroServiceDeployReady))

@@ -84,7 +84,7 @@ func (r *tenantReconciler) observe(ctx context.Context, ns *corev1.Namespace) (t
 	return f, err
 }
 
-// hasCredentials tells whether there are any that could be taken away.
+// hasCredentials reports whether there are any that could be taken away.
 func (r *tenantReconciler) hasCredentials(ctx context.Context, ns *corev1.Namespace) bool {
 	return r.Client.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: tenantAuth}, &corev1.Secret{}) == nil
 }
@@ -145,7 +145,7 @@ func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Ti
 		return kit.Plan{Again: waitInterval}
 	}
 	plan := kit.Plan{Prune: []client.ObjectList{&corev1.ResourceQuotaList{}, &corev1.SecretList{}}}
-	plan.Stays = func(object client.Object) bool { // a copy of them is somebody's own
+	plan.Stays = func(object client.Object) bool { // a copy of them is someone's own
 		return object.GetNamespace() != ns.Name || !isBound(object.GetName()) && object.GetName() != tenantAuth
 	}
 	for _, b := range bounds {
@@ -172,7 +172,7 @@ func (r *tenantReconciler) Plan(ns *corev1.Namespace, f tenantFacts, now time.Ti
 	return plan
 }
 
-// asksForCredentials tells whether there are to be some. Those that were made stay for as
+// asksForCredentials reports whether there are to be some. Those that were made stay for as
 // long as there is an instance: users know them when it asks for them again.
 func (f tenantFacts) asksForCredentials() bool {
 	if f.credentials.live != nil && len(f.instances) > 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// tenantChildren is what a tenant's quota and credentials are told of as, to its instances.
+// tenantChildren is what a tenant's quota and credentials are informed of as, to its instances.
 const tenantChildren = "TenantChildrenReady"
 
 // troubles carries what became of a tenant's quota and credentials to its instances, which
@@ -52,7 +52,7 @@ func (t *troubles) unread(namespace string, err error) {
 	t.note(namespace, func(set condition.Set) { set.Unknown(tenantChildren, common.ReasonApplying, err.Error()) })
 }
 
-// note wakes the instances when something else is told than before. Nobody waits here: of
+// note wakes the instances when something else is told than before. No one waits here: of
 // more than a thousand tenants with news at once, the others see it at their next look.
 func (t *troubles) note(namespace string, tell func(condition.Set)) {
 	t.mu.Lock()

@@ -222,7 +222,7 @@ func (w *world) drop(names ...string) {
 	}
 }
 
-// change is somebody else's hand on the node, who owns then what they wrote.
+// change is someone else's hand on the node, who owns then what they wrote.
 func (w *world) change(options ...nodeOption) {
 	before := w.node.DeepCopy()
 	for _, option := range options {

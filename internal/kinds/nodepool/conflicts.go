@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Bounds of conflicts in a status. Somebody else's annotation can be 256 KiB long.
+// Bounds of conflicts in a status. Someone else's annotation can be 256 KiB long.
 const (
 	maxConflicts = 16
 	maxValue     = 256

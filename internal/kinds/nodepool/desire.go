@@ -36,7 +36,7 @@ type conflict struct {
 	item   item
 	wanted string
 	found  string
-	owner  string // the pool that holds it; empty: somebody else
+	owner  string // the pool that holds it; empty: someone else
 }
 
 // withheld is a NoExecute taint that is kept from a control plane node.
@@ -49,7 +49,7 @@ type withheld struct {
 // desire is the heart of the kind: what a node shall carry, given all pools. It is
 // pure, and used alike to change nodes, to report on pools and to preview changes.
 //
-// What somebody else put on the node stays theirs. Among pools, equal wishes share;
+// What someone else put on the node stays theirs. Among pools, equal settings share;
 // for different ones the pool that holds the item keeps it, else the older pool wins.
 func desire(node *corev1.Node, pools []*nodesv1.NodePool) desired {
 	held := ledgerOf(node)
@@ -112,7 +112,7 @@ func (d *desired) refuse(i item, wishes []wish, found, owner string) {
 	}
 }
 
-// winner chooses among wishes, which come in the order of their pools' age: the pool
+// winner chooses among settings, which come in the order of their pools' age: the pool
 // that holds the item with the value it has, then one that holds it, then the oldest.
 func winner(wishes []wish, held ledger, i item) wish {
 	entry, ok := held.items[i]
@@ -135,9 +135,9 @@ func rank(w wish, held entry) int {
 	return 2
 }
 
-// counts tells whether a pool has a say on a node. A pool that is going away has none,
+// counts reports whether a pool has a say on a node. A pool that is going away has none,
 // unless it is paused; a frozen one keeps what it holds and wants nothing new. Where the
-// ledger was lost it cannot be told which pool holds what, and a frozen one keeps all.
+// ledger was lost it cannot be known which pool holds what, and a frozen one keeps all.
 func counts(pool *nodesv1.NodePool, node *corev1.Node, held ledger) bool {
 	switch {
 	case pool.DeletionTimestamp != nil && !paused(pool):
@@ -148,7 +148,7 @@ func counts(pool *nodesv1.NodePool, node *corev1.Node, held ledger) bool {
 	return belongs(pool, node, held)
 }
 
-// frozen tells whether the user holds back what the pool would change.
+// frozen reports whether the user holds back what the pool would change.
 func frozen(pool *nodesv1.NodePool) bool { return paused(pool) || dryRun(pool) }
 
 func paused(pool *nodesv1.NodePool) bool {
@@ -159,7 +159,7 @@ func dryRun(pool *nodesv1.NodePool) bool {
 	return common.IsSet(pool.Annotations, common.DryRunAnnotation)
 }
 
-// belongs tells whether a node is a member of a pool: by a role label that no pool put
+// belongs reports whether a node is a member of a pool: by a role label that no pool put
 // there, or by the pool's selector. Labels put there by pools do not count, or a pool
 // could keep its own members, and two pools each other's, after the reason is gone.
 func belongs(pool *nodesv1.NodePool, node *corev1.Node, held ledger) bool {
@@ -204,7 +204,7 @@ func wishesOf(pool *nodesv1.NodePool, held ledger) map[item]string {
 	return wishes
 }
 
-// protected tells whether an item is a NoExecute taint that would evict the control plane.
+// protected reports whether an item is a NoExecute taint that would evict the control plane.
 func protected(pool *nodesv1.NodePool, node *corev1.Node, i item) bool {
 	_, controlPlane := node.Labels[controlPlaneLabel]
 	controlPlane = controlPlane || pool.RoleLabel() == controlPlaneLabel
@@ -212,7 +212,7 @@ func protected(pool *nodesv1.NodePool, node *corev1.Node, i item) bool {
 		i.kind == nodesv1.ConflictTaint && i.taint("").Effect == corev1.TaintEffectNoExecute
 }
 
-// carried tells whether an item is on the node already, by the pool itself or by somebody
+// carried reports whether an item is on the node already, by the pool itself or by someone
 // outside the pools: then it has done what a guard could keep it from.
 func carried(pool *nodesv1.NodePool, node *corev1.Node, held ledger, i item) bool {
 	if e, ok := held.items[i]; ok {

@@ -19,7 +19,7 @@ import (
 )
 
 // ledgerAnnotation on a Node remembers what pools put there, so that it can be taken
-// off again, and told from what somebody else put there, whatever became of the pools
+// off again, and told from what someone else put there, whatever became of the pools
 // and of this process in the meantime.
 const ledgerAnnotation = "opcrew.io/nodepools"
 
@@ -76,7 +76,7 @@ func (l ledger) holds(i item) bool {
 	return ok
 }
 
-// mentions tells whether a pool holds anything on the node or counts it as its own.
+// mentions reports whether a pool holds anything on the node or counts it as its own.
 func (l ledger) mentions(pool string) bool {
 	if slices.Contains(l.pools, pool) {
 		return true
@@ -89,7 +89,7 @@ func (l ledger) mentions(pool string) bool {
 	return false
 }
 
-// recovered tells whether the ledger holds things of which it does not know the pool.
+// recovered reports whether the ledger holds things of which it does not know the pool.
 func (l ledger) recovered() bool {
 	for _, e := range l.items {
 		if len(e.Pools) == 0 {
@@ -139,7 +139,7 @@ func (j *ledgerJSON) of(kind nodesv1.ConflictKind) map[string]entry {
 	return j.Taints
 }
 
-// ledgerOf reads a node's ledger. Where somebody removed, broke or rewrote the annotation
+// ledgerOf reads a node's ledger. Where someone removed, broke or rewrote the annotation
 // it is recovered, as far as possible, from the API server's own record of who wrote
 // what: a kubelet may write annotations of its node, and must not get the operator to
 // take off what the kubelet itself may not.
@@ -166,7 +166,7 @@ func ledgerOf(node *corev1.Node) ledger {
 }
 
 // recoverLedger finds what is ours by the fields that our field manager owns. Taints
-// are one list with one owner, so they cannot be told apart here: see reclaimTaints.
+// are one list with one owner, so they cannot be distinguished here: see reclaimTaints.
 func recoverLedger(node *corev1.Node) ledger {
 	l := ledger{items: map[item]entry{}}
 	owned := ownedFields(node)
@@ -223,7 +223,7 @@ func ownedFields(node *corev1.Node) *fieldpath.Set {
 	return nil
 }
 
-// wroteLedger tells whether the operator wrote the ledger last. It is asked for every
+// wroteLedger reports whether the operator wrote the ledger last. It is asked for every
 // node at every look, so it does not decode the record.
 func wroteLedger(node *corev1.Node) bool {
 	for _, e := range node.ManagedFields {

@@ -81,7 +81,7 @@ func TestItemsAreOrderedByKindAndKey(t *testing.T) {
 	same(t, "the order", want, got, ledgers...)
 }
 
-// What we wrote is recovered from the API server's own record where somebody removed
+// What we wrote is recovered from the API server's own record where someone removed
 // or broke the annotation.
 func TestALostLedgerIsRecoveredFromWhatTheServerKnows(t *testing.T) {
 	ours := writtenByUs(
@@ -199,7 +199,7 @@ func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	same(t, "its taints", 0, len(w.node.Spec.Taints))
 }
 
-// The user froze the pool; that somebody else removes the ledger is no reason to
+// The user froze the pool; that someone else removes the ledger is no reason to
 // change the node under the user's hands.
 func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 	for name, freeze := range map[string]poolOption{"paused": isPaused(), "dry run": inDryRun()} {

@@ -65,9 +65,9 @@ func changes(node *corev1.Node, d desired) []change {
 	return out
 }
 
-// removable tells whether an item that no pool wants any more may be taken off: what
-// somebody else wrote since is theirs now. Taints are one list with one owner, so that
-// cannot be told of them; those that Kubernetes sets are never ours.
+// removable reports whether an item that no pool wants any more may be taken off: what
+// someone else wrote since is theirs now. Taints are one list with one owner, so that
+// cannot be informed of them; those that Kubernetes sets are never ours.
 func removable(i item, owned *fieldpath.Set) bool {
 	switch i.kind {
 	case nodesv1.ConflictLabel:

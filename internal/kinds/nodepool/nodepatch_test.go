@@ -126,7 +126,7 @@ func TestALeavingNodeKeepsNoTrace(t *testing.T) {
 	}
 }
 
-// A contest is about one intent: a user who edits often is nobody's rival.
+// A contest is about one intent: a user who edits often is no one's rival.
 func TestThePatchCarriesItsIntentAndTheFieldsThatItWrites(t *testing.T) {
 	gold := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "gold", noSchedule))
 	w := newWorld(t, newNode("n", role("gold")), gold)

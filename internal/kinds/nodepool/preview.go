@@ -35,14 +35,14 @@ func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool
 	return out
 }
 
-// evicts tells whether the pool has a taint that evicts pods.
+// evicts reports whether the pool has a taint that evicts pods.
 func evicts(pool *nodesv1.NodePool) bool {
 	return slices.ContainsFunc(pool.Spec.Taints, func(t nodesv1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoExecute
 	})
 }
 
-// preview tells what would change if the pool were not frozen. classChanges says that
+// preview says what would change if the pool were not frozen. classChanges says that
 // its RuntimeClass would change too.
 func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Preview {
 	out := &nodesv1.Preview{}
@@ -78,7 +78,7 @@ func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Previe
 	return out
 }
 
-// classChange tells what would become of the RuntimeClass.
+// classChange says what would become of the RuntimeClass.
 func classChange(pool *nodesv1.NodePool, f facts) string {
 	if f.class != nil && f.class.Handler != pool.Handler() {
 		return fmt.Sprintf("replace RuntimeClass %s, handler %s by %s: running pods stay, new ones are refused for a moment",

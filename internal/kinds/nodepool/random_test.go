@@ -26,7 +26,7 @@ var (
 	histories = flag.Uint64("histories", 600, "how many of them")
 )
 
-// A history is what users and strangers do to one node and to pools, in any order. It
+// A history is what users and other owners do to one node and to pools, in any order. It
 // keeps a twin of the node to which the operator never came.
 type history struct {
 	*world
@@ -48,7 +48,7 @@ func (h *history) note(format string, args ...any) {
 	h.log = append(h.log, fmt.Sprintf(format, args...))
 }
 
-// spec makes random wishes for a pool.
+// spec makes random settings for a pool.
 func (h *history) spec(p *nodesv1.NodePool) {
 	p.Spec = nodesv1.NodePoolSpec{AllowNoExecuteOnControlPlane: h.IntN(2) == 0}
 	for range h.IntN(3) {
@@ -113,7 +113,7 @@ func (h *history) membership() {
 	h.strangersLabel(key)
 }
 
-// strangersLabel changes a label as somebody who knows nothing of the operator. What
+// strangersLabel changes a label as someone who knows nothing of the operator. What
 // the operator holds is put back, so that the twin is not told.
 func (h *history) strangersLabel(key string) {
 	value, remove := h.value(), h.IntN(2) == 0
@@ -128,7 +128,7 @@ func (h *history) strangersLabel(key string) {
 	})
 }
 
-// adopt tells the twin of what a stranger wrote over something of ours that no pool wants
+// adopt tells the twin of what another owner wrote over something of ours that no pool wants
 // any more when the operator looks: that is left to them. Where it makes the node a
 // member, it takes a second look to see that.
 func (h *history) adopt() bool {
@@ -221,7 +221,7 @@ func (h *history) check() {
 	h.uniqueTaints()
 }
 
-// granted expects that whoever belongs and is not frozen gets each of its wishes, or
+// granted expects that anyone who belongs and is not frozen gets each of its settings, or
 // hears of a conflict, or of a taint withheld.
 func (h *history) granted() {
 	h.t.Helper()
@@ -272,8 +272,8 @@ func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// Whoever takes the ledger away, now and then, may make the operator leave something
-// behind, but never touch what is somebody else's.
+// Anyone who takes the ledger away, now and then, may make the operator leave something
+// behind, but never touch what is someone else's.
 func TestRandomHistoriesWithoutALedgerHarmNobody(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -292,7 +292,7 @@ func TestRandomHistoriesWithoutALedgerHarmNobody(t *testing.T) {
 			same(t, "annotation "+key+" of somebody else", value, h.node.Annotations[key])
 		}
 		for _, taint := range taintsOf(h.twin) {
-			// One that a pool wants just so cannot be told from the pool's.
+			// One that a pool wants just so cannot be distinguished from the pool's.
 			if strings.HasPrefix(taint, "theirs") && !slices.Contains(taintsOf(h.node), taint) {
 				t.Errorf("expected taint %s of somebody else to stay, got %v", taint, taintsOf(h.node))
 			}

@@ -49,7 +49,7 @@ func (r *refusals) set(node, why string, pools []string) {
 	}
 }
 
-// wakePool asks a pool to look, once until it does. Nobody waits here: where there are
+// wakePool asks a pool to look, once until it does. No one waits here: where there are
 // more pools than the channel holds, the others see it at their next look.
 func (r *refusals) wakePool(name string) {
 	r.mu.Lock()

@@ -40,7 +40,7 @@ func afterClasses(node *corev1.Node, d desired, f nodeFacts) desired {
 
 // withoutPending takes out what pools want whose RuntimeClass has not been brought to
 // their spec yet, and keeps what they hold until then: the node is written once, and not
-// before and after. Their wishes count all the same where pools differ, or the quicker
+// before and after. Their settings count all the same where pools differ, or the quicker
 // pool would win over the older.
 func withoutPending(node *corev1.Node, d desired, f nodeFacts) desired {
 	pending := map[string]bool{}
@@ -78,7 +78,7 @@ func withoutPending(node *corev1.Node, d desired, f nodeFacts) desired {
 	return out
 }
 
-// classPending tells whether the class of a pool with taints is neither as its spec
+// classPending reports whether the class of a pool with taints is neither as its spec
 // says nor known not to be had: then its reconciler is about to see to it.
 func (f nodeFacts) classPending(pool *nodesv1.NodePool) bool {
 	reported := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolRuntimeClassReady)
@@ -92,9 +92,9 @@ func (f nodeFacts) classPending(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// early tells whether a taint would come before its toleration: before the class of a
+// early reports whether a taint would come before its toleration: before the class of a
 // pool that wants it is there, or while the class of another pool of the node is about
-// to tolerate it. A pool whose class is not to be had holds up nobody else's taints.
+// to tolerate it. A pool whose class is not to be had holds up no one else's taints.
 func (f nodeFacts) early(taint corev1.Taint, owners, pools []string) bool {
 	for _, pool := range f.pools {
 		if !slices.Contains(pools, pool.Name) || frozen(pool) {

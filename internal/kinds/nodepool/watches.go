@@ -139,7 +139,7 @@ func requestsOf(ctx context.Context, reader client.Reader, pool *nodesv1.NodePoo
 	return requests
 }
 
-// otherPools wakes the pools that may share nodes with one whose wishes changed.
+// otherPools wakes the pools that may share nodes with one whose settings changed.
 func otherPools(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, changed client.Object) {
 		pools, err := listPools(ctx, reader)
@@ -171,7 +171,7 @@ func wishesChanged(before, after client.Object) bool {
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// classReported is the generation for which a pool's status tells of its RuntimeClass:
+// classReported is the generation for which a pool's status reports its RuntimeClass:
 // taints wait for it.
 func classReported(object client.Object) int64 {
 	pool, ok := object.(*nodesv1.NodePool)

@@ -16,7 +16,7 @@ import (
 // The vendor's keys of a Secret with a certificate.
 const certificateKey, privateKeyKey = "certificate", "key"
 
-// observeCertificate tells why the status page cannot have the user's certificate; "" if it can, or there is to be
+// observeCertificate says why the status page cannot have the user's certificate; "" if it can, or there is to be
 // none. Pods run without it.
 func (r *reconciler) observeCertificate(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	name := pageSecret(c)

@@ -36,7 +36,7 @@ func (f facts) asMade(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Re
 	return &out
 }
 
-// otherVolumes tells what the spec asks for, and what runs in its place; "" where both are the same.
+// otherVolumes says what the spec asks for, and what runs in its place; "" where both are the same.
 func (f facts) otherVolumes(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if f.Set == nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
 // set is the StatefulSet of the plan.

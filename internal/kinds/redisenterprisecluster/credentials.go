@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
 // longestPassword is what servers read of a client that has yet to log in, in bytes.
@@ -24,10 +24,10 @@ const longestPassword = 16 * 1024
 
 // credentials are what was read of the Secrets.
 type credentials struct {
-	// own is the operator's Secret and users that with the users' password; nil for none, and for one that is somebody
+	// own is the operator's Secret and users that with the users' password; nil for none, and for one that is someone
 	// else's and not named in the spec.
 	own, users *corev1.Secret
-	// theirs tells that the latter is not ours.
+	// theirs reports that the latter is not ours.
 	theirs bool
 	// fresh are passwords for Secrets that are to be made: what is made at random cannot be
 	// computed twice alike.
@@ -48,7 +48,7 @@ func (r *reconciler) observeCredentials(ctx context.Context, c *redisv1alpha1.Re
 		return out, err
 	}
 	switch {
-	case c.Spec.ClusterCredentialSecretName != "": // the user's to name, whoever keeps it for them
+	case c.Spec.ClusterCredentialSecretName != "": // the user's to name, anyone who keeps it for them
 		out.theirs = !metav1.IsControlledBy(out.users, c)
 	case !ensure.Ours(c, out.users):
 		out.users = nil
@@ -95,8 +95,8 @@ func (s credentials) login(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return username(c)
 }
 
-// problem tells why what stands in the users' Secret is not taken; "" if it is. What servers know already goes on. An
-// empty password in a Secret of ours is no problem: it is made anew.
+// problem says why what stands in the users' Secret is not taken; "" if it is. What servers know already goes on. An
+// empty password in a Secret of ours is no problem: it is recreated.
 func (s credentials) problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if err := badSecret(c); err != nil {
 		return err.Error()
@@ -114,7 +114,7 @@ func (s credentials) problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 		return in + " has no " + usernameKey
 	case s.theirs && password == "":
 		return in + " has no " + passwordKey
-	case name == redissecrets.System:
+	case name == redispod.System:
 		return fmt.Sprintf("%s: %s is %q, who is the operator's own user; write another", in, usernameKey, name)
 	case strings.ContainsFunc(name, notInName):
 		return fmt.Sprintf("%s: %s has a blank or a control character, which no server takes; write it without", in, usernameKey)
@@ -126,7 +126,7 @@ func (s credentials) problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 
 func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
 
-// lacksPassword tells whether there is to be a password, was one, and is none any more: it is made anew.
+// lacksPassword reports whether there is to be a password, was one, and is none any more: it is recreated.
 func (s credentials) lacksPassword() bool {
 	return !s.theirs && len(s.stored()) > 0 && s.password() == ""
 }

@@ -78,7 +78,7 @@ func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testi
 	}
 }
 
-// Nothing is to be looked at again every second for as long as nobody knows which of two passwords is to go.
+// Nothing is to be looked at again every second for as long as no one knows which of two passwords is to go.
 func TestThatAPasswordIsToGoIsWaitedForOnlyWhereAnotherStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*scene)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
 // decision is what follows from the facts. It is computed alike for the plan and for the report.
@@ -34,7 +34,7 @@ type decision struct {
 	// replicas is how many pods there are to be now.
 	replicas int32
 	// old are the pods that do not run what the spec says. restart is the one of them to be restarted
-	// now; waits tells why none is.
+	// now; waits says why none is.
 	old     []*corev1.Pod
 	restart *corev1.Pod
 	waits   wait
@@ -69,7 +69,7 @@ func (f facts) decide(c *redisv1alpha1.RedisEnterpriseCluster) decision {
 	return d
 }
 
-// formed tells whether the slots were all served once: clients may have written since.
+// formed reports whether the slots were all served once: clients may have written since.
 func formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionAvailable)
 	switch {
@@ -81,7 +81,7 @@ func formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return true
 }
 
-// begins tells whether the servers have yet to become a cluster. Those that have lost data were one before, be it that
+// begins reports whether the servers have yet to become a cluster. Those that have lost data were one before, be it that
 // of an earlier object of this name.
 func (f facts) begins(c *redisv1alpha1.RedisEnterpriseCluster, d decision) bool {
 	if formed(c) || f.seen && f.unserved(d).Len()+f.refusing(d).Len() == 0 {
@@ -92,7 +92,7 @@ func (f facts) begins(c *redisv1alpha1.RedisEnterpriseCluster, d decision) bool 
 	return !refused || loss.Waits != "" || len(loss.Slots) == 0
 }
 
-// unserved are the slots that nobody who answers has.
+// unserved are the slots that no one who answers has.
 func (f facts) unserved(d decision) redis.Slots { return ring.Unserved(f.view, d.ring) }
 
 // refusing are the slots of servers that hold the cluster to be down. It is only told of them: they have their owners.
@@ -124,7 +124,7 @@ func (f facts) next(old []*corev1.Pod) *corev1.Pod {
 	return old[len(old)-1]
 }
 
-// limps tells whether the kubelet says that one of the servers of a pod does not run. Such a pod is not
+// limps reports whether the kubelet says that one of the servers of a pod does not run. Such a pod is not
 // waited for: what has been changed may be the cure.
 func limps(pod *corev1.Pod) bool {
 	running := 0
@@ -136,7 +136,7 @@ func limps(pod *corev1.Pod) bool {
 	return running < 2
 }
 
-// holds tells why a pod must not be restarted now: at most one is at a time, and only what a
+// holds says why a pod must not be restarted now: at most one is at a time, and only what a
 // replica elsewhere serves as well.
 func (f facts) holds(c *redisv1alpha1.RedisEnterpriseCluster, d decision, pod *corev1.Pod) wait {
 	switch {
@@ -158,7 +158,7 @@ func (f facts) holds(c *redisv1alpha1.RedisEnterpriseCluster, d decision, pod *c
 	return wait{}
 }
 
-// hasOnlyCopy tells whether the data of a pod without a volume is, or may be, nowhere else.
+// hasOnlyCopy reports whether the data of a pod without a volume is, or may be, nowhere else.
 func (f facts) hasOnlyCopy(c *redisv1alpha1.RedisEnterpriseCluster, d decision, pod *corev1.Pod) bool {
 	return !persistent(c) && (nodes(c) == 1 || limps(pod) && f.unserved(d).Len() > 0)
 }
@@ -174,12 +174,12 @@ func (d decision) because() string {
 	return ""
 }
 
-// leadsOn tells whether a server of a pod is the primary of slots.
+// leadsOn reports whether a server of a pod is the primary of slots.
 func (all servers) leadsOn(pod string) bool {
 	return slices.ContainsFunc(all, func(s server) bool { return s.pod == pod && s.leads() })
 }
 
-// unknownOn tells whether a server of a pod may be the primary of slots for all that is known: its
+// unknownOn reports whether a server of a pod may be the primary of slots for all that is known: its
 // container runs, and it does not answer.
 func (all servers) unknownOn(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {

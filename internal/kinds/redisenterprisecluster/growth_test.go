@@ -23,7 +23,7 @@ import (
 
 // claimed has the pods have claims that ask for a size of a class, and volumes that have one; "" is no volume.
 func (s *scene) claimed(class string, asksHas ...[2]string) {
-	s.storage = storage{patched: map[string]bool{}, rigid: map[string]string{}, unread: map[string]string{}}
+	s.storage = storage{Volumes: workload.Volumes{Patched: map[string]bool{}, Rigid: map[string]string{}, Unread: map[string]string{}}}
 	for i, size := range asksHas {
 		claim := &corev1.PersistentVolumeClaim{}
 		claim.Name, claim.Spec.StorageClassName = fmt.Sprint("redis-enterprise-storage-example-", i), &class
@@ -33,11 +33,11 @@ func (s *scene) claimed(class string, asksHas ...[2]string) {
 			claim.Status.Phase = corev1.ClaimBound
 			claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size[1])}
 		}
-		s.storage.claims = append(s.storage.claims, claim)
+		s.storage.Claims = append(s.storage.Claims, claim)
 	}
 }
 
-// asking are the claims that are told to ask for more, as "ordinal size".
+// asking are the claims that are asked to ask for more, as "ordinal size".
 func (s *scene) asking() string {
 	var out []string
 	for _, patch := range s.plan().Aside {
@@ -71,25 +71,25 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 			told: "False VolumesGrowing: 1 of 2 volumes have their size; claim " + name + "1 has 5Gi of 9Gi",
 		},
 		"the cache is behind": {
-			wanted: "9Gi", claims: [][2]string{small, as("9Gi", "9Gi")}, but: func(s *storage) { s.patched[name+"0"] = true }, status: "Resizing 1/2",
+			wanted: "9Gi", claims: [][2]string{small, as("9Gi", "9Gi")}, but: func(s *storage) { s.Patched[name+"0"] = true }, status: "Resizing 1/2",
 			told: "False VolumesGrowing: 1 of 2 volumes have their size; claim " + name + "0 has 5Gi of 9Gi",
 		},
 		"somebody has asked one for more": {wanted: "9Gi", claims: [][2]string{as("20Gi", "10Gi"), as("9Gi", "9Gi")}, told: upToDate, status: "Provisioned 2/2"},
 		"one has no volume yet":           {wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("5Gi", "")}, told: upToDate, status: "Provisioning 1/2"},
 		"their class does not let them": {
-			wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), small}, but: func(s *storage) { s.rigid["fast"] = "it is rigid" }, status: "ResizeFailed 1/2",
+			wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), small}, but: func(s *storage) { s.Rigid["fast"] = "it is rigid" }, status: "ResizeFailed 1/2",
 			told: "False VolumesFixed: claim " + name + "1 stays at 5Gi and not 9Gi: it is rigid" + wayOut,
 		},
 		"their class does not let them, and they are large enough": {
-			wanted: "9Gi", claims: [][2]string{as("5Gi", "10Gi")}, but: func(s *storage) { s.rigid["fast"] = "it is rigid" }, told: upToDate, status: "Provisioned 1/1",
+			wanted: "9Gi", claims: [][2]string{as("5Gi", "10Gi")}, but: func(s *storage) { s.Rigid["fast"] = "it is rigid" }, told: upToDate, status: "Provisioned 1/1",
 		},
 		"their class cannot be read": {
-			wanted: "9Gi", claims: [][2]string{small}, but: func(s *storage) { s.unread["fast"] = "the server is busy" }, status: "Resizing 0/1",
+			wanted: "9Gi", claims: [][2]string{small}, but: func(s *storage) { s.Unread["fast"] = "the server is busy" }, status: "Resizing 0/1",
 			told: "False VolumesGrowing: 0 of 1 volumes have their size; claim " + name + "0 has 5Gi of 9Gi: the server is busy",
 		},
 		"their driver cannot": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *storage) {
-				s.claims[0].Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{
+				s.Claims[0].Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{
 					corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible,
 				}
 			}, status: "ResizeFailed 0/1",
@@ -97,7 +97,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 		},
 		"a file system waits for its pod": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *storage) {
-				s.claims[0].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{
+				s.Claims[0].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{
 					Type: corev1.PersistentVolumeClaimFileSystemResizePending, Status: corev1.ConditionTrue, Message: "Waiting for user to (re-)start a pod",
 				}}
 			}, status: "Resizing 0/1",
@@ -108,7 +108,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 			s := running(3, with(persistentSpec))
 			s.claimed("fast", test.claims...)
 			if test.wanted != "" {
-				s.storage.wanted = resource.MustParse(test.wanted)
+				s.storage.Wanted = resource.MustParse(test.wanted)
 			}
 			if test.but != nil {
 				test.but(&s.storage)
@@ -127,7 +127,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 	}
 }
 
-// A server whose disk is full crashes until there is more room, and cannot be told anything.
+// A server whose disk is full crashes until there is more room, and cannot be known anything.
 func TestVolumesGrowWhateverElseIsToBeDone(t *testing.T) {
 	for name, change := range map[string]func(*scene){
 		"a pod is to be restarted": func(s *scene) { s.changed(0) },
@@ -145,7 +145,7 @@ func TestVolumesGrowWhateverElseIsToBeDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := running(3, with(persistentSpec))
 			s.claimed("fast", [2]string{"5Gi", "5Gi"}, [2]string{"9Gi", "9Gi"})
-			s.storage.wanted = resource.MustParse("9Gi")
+			s.storage.Wanted = resource.MustParse("9Gi")
 			change(s)
 			if got := s.asking(); got != "0 9Gi" {
 				t.Errorf("expected the claim of pod 0 to ask for 9Gi, got %q", got)
@@ -184,14 +184,14 @@ func TestWhichVolumesGrowFollowsFromTheSpecAndTheClaims(t *testing.T) {
 			s := running(3, with("persistentSpec: {"+spec+"}"))
 			s.volumes(true, "fast")
 			s.claimed("fast", [2]string{"5Gi", "5Gi"}, [2]string{"5Gi", "5Gi"}, [2]string{"5Gi", "5Gi"})
-			for _, claim := range s.storage.claims {
+			for _, claim := range s.storage.Claims {
 				claim.Namespace, claim.Labels = s.Namespace, selector(s.cluster)
 			}
 			if test.but != nil {
-				test.but(s, s.storage.claims)
+				test.but(s, s.storage.Claims)
 			}
-			if got := s.observed(t, elastic); fmt.Sprintf("%s %s", got.wanted.String(), ordinals(got)) != test.wanted+" "+test.claims {
-				t.Errorf("expected claims %s to be of %s, got %s of %s", test.claims, test.wanted, ordinals(got), got.wanted.String())
+			if got := s.observed(t, elastic); fmt.Sprintf("%s %s", got.Wanted.String(), ordinals(got)) != test.wanted+" "+test.claims {
+				t.Errorf("expected claims %s to be of %s, got %s of %s", test.claims, test.wanted, ordinals(got), got.Wanted.String())
 			}
 		})
 	}
@@ -201,7 +201,7 @@ func TestWhichVolumesGrowFollowsFromTheSpecAndTheClaims(t *testing.T) {
 func (s *scene) observed(t *testing.T, class *storagev1.StorageClass) storage {
 	t.Helper()
 	builder := fake.NewClientBuilder().WithObjects(class)
-	for _, claim := range s.storage.claims {
+	for _, claim := range s.storage.Claims {
 		builder.WithObjects(claim)
 	}
 	api, now := builder.Build(), clocktesting.NewFakeClock(noon)
@@ -245,11 +245,11 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 			s := running(3, with(persistentSpec))
 			s.volumes(true, "")
 			s.claimed("fast", [2]string{"5Gi", "5Gi"}, [2]string{"5Gi", "5Gi"}, [2]string{"5Gi", "5Gi"})
-			for _, claim := range s.storage.claims {
+			for _, claim := range s.storage.Claims {
 				claim.Namespace, claim.Labels, claim.Spec.VolumeName = s.Namespace, selector(s.cluster), "pv-"+claim.Name
 			}
 			s.pod(1).Spec.NodeName = ""
-			test.but(s, s.storage.claims[1])
+			test.but(s, s.storage.Claims[1])
 			s.storage = s.observed(t, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}})
 			if got := s.ring(s.cluster, nil).Pods[1].Returns; got != test.want {
 				t.Errorf("expected the pod's data to come back: %v, got %v", test.want, got)
@@ -267,7 +267,7 @@ func provisioned(s *scene, claim *corev1.PersistentVolumeClaim, after time.Durat
 // ordinals are those of the claims that are there.
 func ordinals(s storage) string {
 	out := ""
-	for i, claim := range s.claims {
+	for i, claim := range s.Claims {
 		if claim == nil {
 			out += "-"
 			continue

@@ -23,9 +23,9 @@ const vendorRepository = "redislabs/redis"
 type image struct {
 	reference string
 	policy    corev1.PullPolicy
-	// standard tells that it is the operator's default.
+	// standard reports that it is the operator's default.
 	standard bool
-	// replaced tells of the vendor's image in its place; empty where the spec has none.
+	// replaced reports the vendor's image in its place; empty where the spec has none.
 	replaced string
 }
 
@@ -59,7 +59,7 @@ func referenceOf(repository string, asked *redisv1alpha1.ImageSpec) string {
 	return repository
 }
 
-// isVendors tells whether a repository is the vendor's, in whichever registry it is.
+// isVendors reports whether a repository is the vendor's, in whichever registry it is.
 func isVendors(repository string) bool {
 	parts := strings.Split(repository, "/")
 	if len(parts) < 2 {

@@ -23,7 +23,7 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -36,6 +36,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=redisenterpriseclusters.app.redislabs.com,verbs=get
 
@@ -43,18 +44,25 @@ import (
 const workers = 8
 
 // Kind is RedisEnterpriseCluster's entry in the list of kinds.
-func Kind() kit.Kind { return KindWith(redis.Dial) }
+func Kind() kit.Kind {
+	return kindWith(func(tools *kit.Tools) redis.Dialer { return redis.DialThrough(tools.DialPod) })
+}
 
 // KindWith is the kind with another way to reach clusters, for tests.
 func KindWith(dial redis.Dialer) kit.Kind {
+	return kindWith(func(*kit.Tools) redis.Dialer { return dial })
+}
+
+func kindWith(dialer func(*kit.Tools) redis.Dialer) kit.Kind {
 	return kit.Kind{
 		Name:        "redisenterprisecluster",
 		Layer:       kit.Data,
+		Outside:     "servers are reached by port-forward",
 		CRDs:        []string{"redisenterpriseclusters.app.redislabs.com"},
 		AddToScheme: redisv1alpha1.AddToScheme,
 		Cache:       cached,
 		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
-			prober := redis.NewProber(dial, tools.Clock, nil)
+			prober := redis.NewProber(dialer(tools), tools.Clock, nil)
 			if err := mgr.Add(prober); err != nil {
 				return err
 			}
@@ -80,6 +88,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.PersistentVolumeClaim{}:         kit.Ours(),
 		&policyv1.PodDisruptionBudget{}:         kit.Ours(),
 		&corev1.Pod{}:                           pods,
+		&corev1.Node{}:                          {Transform: kit.TrimNode},
 	}
 }
 
@@ -105,6 +114,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel)).
+		Watches(&corev1.Node{}, workload.ForPodsOn(r.Client, clusterOfLabel), builder.WithPredicates(workload.ZoneChanged())).
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel), builder.WithPredicates(ofVolumes())).
 		WatchesRawSource(ofUsers).
 		WatchesRawSource(source.Channel(r.prober.Events(), &handler.EnqueueRequestForObject{})).

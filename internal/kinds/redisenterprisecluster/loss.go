@@ -14,8 +14,8 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit/condition"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
 const (
@@ -64,7 +64,7 @@ func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at ti
 	return approval{slots: slots}
 }
 
-// lossTold is the condition that tells of lost slots, as it was last written; nil if there is none.
+// lossTold is the condition that reports lost slots, as it was last written; nil if there is none.
 func lossTold(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionDataAtRisk)
 	if told == nil || told.Status != metav1.ConditionTrue || told.Reason != redisv1alpha1.ReasonDataMissing {
@@ -87,13 +87,13 @@ func asks(lost redis.Slots, at time.Time) (slots, token string) {
 	return span.String(), token + "-" + hashOf(slots)[:digestLength]
 }
 
-// isUsed tells whether none of the slots that were given up is lost any more.
+// isUsed reports whether none of the slots that were given up is lost any more.
 func (a approval) isUsed(lost redis.Slots) bool {
 	return len(a.slots) > 0 && len(lost.Within(a.slots)) == 0
 }
 
-// reportLoss tells which slots are lost, and how to go on without what was in them. What has been told is told until
-// somebody serves the slots, also while one does not answer who may have them: the approval waits for that one. A
+// reportLoss says which slots are lost, and how to go on without what was in them. What has been told is told until
+// someone serves the slots, also while one does not answer who may have them: the approval waits for that one. A
 // loss that comes after one that was given up has another token.
 func (d decision) reportLoss(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, loss ring.Loss) {
 	const kind = redisv1alpha1.ConditionDataAtRisk

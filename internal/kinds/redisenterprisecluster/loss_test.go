@@ -14,8 +14,8 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
 // token is that of a loss that was told at noon.

@@ -57,7 +57,7 @@ func (m *memory) of(key types.NamespacedName) *remembered {
 	return m.clusters[key]
 }
 
-// isAnother tells whether a name is another cluster's by now. What was known is then forgotten.
+// isAnother reports whether a name is another cluster's by now. What was known is then forgotten.
 func (m *memory) isAnother(key types.NamespacedName, uid types.UID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +69,7 @@ func (m *memory) isAnother(key types.NamespacedName, uid types.UID) bool {
 	return was != "" && was != uid
 }
 
-// recall is a copy of what is known. tuned tells of the servers that there are whether all have been
+// recall is a copy of what is known. tuned reports the servers that there are whether all have been
 // told their settings, by what each was told.
 func (m *memory) recall(key types.NamespacedName, now time.Time, tuned func(map[string]string) bool) remembered {
 	m.mu.Lock()
@@ -131,7 +131,7 @@ func (m *memory) told(key types.NamespacedName, run, generation, complaint strin
 	k.tuned[run] = generation
 }
 
-// news tells whether it has yet to be told that a primary refused function libraries.
+// news reports whether it has yet to be told that a primary refused function libraries.
 func (m *memory) news(key types.NamespacedName, words string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -4,8 +4,8 @@
 // Package redisenterprisecluster is the kind RedisEnterpriseCluster: a cluster of Redis or Valkey in which
 // every pod has a primary and the replica of its neighbour's.
 //
-// Builders of its children and what is told of it live here; how the servers of a cluster are looked at and
-// led lives in internal/redis, and what runs in the pods in internal/helper.
+// Builders of its children and what is informed of it live here; how the servers of a cluster are looked at and
+// led lives in internal/stores/redis, and what runs in the pods in internal/agents.
 package redisenterprisecluster
 
 import (
@@ -27,7 +27,7 @@ func userSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return cmp.Or(c.Spec.ClusterCredentialSecretName, c.Name)
 }
 
-// ownsUserSecret tells whether the spec names the operator's own Secret, whose password is not for users.
+// ownsUserSecret reports whether the spec names the operator's own Secret, whose password is not for users.
 func ownsUserSecret(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return userSecret(c) == systemSecret(c)
 }
@@ -52,7 +52,7 @@ func nodes(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	return redisv1alpha1.DefaultNodes
 }
 
-// persistent tells whether pods have volumes.
+// persistent reports whether pods have volumes.
 func persistent(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return c.Spec.PersistentSpec != nil && c.Spec.PersistentSpec.Enabled.Or(true)
 }

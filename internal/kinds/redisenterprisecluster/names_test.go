@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Users who log in with the operator's password would be told apart from it no more.
+// Users who log in with the operator's password would be distinguished from it no more.
 func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
 	s := running(3)
 	before := s.tuning(s.cluster)

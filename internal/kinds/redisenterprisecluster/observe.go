@@ -14,9 +14,9 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -32,6 +32,8 @@ type reconciler struct {
 // facts are all that is read about a cluster.
 type facts struct {
 	workload.Members
+	// places are where the pods run.
+	places []workload.Place
 	now    time.Time
 	images images
 	// inherited is how many pods the claims reach that a cluster of this name has left behind; 0 once this one is formed.
@@ -44,7 +46,7 @@ type facts struct {
 	credentials credentials
 	// certificate is why the status page cannot have the one that the spec names; "" if it can.
 	certificate string
-	// view is the last look at the servers; seen tells whether there was one.
+	// view is the last look at the servers; seen reports whether there was one.
 	view redis.View
 	seen bool
 	// known is what the process remembers of the cluster.
@@ -52,7 +54,7 @@ type facts struct {
 }
 
 // Observe reads the StatefulSet and its pods, claims of an earlier cluster, the Secrets, and what the prober has seen of the
-// servers, which it asks of nobody here.
+// servers, which it asks of no one here.
 func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), images: images{helper: r.HelperImage, redis: r.RedisImage}}
@@ -68,6 +70,9 @@ func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpri
 		return f, err
 	}
 	f.Recall(r.Writes())
+	if f.places, err = workload.ObservePlaces(ctx, r.Client, f.Within()); err != nil {
+		return f, err
+	}
 	if err := r.observeRefusal(ctx, c, &f); err != nil {
 		return f, err
 	}
@@ -104,7 +109,7 @@ func (r *reconciler) observeRefusal(ctx context.Context, c *redisv1alpha1.RedisE
 	return err
 }
 
-// stray tells of a pod that is in the way of one of ours, as somebody took a label from it: the StatefulSet lets such
+// stray reports a pod that is in the way of one of ours, as someone took a label from it: the StatefulSet lets such
 // a one go, and its controller writes no event of a name that is taken.
 func (r *reconciler) stray(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) (string, error) {
 	for _, name := range identity(c).Names(f.Replicas()) {
@@ -142,7 +147,7 @@ func (r *reconciler) observeServers(c *redisv1alpha1.RedisEnterpriseCluster, f *
 	case password != "":
 		r.prober.Watch(key, redis.Target{
 			Nodes:       f.targets(c),
-			Credentials: redis.Credentials{User: redissecrets.System, Password: password},
+			Credentials: redis.Credentials{User: redispod.System, Password: password},
 			Generation:  hashOf(password),
 		})
 		f.view, f.seen = r.prober.View(key)
@@ -164,7 +169,7 @@ func (f facts) targets(c *redisv1alpha1.RedisEnterpriseCluster) []redis.Node {
 	return out
 }
 
-// ended tells whether the kubelet says that no container of a pod runs, or will again.
+// ended reports whether the kubelet says that no container of a pod runs, or will again.
 func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
@@ -23,18 +22,13 @@ const madeTogether = 10 * time.Second
 
 // storage is what the claims of the pods tell of their volumes.
 type storage struct {
-	// wanted is how large each is to be, where they are to grow; zero where they stay as they are.
-	wanted resource.Quantity
-	// claims are those that there are to be, in the order of the pods, and nil where there is none, or one that is going.
-	claims []*corev1.PersistentVolumeClaim
+	// Volumes are those of the claims that there are to be, in the order of the pods, and nil where there is none, or one that
+	// is going.
+	workload.Volumes
 	// kept are the pods whose claims may hold what they had, so that it comes back with them. One that cannot be read may.
 	kept map[string]bool
-	// unwatched tells that one has lost its labels, so that its changes wake nobody.
+	// unwatched reports that one has lost its labels, so that its changes wake no one.
 	unwatched bool
-	// patched are claims that the cache is behind of.
-	patched map[string]bool
-	// rigid are the classes that let no volume grow, and unread those of which that is not known, and why.
-	rigid, unread map[string]string
 }
 
 // observeClaims reads the claims: those that an earlier cluster of the name has left, before this one is formed, and
@@ -59,9 +53,9 @@ func (r *reconciler) observeClaims(ctx context.Context, c *redisv1alpha1.RedisEn
 
 // observeStorage finds the claims of the pods, and asks of the classes of those that are too small.
 func (r *reconciler) observeStorage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f facts, all []corev1.PersistentVolumeClaim) storage {
-	s := storage{patched: map[string]bool{}, kept: map[string]bool{}}
+	s := storage{Volumes: workload.Volumes{Patched: map[string]bool{}}, kept: map[string]bool{}}
 	if p := c.Spec.PersistentSpec; p.EnablePersistentVolumeResize.Or(false) && p.VolumeSize != "" {
-		s.wanted = p.VolumeSize.Quantity()
+		s.Wanted = p.VolumeSize.Quantity()
 	}
 	for _, pod := range identity(c).Names(f.current(c)) {
 		name := dataVolume + "-" + pod
@@ -77,11 +71,11 @@ func (r *reconciler) observeStorage(ctx context.Context, c *redisv1alpha1.RedisE
 			found, err := r.unlabelled(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
 			s.kept[pod] = err != nil || mayHold(found, p)
 		}
-		if s.claims = append(s.claims, claim); claim != nil {
-			s.patched[name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
+		if s.Claims = append(s.Claims, claim); claim != nil {
+			s.Patched[name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 		}
 	}
-	s.rigid, s.unread = r.classes.Rigid(ctx, classesOf(s.small()))
+	s.Rigid, s.Unread = r.classes.Rigid(ctx, s.SmallClasses())
 	return s
 }
 
@@ -105,7 +99,7 @@ func (r *reconciler) unlabelled(ctx context.Context, key client.ObjectKey) (*cor
 	return claim, nil
 }
 
-// mayHold tells whether a claim has a volume that may have been written to, and that is not known to be lost. One that was
+// mayHold reports whether a claim has a volume that may have been written to, and that is not known to be lost. One that was
 // provisioned for a claim made with a pod that has had no node since is empty: the StatefulSet's controller makes claims just
 // before their pod, and again while that waits, and not all classes wait for its node.
 func mayHold(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
@@ -116,19 +110,10 @@ func mayHold(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
 	return before || !madeEmpty(claim)
 }
 
-// madeEmpty tells whether the volume of a claim was provisioned for it, with nothing in it: provisioners name volumes after the
+// madeEmpty reports whether the volume of a claim was provisioned for it, with nothing in it: provisioners name volumes after the
 // claim's UID (external-provisioner, --volume-name-prefix). A claim that was restored or written by hand has another one,
 // whatever its annotations say, and so has one that was bound to a volume that there was.
 func madeEmpty(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.UID != "" && strings.HasSuffix(claim.Spec.VolumeName, string(claim.UID)) &&
 		claim.Spec.DataSource == nil && claim.Spec.DataSourceRef == nil
-}
-
-func classesOf(claims []*corev1.PersistentVolumeClaim) []string {
-	var out []string
-	for _, claim := range claims {
-		out = append(out, workload.ClassOf(claim))
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

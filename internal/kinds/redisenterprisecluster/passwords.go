@@ -16,7 +16,7 @@ import (
 // told of it at their own pace.
 const overlap = time.Minute
 
-// stored are the hashes of the passwords that servers are told to accept.
+// stored are the hashes of the passwords that servers are asked to accept.
 func (s credentials) stored() []string {
 	if s.own == nil {
 		return nil
@@ -25,7 +25,7 @@ func (s credentials) stored() []string {
 }
 
 // wanted is the hash of the one password that shall be valid in the end; "" while there is none, and those that servers
-// know go on. One that is to be made counts only once it stands in the Secret, which may be somebody else's or be
+// know go on. One that is to be made counts only once it stands in the Secret, which may be someone else's or be
 // refused: until then each look makes another. The first is taken as it is made, as no server starts without one.
 func (s credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	switch {
@@ -54,7 +54,7 @@ func (f facts) accepted(c *redisv1alpha1.RedisEnterpriseCluster) []string {
 	return stored
 }
 
-// dropsIn is how long passwords of before are valid yet. It is counted from when all servers were told of both, and not
+// dropsIn is how long passwords from before are valid yet. It is counted from when all servers were informed of both, and not
 // at all before that.
 func (f facts) dropsIn() time.Duration {
 	if f.known.tunedSince.IsZero() {
@@ -63,7 +63,7 @@ func (f facts) dropsIn() time.Duration {
 	return max(0, overlap-f.now.Sub(f.known.tunedSince))
 }
 
-// dropAgain is when to look whether passwords of before are to go; 0 where there are none, or none that stays.
+// dropAgain is when to look whether passwords from before are to go; 0 where there are none, or none that stays.
 func (f facts) dropAgain(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 	if len(f.credentials.stored()) < 2 || f.credentials.wanted(c) == "" {
 		return 0
@@ -71,7 +71,7 @@ func (f facts) dropAgain(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration 
 	return max(time.Second, f.dropsIn())
 }
 
-// secrets declares both. A password belongs to whoever changes it: it is made once, and kept as it stands.
+// secrets declares both. A password belongs to anyone who changes it: it is made once, and kept as it stands.
 func (f facts) secrets(c *redisv1alpha1.RedisEnterpriseCluster) []ensure.Child {
 	s := f.credentials
 	own := ensure.Child{Object: system(c, cmp.Or(s.system(), s.fresh.own), f.accepted(c)), Random: true}

@@ -13,8 +13,8 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -38,7 +38,7 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ ti
 	d := f.decide(c)
 	// More room on disk may be what servers wait for to start again, and what a quota refuses must not keep them from
 	// being healed.
-	plan := kit.Plan{Children: f.children(c, d), Aside: f.storage.growth(), Again: f.again(c, d)}
+	plan := kit.Plan{Children: f.children(c, d), Aside: f.storage.Growth(), Again: f.again(c, d)}
 	if f.known.retriesIn(f.now) == 0 {
 		r.choose(c, f, d, &plan)
 	}
@@ -59,7 +59,7 @@ func (f facts) children(c *redisv1alpha1.RedisEnterpriseCluster, d decision) []e
 		out = append(out, ensure.Child{Object: object})
 	}
 	set := workload.Pinned(d.reading.statefulSet(c, d.replicas), d.reading.wishes(c))
-	// Claim templates cannot be changed: a StatefulSet is made anew around its pods.
+	// Claim templates cannot be changed: a StatefulSet is recreated around its pods.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	switch {
 	case d.invalid == nil:
@@ -70,7 +70,7 @@ func (f facts) children(c *redisv1alpha1.RedisEnterpriseCluster, d decision) []e
 	return out
 }
 
-// choose takes the one step that goes before the others: without being let in nobody is served, and
+// choose takes the one step that goes before the others: without being let in no one is served, and
 // a pod is restarted only where nothing else is left to do.
 func (r *reconciler) choose(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d decision, plan *kit.Plan) {
 	take := func(ctx context.Context) error { return r.take(ctx, c, d, f.unrunning(c)) }
@@ -132,7 +132,7 @@ type unrunning struct {
 
 // again is when to look again by itself.
 func (f facts) again(c *redisv1alpha1.RedisEnterpriseCluster, d decision) time.Duration {
-	waits := []time.Duration{f.Refusal.Again, f.unbound.Again, f.known.retriesIn(f.now), f.storage.again(), f.dropAgain(c)}
+	waits := []time.Duration{f.Refusal.Again, f.unbound.Again, f.known.retriesIn(f.now), f.storage.again(), f.dropAgain(c), f.StuckIn(f.now)}
 	if !asleep(c) && (!d.why.Done() || len(d.untuned) > 0 || d.restart != nil || d.waits.words != "") {
 		waits = append(waits, underWay)
 	}

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
 func TestSlotsAreMovedAtTheRateThatIsAskedFor(t *testing.T) {

@@ -34,12 +34,12 @@ const (
 
 	certificateVolume, certificateMount = "opcrew-certificate", "/certificate"
 
-	// probesPort is where the agent tells whether the pod has its role in the ring.
+	// probesPort is where the agent reports whether the pod has its role in the ring.
 	probesPort = 8080
 )
 
 // server is one of the two of a pod. The helper looks at its folder before it starts it: see
-// internal/helper/redisserver.
+// internal/agents/redisserver.
 func (r reading) server(c *redisv1alpha1.RedisEnterpriseCluster, place redisv1alpha1.Place) *corev1ac.ContainerApplyConfiguration {
 	port := portOf(place)
 	out := corev1ac.Container().WithName(string(place)).
@@ -101,14 +101,14 @@ func ping(port int32) *corev1ac.ProbeApplyConfiguration {
 		WithExec(corev1ac.ExecAction().WithCommand(helper, "redis-ping", fmt.Sprintf("--port=%d", port)))
 }
 
-// handover gives the slots of a server to its replica before the kubelet stops it, whoever deletes the pod.
+// handover gives the slots of a server to its replica before the kubelet stops it, anyone who deletes the pod.
 func handover(c *redisv1alpha1.RedisEnterpriseCluster, port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
 	return corev1ac.LifecycleHandler().WithExec(corev1ac.ExecAction().
 		WithCommand(helper, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+domain(c), "--secrets="+secretsMount,
 			fmt.Sprintf("--timeout=%ds", max(1, gracePeriod(c)*2/3)))) // the server itself takes the rest
 }
 
-// agent tells whether the pod has its role in the ring, and what its servers are doing.
+// agent reports whether the pod has its role in the ring, and what its servers are doing.
 func (r reading) agent(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName(agentContainer).
 		WithImage(r.helper).

@@ -16,8 +16,8 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
 // unplaced is for how long a pod with a volume must have had no node for its servers to count as gone: until then it may
@@ -36,7 +36,7 @@ func (f facts) current(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 }
 
 // byOrdinal are the pods that belong to the ring, in their order; nil for one that is not there. Those that the
-// StatefulSet has been told to let go do not belong to it any more.
+// StatefulSet has been asked to let go do not belong to it any more.
 func (f facts) byOrdinal(c *redisv1alpha1.RedisEnterpriseCluster) []*corev1.Pod {
 	out := make([]*corev1.Pod, f.current(c))
 	for name, pod := range f.Pods {
@@ -85,7 +85,7 @@ func notRunning(pod *corev1.Pod) map[redis.Place]bool {
 	return out
 }
 
-// gone tells whether the servers of a pod do not run, nor are about to. Where data goes with the pod, what follows it has
+// gone reports whether the servers of a pod do not run, nor are about to. Where data goes with the pod, what follows it has
 // none; a volume may come back with it: see storage.kept.
 func (f facts) gone(c *redisv1alpha1.RedisEnterpriseCluster, pod *corev1.Pod) bool {
 	switch {
@@ -142,7 +142,7 @@ func (f facts) old(c *redisv1alpha1.RedisEnterpriseCluster) []*corev1.Pod {
 	return out
 }
 
-// upgrades tells whether pods that are old run another image of the server than the StatefulSet has.
+// upgrades reports whether pods that are old run another image of the server than the StatefulSet has.
 func (f facts) upgrades(old []*corev1.Pod) bool {
 	if f.Set == nil {
 		return false

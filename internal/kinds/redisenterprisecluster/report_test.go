@@ -14,7 +14,7 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
 // report gives the cluster with what is reported of a scene.
@@ -37,7 +37,15 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"Available": "True AllSlotsServed", "Redundant": "True AllShardsReplicated", "UpToDate": "True AllUpToDate",
 			"DataAtRisk": "none", "Migrating": "none",
 		}},
-		"one pod alone": {scene: running(1), state: "Running", wants: map[string]string{"Ready": "True AllPodsReady", "Redundant": "False TooFewNodes"}},
+		"recovery is asked for and all is well": {scene: running(3), do: func(s *scene) { s.Spec.ClusterRecovery = true }, state: "Running", wants: map[string]string{
+			"RecoveryRequested": "True NotNeeded: clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. Every slot is served; set clusterRecovery to false",
+			"Ready":             "True",
+		}},
+		"recovery is asked for while slots are not served": {scene: running(3), do: func(s *scene) { s.Spec.ClusterRecovery = true; s.silence(0) }, state: "Error", wants: map[string]string{
+			"RecoveryRequested": "True Recovering: clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. 10923 of 16384 slots",
+		}},
+		"recovery is not asked for": {scene: running(3), state: "Running", wants: map[string]string{"RecoveryRequested": "none"}},
+		"one pod alone":             {scene: running(1), state: "Running", wants: map[string]string{"Ready": "True AllPodsReady", "Redundant": "False TooFewNodes"}},
 		"a pod is gone": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0"); s.silence(0) }, state: "Running", wants: map[string]string{
 			"Ready": "False Updating: 2 of 3 pods are ready; example-0: ", "Available": "True", "Redundant": "False ReplicaMissing",
 		}},

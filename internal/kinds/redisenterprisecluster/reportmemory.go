@@ -12,7 +12,7 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit/condition"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 	noEviction      = "noeviction" // the servers' own default
 )
 
-// reportMemory tells of primaries that refuse writes, as their memory is full and they may evict no key. It is told
+// reportMemory reports primaries that refuse writes, as their memory is full and they may evict no key. It is told
 // until there is clearly room again: how much is used goes up and down with every client.
 func (f facts) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionMemoryFull
@@ -43,7 +43,7 @@ func (f facts) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 	set.Remove(kind)
 }
 
-// reportLogs tells of servers that cannot write down what they are told. Primaries refuse writes then (MISCONF), and
+// reportLogs reports servers that cannot write down what they are told. Primaries refuse writes then (MISCONF), and
 // replicas go on with a copy that is in memory alone.
 func (f facts) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionStorageFailing

@@ -10,11 +10,11 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit/condition"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// reportMove tells how far slots have been moved, from when the first is open until none is. A move may be begun again,
+// reportMove says how far slots have been moved, from when the first is open until none is. A move may be begun again,
 // by another process too, and two that lead for a moment may both move slots: what is told follows from how many are
 // left and never goes back, so that they do not tell each its own over the other's all the time.
 func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
@@ -32,7 +32,7 @@ func (f facts) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	}
 }
 
-// standstill tells why slots that are on their way are not moved on; "" while they are, or are about to be.
+// standstill says why slots that are on their way are not moved on; "" while they are, or are about to be.
 func (f facts) standstill(d decision) string {
 	waits, stands := d.refusal(ring.Fenced, ring.Election)
 	if f.view.Moving() || d.step != nil || !stands {
@@ -41,7 +41,7 @@ func (f facts) standstill(d decision) string {
 	return waits.Message
 }
 
-// moveFailed tells why the last move of slots has failed, while another one is to follow; "" if there is none such.
+// moveFailed says why the last move of slots has failed, while another one is to follow; "" if there is none such.
 func (f facts) moveFailed(d decision) string {
 	_, waits := d.refusal(ring.Moving)
 	if move := f.view.Move; move == nil || !move.Ended || !move.Failed() || !waits && d.step == nil {
@@ -50,7 +50,7 @@ func (f facts) moveFailed(d decision) string {
 	return "; last: " + f.view.Move.Err.Error()
 }
 
-// moved is how far a move is, by what is told of it so far and by how many slots are not in their places yet: the move
+// moved is how far a move is, by what is informed of it so far and by how many slots are not in their places yet: the move
 // that goes on may be of a few that were left open.
 func (f facts) moved(c *redisv1alpha1.RedisEnterpriseCluster, d decision) *redisv1alpha1.Move {
 	move, told := f.view.Move, c.Status.Move
@@ -79,7 +79,7 @@ func whither(move *redis.Progress, pods int) string {
 	return redisv1alpha1.ReasonRebalancing
 }
 
-// slotsAreOpen tells whether some are on their way, whoever moves them. What replicas say of that may be old.
+// slotsAreOpen reports whether some are on their way, anyone who moves them. What replicas say of that may be old.
 func (f facts) slotsAreOpen() bool {
 	for _, status := range f.view.Nodes {
 		if status.Role == redis.Primary && len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportRedundant tells whether each shard has a replica in sync on another pod, and else which is the first that has not.
+// reportRedundant reports whether each shard has a replica in sync on another pod, and else which is the first that has not.
 func reportRedundant(set condition.Set, all servers) {
 	const kind = redisv1alpha1.ConditionRedundant
 	var copied int32
@@ -36,7 +36,7 @@ func reportRedundant(set condition.Set, all servers) {
 	}
 }
 
-// lacks tells what keeps the shard of a primary from having a copy; nothing if it has one.
+// lacks says what keeps the shard of a primary from having a copy; nothing if it has one.
 func (all servers) lacks(primary server) (reason, why string) {
 	reason, why = redisv1alpha1.ReasonReplicaMissing, fmt.Sprintf("that of %s has none", primary)
 	for _, s := range all {

@@ -17,11 +17,11 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// reportAvailability tells whether all slots are served and, where not, why nobody else serves them.
+// reportAvailability reports whether all slots are served and, where not, why no one else serves them.
 func (f facts) reportAvailability(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionAvailable
 	reportAvailable(set, d.servers, f.unserved(d), f.refusing(d))
@@ -50,7 +50,7 @@ func (f facts) reportAvailability(set condition.Set, c *redisv1alpha1.RedisEnter
 	}
 }
 
-// runs tells whether the kubelet says that a server runs.
+// runs reports whether the kubelet says that a server runs.
 func (f facts) runs() bool {
 	for _, pod := range f.Pods {
 		if !limps(pod) {
@@ -83,7 +83,7 @@ func (all servers) barred() *server {
 	return nil
 }
 
-// locked tells how to have the operator let in again. What a server was started with stands in its configuration.
+// locked says how to have the operator let in again. What a server was started with stands in its configuration.
 func (s server) locked(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("The servers refuse the operator's password (%s: %v): Secret %s was changed. Put the one back that they know; it is told by: "+
 		"kubectl exec -n %s %s -c %s -- grep auth %s/%s.conf", s, s.err, systemSecret(c), c.Namespace, s.pod, s.place, runMount, s.place)
@@ -98,7 +98,7 @@ func (d decision) refusal(guards ...ring.Guard) (ring.Refusal, bool) {
 	return d.why.Refusals[i], true
 }
 
-// reportRisk tells of data that is missing, or would be by what is asked for. What a server that does not answer has
+// reportRisk reports data that is missing, or would be by what is asked for. What a server that does not answer has
 // is not missing. A look that shows nothing, or that a step has been taken since, changes nothing of what was told.
 func (f facts) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	const kind = redisv1alpha1.ConditionDataAtRisk
@@ -119,7 +119,7 @@ func (f facts) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	}
 }
 
-// reportPods tells what keeps the pods from being ready, and what is done about that at the ring.
+// reportPods says what keeps the pods from being ready, and what is done about that at the ring.
 func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, done kit.Outcome) {
 	const kind = redisv1alpha1.ConditionPodsReady
 	names, before := identity(c).Names(nodes(c)), metav1.Condition{}
@@ -157,10 +157,10 @@ func (f facts) reportPods(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	}
 }
 
-// isOld tells whether the servers have yet to be looked at, or to be looked at again after a step.
+// isOld reports whether the servers have yet to be looked at, or to be looked at again after a step.
 func (f facts) isOld() bool { return !f.seen || f.view.Stale }
 
-// firstChange tells how to have pods changed, as to have more memory, that are not before slots have left others.
+// firstChange says how to have pods changed, as to have more memory, that are not before slots have left others.
 func (f facts) firstChange(c *redisv1alpha1.RedisEnterpriseCluster, d decision) string {
 	if len(d.old) == 0 || f.current(c) <= nodes(c) {
 		return ""
@@ -181,7 +181,7 @@ func (f facts) whyUnready(c *redisv1alpha1.RedisEnterpriseCluster, d decision, o
 	return otherwise
 }
 
-// reportSpread tells of pods that are ready, and have yet to be given their slots, or all of them. Before the servers
+// reportSpread reports pods that are ready, and have yet to be given their slots, or all of them. Before the servers
 // were looked at, what was last said stands, and nothing is said to be well that was not.
 func (f facts) reportSpread(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision, before metav1.Condition) {
 	const words = "All pods are ready, and not all have their slots yet: "
@@ -205,7 +205,7 @@ func (f facts) refused() string {
 	return "; last: " + f.known.refused
 }
 
-// failsBack tells whether a home is about to have its lead again. One that is about to be stopped gives it away by the
+// failsBack reports whether a home is about to have its lead again. One that is about to be stopped gives it away by the
 // same step: that is part of a change of the pods.
 func (d decision) failsBack() bool {
 	asked, is := d.step.(redis.TakeLead)

@@ -8,13 +8,13 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit/condition"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
 // busOffset is how much higher than its port the bus port of a server is (cluster.h, CLUSTER_PORT_INCR).
 const busOffset = 10000
 
-// reportAvailable tells whether each slot has a primary that serves it; unserved are those that have none that answers,
+// reportAvailable reports whether each slot has a primary that serves it; unserved are those that have none that answers,
 // and refused those of primaries that answer no client.
 func reportAvailable(set condition.Set, all servers, unserved, refused ranges) {
 	const kind = redisv1alpha1.ConditionAvailable
@@ -38,7 +38,7 @@ func reportAvailable(set condition.Set, all servers, unserved, refused ranges) {
 	set.False(kind, redisv1alpha1.ReasonSlotsUnserved, text)
 }
 
-// downs tells of the first primary that holds the cluster to be down.
+// downs reports the first primary that holds the cluster to be down.
 func (all servers) downs() string {
 	for _, s := range all {
 		if s.leads() && s.down != "" {

@@ -14,7 +14,7 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// users is the Secret with what users log in by. Somebody may change its password: it is declared as it
+// users is the Secret with what users log in by. Someone may change its password: it is declared as it
 // stands there, and made at random only where there is none.
 func users(c *redisv1alpha1.RedisEnterpriseCluster, password string) *corev1ac.SecretApplyConfiguration {
 	return corev1ac.Secret(userSecret(c), c.Namespace).WithLabels(labels(c)).

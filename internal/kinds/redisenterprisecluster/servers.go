@@ -9,7 +9,7 @@ import (
 	"time"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
 // ranges are slots: how many, and which, such as 0-5460,10923.
@@ -22,7 +22,7 @@ type ranges interface {
 type server struct {
 	pod   string
 	place redisv1alpha1.Place
-	// answers tells whether it serves; nothing else is known of one that does not.
+	// answers reports whether it serves; nothing else is known of one that does not.
 	answers bool
 	role    redisv1alpha1.Role
 	// shard is the ID of the primary: its own, or of whom it follows.
@@ -31,7 +31,7 @@ type server struct {
 	slots ranges
 	// down is why it holds the cluster to be down, and answers no client; "" where it does not.
 	down string
-	// inSync tells that a replica has all that its primary had when they connected, and is connected.
+	// inSync reports that a replica has all that its primary had when they connected, and is connected.
 	inSync bool
 
 	// address is where it is; run changes with every start, and err is why it does not answer.
@@ -41,7 +41,7 @@ type server struct {
 	err          error
 }
 
-// leads tells whether it is the primary of slots.
+// leads reports whether it is the primary of slots.
 func (s server) leads() bool {
 	return s.answers && s.role == redisv1alpha1.Primary && s.slots != nil && s.slots.Len() > 0
 }

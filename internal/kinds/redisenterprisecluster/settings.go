@@ -12,11 +12,11 @@ import (
 	"time"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/helper/redissettings"
-	"github.com/opcrew/opcrew/internal/redis/elections"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
 
-// class tells how a setting of redisConfig comes into effect.
+// class says how a setting of redisConfig comes into effect.
 type class string
 
 // Classes of settings.
@@ -46,17 +46,17 @@ func classOf(name string) class {
 	switch {
 	case slices.Contains(ours, name) || slices.ContainsFunc(oursBegin, begins):
 		return forbidden
-	case redissettings.ReadAtStart(name):
+	case redispod.ReadAtStart(name):
 		return restart
 	}
 	return live
 }
 
 // fewestClients is how many connections a server must take at least: replicas, the agent and the operator are clients
-// too, and one that they cannot reach could not even be told of more.
+// too, and one that they cannot reach could not even be informed of more.
 const fewestClients = 100
 
-// locksOut tells whether a setting would keep the operator from ever setting it again.
+// locksOut reports whether a setting would keep the operator from ever setting it again.
 func locksOut(name string, value redisv1alpha1.Setting) bool {
 	n, err := strconv.Atoi(strings.TrimSpace(string(value)))
 	return name == "maxclients" && err == nil && n < fewestClients
@@ -98,7 +98,7 @@ const attempt = 5 * time.Second
 
 // electionPause is for how long after an election of a replica there is to be no other.
 func electionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
-	const ours = 5000 // milliseconds: see internal/helper/redisserver
+	const ours = 5000 // milliseconds: see internal/agents/redisserver
 	timeout, err := strconv.Atoi(strings.TrimSpace(string(c.Spec.RedisConfig["cluster-node-timeout"])))
 	if err != nil || timeout <= 0 {
 		timeout = ours

@@ -85,7 +85,7 @@ func (r reading) template(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.Pod
 }
 
 // settingsAnnotation has pods be others when settings are that servers read when they start: those stand in a file that
-// no pod is made anew for.
+// no pod is recreated for.
 const settingsAnnotation = "redis.opcrew.io/settings"
 
 func podAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {

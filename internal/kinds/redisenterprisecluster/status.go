@@ -40,7 +40,7 @@ func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 	return out
 }
 
-// podsNeedAHand tells whether something at the pods keeps a cluster from being formed, such as an image that cannot be
+// podsNeedAHand reports whether something at the pods keeps a cluster from being formed, such as an image that cannot be
 // pulled: that its servers do not answer follows from it.
 func podsNeedAHand(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
@@ -58,7 +58,7 @@ func (r *reconciler) Report(c *redisv1alpha1.RedisEnterpriseCluster, f facts, do
 	c.Status = asMade.Status
 }
 
-// report tells of a cluster as it is made, and of other volumes that are asked for.
+// report reports a cluster as it is made, and of other volumes that are asked for.
 func (f facts) report(c *redisv1alpha1.RedisEnterpriseCluster, otherVolumes string, done kit.Outcome, now time.Time) {
 	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: now}
 	d := f.decide(c)
@@ -69,16 +69,22 @@ func (f facts) report(c *redisv1alpha1.RedisEnterpriseCluster, otherVolumes stri
 	f.reportUpToDate(set, c, d, otherVolumes)
 	if asleep(c) {
 		f.reportSleep(set, c)
+		f.Leftovers(now).Report(set)
+		set.Remove(common.ConditionPlacement)
+		reportRecovery(set, c, d)
 		return
 	}
 	f.reportServers(set, c, d)
+	reportRecovery(set, c, d)
 	f.reportPods(set, c, d, done)
 	c.Status.State = stateOf(f.situation(c, d, done))
 	ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionPodsReady)
 	set.SumUp(blockers(c), redisv1alpha1.ReasonAllPodsReady, ready.Message+" and every slot is served")
+	f.Leftovers(now).Report(set)
+	f.reportPlacement(set, d)
 }
 
-// reportChildren tells what became of the children. A Secret that is in the way may be one that users are to log in with.
+// reportChildren says what became of the children. A Secret that is in the way may be one that users are to log in with.
 func reportChildren(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
 	const kind = redisv1alpha1.ConditionChildrenReady
 	kit.ReportChildren(set, kind, done)
@@ -106,7 +112,7 @@ func (f facts) reportNames(c *redisv1alpha1.RedisEnterpriseCluster, d decision) 
 	s.PersistenceStatus = f.storage.status()
 }
 
-// reportServers tells what was seen of the servers. Before they were looked at, what was last said of them stands.
+// reportServers says what was seen of the servers. Before they were looked at, what was last said of them stands.
 func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decision) {
 	s := &c.Status
 	switch {
@@ -119,7 +125,7 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 		return
 	}
 	s.Slots = d.servers.slotMap()
-	if n := d.servers.shards(); n > 0 || !formed(c) { // that there were any tells of one in its sleep that it has data
+	if n := d.servers.shards(); n > 0 || !formed(c) { // that there were any reports one in its sleep that it has data
 		s.Shards = n
 	}
 	if version := d.servers.lowest(); version != "" {
@@ -133,7 +139,7 @@ func (f facts) reportServers(set condition.Set, c *redisv1alpha1.RedisEnterprise
 	f.reportMove(set, c, d)
 }
 
-// toldOf tells whether anything was said of the servers yet.
+// toldOf reports whether anything was said of the servers yet.
 func toldOf(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionAvailable)
 	return told != nil && told.Reason != common.ReasonPending
@@ -159,21 +165,21 @@ func (f facts) reportUpToDate(set condition.Set, c *redisv1alpha1.RedisEnterpris
 	}
 }
 
-// reportStorage tells of volumes that are to be larger; where all are as they are to be, nothing is left to do.
+// reportStorage reports volumes that are to be larger; where all are as they are to be, nothing is left to do.
 func (f facts) reportStorage(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
-	growing, have := f.storage.growing()
+	growing, have := f.storage.Growing()
 	switch stays := f.storage.stays(); {
 	case stays != "":
 		set.False(kind, redisv1alpha1.ReasonVolumesFixed, stays)
 	case growing != "":
-		set.False(kind, redisv1alpha1.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(f.storage.claims), growing))
+		set.False(kind, redisv1alpha1.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(f.storage.Claims), growing))
 	default:
 		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod runs what the spec says")
 	}
 }
 
-// reportRolling tells how far a change of the pods is, and what its next step waits for. What was last said of that stands
+// reportRolling says how far a change of the pods is, and what its next step waits for. What was last said of that stands
 // until the servers are looked at: a process that writes each time what it does not know yet gets nowhere if it ends by then.
 func (f facts) reportRolling(set condition.Set, d decision) {
 	const kind = redisv1alpha1.ConditionUpToDate
@@ -202,7 +208,7 @@ func (f facts) reportSleep(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 	}
 	c.Status.Move = nil
 	c.Status.State = stateOf(situation{made: f.Set != nil, asleep: true})
-	if len(f.Pods) > 0 || f.Replicas() > 0 {
+	if f.Going(set.Now) || f.Replicas() > 0 {
 		set.False(redisv1alpha1.ConditionPodsReady, common.ReasonUpdating, fmt.Sprintf("%d pods are stopping", len(f.Pods)))
 		set.False(redisv1alpha1.ConditionReady, common.ReasonUpdating, fmt.Sprintf("%d pods are stopping", len(f.Pods)))
 		return

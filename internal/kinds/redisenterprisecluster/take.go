@@ -14,10 +14,10 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// take carries a step out on the servers. What they do not do now they may do soon: nobody is told that it was
+// take carries a step out on the servers. What they do not do now they may do soon: no one is told that it was
 // done, and the status says what they said.
 func (r *reconciler) take(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, d decision, gone []unrunning) error {
 	key := client.ObjectKeyFromObject(c)
@@ -44,7 +44,7 @@ func (r *reconciler) take(ctx context.Context, c *redisv1alpha1.RedisEnterpriseC
 	return kit.ErrNotNow
 }
 
-// restsOnGone tells whether a step would lose data if a pod that is taken for gone were not: by it somebody leads in
+// restsOnGone reports whether a step would lose data if a pod that is taken for gone were not: by it someone leads in
 // the place of who may have more, or data is given up that may be there.
 func (d decision) restsOnGone() bool {
 	switch d.step.(type) {
@@ -70,7 +70,7 @@ func (r *reconciler) stillGone(ctx context.Context, namespace string, gone []unr
 	return true, nil
 }
 
-// restart has the StatefulSet make a pod anew: exactly the one that was looked at, as it was.
+// restart has the StatefulSet make a pod again: exactly the one that was looked at, as it was.
 func (r *reconciler) restart(ctx context.Context, pod *corev1.Pod) error {
 	uid, version := pod.UID, pod.ResourceVersion
 	err := r.Client.Delete(ctx, pod, client.Preconditions{UID: &uid, ResourceVersion: &version})

@@ -20,7 +20,7 @@ func (r *reconciler) tell(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done
 	r.tellLibraries(c, f)
 }
 
-// tellPassword tells of a password in place of one that is gone when it was made, and not while its Secret is somebody
+// tellPassword reports a password in place of one that is gone when it was made, and not while its Secret is someone
 // else's or refused.
 func (r *reconciler) tellPassword(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome) {
 	if !f.credentials.lacksPassword() || !slices.ContainsFunc(done.Results, func(result ensure.Result) bool { return wrote(result, userSecret(c)) }) {
@@ -30,13 +30,13 @@ func (r *reconciler) tellPassword(c *redisv1alpha1.RedisEnterpriseCluster, f fac
 		"Secret %s had no password: it has one now, made at random, which clients need within a minute", userSecret(c))
 }
 
-// wrote tells whether a Secret was written.
+// wrote reports whether a Secret was written.
 func wrote(result ensure.Result, secret string) bool {
 	return result.Ref.Kind == "Secret" && result.Ref.Name == secret &&
 		slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired}, result.Action)
 }
 
-// tellLibraries tells of a primary that serves slots without the function libraries of the others, once: clients are told
+// tellLibraries reports a primary that serves slots without the function libraries of the others, once: clients are told
 // there that it knows no such function.
 func (r *reconciler) tellLibraries(c *redisv1alpha1.RedisEnterpriseCluster, f facts) {
 	if f.view.Move == nil || f.view.Move.Unequipped == nil {

@@ -10,7 +10,7 @@ import (
 	clientevents "k8s.io/client-go/tools/events"
 
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
 func TestLibrariesThatAPrimaryRefusedAreToldOnce(t *testing.T) {

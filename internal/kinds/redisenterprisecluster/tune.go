@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/helper/redissecrets"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
 // tuning is what servers are told while they run: who may log in, and settings that need no restart. A
@@ -43,14 +43,14 @@ func (f facts) tuning(c *redisv1alpha1.RedisEnterpriseCluster) tuning {
 	return out
 }
 
-// permit has a user be let in by some passwords and no others, as internal/helper/redisserver writes it down. Servers
+// permit has a user be let in by some passwords and no others, as internal/agents/redisserver writes it down. Servers
 // that an operator started whose users had other rights get those that they have now.
 func permit(name string, hashes []string) redis.Command {
 	out := redis.Command{"ACL", "SETUSER", name, "on", "resetpass"}
 	for _, hash := range hashes {
 		out = append(out, "#"+hash)
 	}
-	for _, rule := range redissecrets.UserRules() {
+	for _, rule := range redispod.UserRules() {
 		out = append(out, rule)
 	}
 	return out
@@ -73,7 +73,7 @@ func (all servers) untuned(t tuning, told map[string]string) servers {
 	return slices.DeleteFunc(slices.Clone(all), func(s server) bool { return !s.answers || told[s.run] == t.generation })
 }
 
-// tune tells servers. One that does not answer is told later; what one refuses is not told again before it starts anew
+// tune tells servers. One that does not answer is told later; what one refuses is not told again before it starts again
 // or something else is wanted.
 func (r *reconciler) tune(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, t tuning, whom, all servers) error {
 	key := client.ObjectKeyFromObject(c)

@@ -61,7 +61,7 @@ func certificate(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.VolumeApplyC
 			corev1ac.KeyToPath().WithKey(privateKeyKey).WithPath("tls.key")))
 }
 
-// projected shows keys of a Secret in a folder of its own: see internal/helper/redissecrets.
+// projected shows keys of a Secret in a folder of its own: see internal/podapi/redissecrets.
 func projected(secret, folder string, keys ...string) *corev1ac.VolumeProjectionApplyConfiguration {
 	source := corev1ac.SecretProjection().WithName(secret)
 	for _, key := range keys {

@@ -9,8 +9,8 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// wishes are all of the user's that pods depend on: a change of them, and nothing else, makes pods anew. What the
-// operator adds of its own is not in it, so that an upgrade of it restarts nobody who did not ask for that.
+// wishes are all of the user's that pods depend on: a change of them, and nothing else, makes pods again. What the
+// operator adds of its own is not in it, so that an upgrade of it restarts no one who did not ask for that.
 type wishes struct {
 	Pod redisv1alpha1.PodSpec
 	// Image is empty for the default one, unless the user follows that.
@@ -39,7 +39,7 @@ func (r reading) wishes(c *redisv1alpha1.RedisEnterpriseCluster) wishes {
 	return out
 }
 
-// followsDefault tells whether an upgrade of the operator may change the image.
+// followsDefault reports whether an upgrade of the operator may change the image.
 func followsDefault(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return c.Spec.UpgradeSpec != nil && c.Spec.UpgradeSpec.AutoUpgradeRedisEnterprise
 }

@@ -15,7 +15,7 @@ import (
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -24,9 +24,9 @@ type scene struct {
 	*cluster
 	facts
 	procs map[string]*redis.NodeStatus
-	// apart are the servers that know nobody, and that nobody knows.
+	// apart are the servers that know no one, and that no one knows.
 	apart map[string]bool
-	// deaf are the servers that hear of nobody, as their bus is blocked.
+	// deaf are the servers that hear of no one, as their bus is blocked.
 	deaf map[string]bool
 	// ghosts are what else stands in the tables of all others.
 	ghosts []redis.Peer
@@ -74,7 +74,7 @@ func (s *scene) volumes(persistent bool, class string) {
 	s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{claim}
 }
 
-// password has the users' Secret hold one, and the servers be told of some.
+// password has the users' Secret hold one, and the servers be informed of some.
 func (s *scene) password(password string, accepted ...string) {
 	s.credentials.users = &corev1.Secret{Data: map[string][]byte{usernameKey: []byte("demo@redislabs.com"), passwordKey: []byte(password)}}
 	s.credentials.own = &corev1.Secret{Data: map[string][]byte{passwordKey: []byte("inner"), acceptedKey: []byte(acceptedText(accepted))}}

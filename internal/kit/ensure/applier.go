@@ -20,11 +20,11 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Action tells what was done about one child.
+// Action says what was done about one child.
 type Action string
 
 // What can be done about a child. Held is what would have been done while nothing
-// may be changed; Taken and Contested are what must not be done.
+// may be changed; Taken and Contested are what must not be done, Delayed what is done later.
 const (
 	Unchanged Action = "Unchanged"
 	Created   Action = "Created"
@@ -36,18 +36,19 @@ const (
 	Waiting   Action = "Waiting"
 	Taken     Action = "Taken"
 	Contested Action = "Contested"
+	Delayed   Action = "Delayed"
 )
 
 // Result is what became of one child.
 type Result struct {
 	Ref     Ref
 	Action  Action
-	Message string        // for Taken and Contested: who is in the way, and what next; for Unchanged: what keeps it from being followed
+	Message string        // for Taken, Contested and Delayed: what is in the way, and what next; for Unchanged: what keeps it from being followed
 	Again   time.Duration // when to look again, 0: when something changes
 }
 
 // Applier puts children in place. Its reads come from the cache, except where a
-// mistake would overwrite somebody else's object.
+// mistake would overwrite someone else's object.
 type Applier struct {
 	client   client.Client
 	live     client.Reader
@@ -73,7 +74,7 @@ func NewApplier(c client.Client, live client.Reader, clock clock.PassiveClock) *
 	}
 }
 
-// Ensure puts one child of owner in place. With hold it only tells whether something
+// Ensure puts one child of owner in place. With hold it only reports whether something
 // would change. Errors are those of the API server, with the child's name.
 func (a *Applier) Ensure(ctx context.Context, owner *Owner, child Child, hold bool) (Result, error) {
 	in, err := declare(a.scheme, owner.Object, child)
@@ -110,23 +111,44 @@ func (a *Applier) create(ctx context.Context, owner *Owner, in *intent, hold boo
 	if err := a.fill(in); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
+	if postponed := a.postpone(in); postponed != nil {
+		return *postponed, nil
+	}
+	result, err := a.apply(ctx, in, Created)
+	if err != nil {
+		a.Contests.Withdraw(in.contest())
+		a.Contests.Withdraw(in.turnover())
+		return result, err
+	}
+	a.predecessors.forget(in.contest())
+	return result, nil
+}
+
+// postpone counts the creation of a child, and returns what is reported instead of it if there
+// were too many: a contest if others delete the child, and a delay if the operator replaces a
+// child that cannot be changed, such as a pod that ends as soon as it has begun.
+func (a *Applier) postpone(in *intent) *Result {
 	what := in.hash()
 	if in.child.Random {
 		what = ""
 	}
 	if wait := a.Contests.Enter(in.contest(), what); wait > 0 {
-		return Result{
+		return &Result{
 			Ref: in.Ref, Action: Contested, Again: wait,
 			Message: fmt.Sprintf("%s is deleted again and again; it is left alone until %s", in.Ref, a.Contests.Until(wait)),
-		}, nil
+		}
 	}
-	result, err := a.apply(ctx, in, Created)
-	if err != nil {
+	if !in.child.Once {
+		return nil
+	}
+	if wait := a.Contests.Enter(in.turnover(), what); wait > 0 {
 		a.Contests.Withdraw(in.contest())
-		return result, err
+		return &Result{
+			Ref: in.Ref, Action: Delayed, Again: wait,
+			Message: fmt.Sprintf("%s was created %d times within a minute; it is created again at %s", in.Ref, contestLimit, a.Contests.Until(wait)),
+		}
 	}
-	a.predecessors.forget(in.contest())
-	return result, nil
+	return nil
 }
 
 // fill gives a child that is not there what is not declared of it: the values that the one
@@ -246,7 +268,7 @@ func (a *Applier) wouldCreate(ctx context.Context, in *intent, live client.Objec
 	return nil
 }
 
-// mustReplace tells whether a field differs that the API server does not let change.
+// mustReplace reports whether a field differs that the API server does not let change.
 // It asks the drift and not the values, which are written in more ways than one.
 func (in *intent) mustReplace(drift *fieldpath.Set) bool {
 	if drift == nil {
@@ -261,7 +283,7 @@ func (in *intent) mustReplace(drift *fieldpath.Set) bool {
 	return replace
 }
 
-// overlap tells whether one of two paths leads to the other.
+// overlap reports whether one of two paths leads to the other.
 func overlap(fields []string, path fieldpath.Path) bool {
 	for i := range min(len(fields), len(path)) {
 		if path[i].FieldName == nil || *path[i].FieldName != fields[i] {
@@ -285,7 +307,7 @@ func (a *Applier) contested(ctx context.Context, in *intent, drift *fieldpath.Se
 	}, nil
 }
 
-// Refused tells whether an error is the API server's refusal of what was asked (a
+// Refused reports whether an error is the API server's refusal of what was asked (a
 // quota, an admission rule, a missing right, an invalid value), as opposed to a
 // conflict or a server in trouble, which pass.
 func Refused(err error) bool {

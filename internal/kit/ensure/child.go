@@ -4,7 +4,7 @@
 // Package ensure puts declared children in place and takes away what is no
 // longer declared. It is the only code that writes children: always by
 // server-side apply under the one field manager, only when something differs,
-// and never over an object that belongs to somebody else.
+// and never over an object that belongs to someone else.
 //
 // What children a kind has is decided in the kind's own package.
 package ensure
@@ -29,12 +29,12 @@ type Child struct {
 	// Object is all that the operator wants of the child: an apply configuration with a
 	// deterministic name. Owner reference, labels and hash are added here.
 	Object runtime.ApplyConfiguration
-	// Carry lists dotted paths, such as spec.replicas, whose live value belongs to somebody
+	// Carry lists dotted paths, such as spec.replicas, whose live value belongs to someone
 	// else (an autoscaler). The live value is applied again, so that it is never reset,
 	// and neither hashed nor compared, so that a change of it costs no write.
 	Carry []string
 	// ReplaceOn lists dotted paths that the API server does not let change. When one
-	// differs, the child is deleted, and made anew when it is gone.
+	// differs, the child is deleted, and recreated when it is gone.
 	ReplaceOn []string
 	// Once is for a child that cannot be changed, such as a Pod: it is made when it is not
 	// there, and neither compared nor applied again.
@@ -54,8 +54,8 @@ type Child struct {
 	New bool
 	// Random is set where what is declared is made at random each time that it is made: then
 	// each is another. Of two that are made at once one is refused, as an apply over the other
-	// would change what somebody may have already; and a child that is deleted again and again
-	// is told by its name.
+	// would change what someone may have already; and a child that is deleted again and again
+	// is reported by its name.
 	Random bool
 }
 
@@ -153,14 +153,22 @@ func (in *intent) sign() {
 // contest names the child in the record of contests while it has no UID of its own. The
 // owner's UID stands in its labels: another owner's child is another one.
 func (in *intent) contest() types.UID {
-	return types.UID(in.object.GetLabels()[common.OwnerLabel] + " " + in.String())
+	return contestOver(types.UID(in.object.GetLabels()[common.OwnerLabel]), in.Ref)
 }
+
+// contestOver names a child of an owner in the record of contests.
+func contestOver(owner types.UID, child Ref) types.UID {
+	return owner + " " + types.UID(child.String())
+}
+
+// turnover names the record of how often a child that cannot be changed is created, anyone who deletes it.
+func (in *intent) turnover() types.UID { return in.contest() + " turnover" }
 
 func (in *intent) hash() string {
 	return in.object.GetAnnotations()[common.AppliedAnnotation]
 }
 
-// carry copies the live values that belong to somebody else into the declaration,
+// carry copies the live values that belong to someone else into the declaration,
 // with the version they were read at, so that a newer value is never overwritten.
 func (in *intent) carry(live client.Object) error {
 	if len(in.carried) == 0 {
@@ -184,7 +192,7 @@ func (in *intent) carry(live client.Object) error {
 	return nil
 }
 
-// heir is the declaration with the live values that belong to somebody else, for an object
+// heir is the declaration with the live values that belong to someone else, for an object
 // of its own: what replaces another begins as that ended.
 func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
 	next := *in

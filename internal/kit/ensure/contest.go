@@ -43,7 +43,7 @@ func NewContests(clock clock.PassiveClock) *Contests {
 
 // Enter asks for leave to bring an object to an intent, of which it gets a hash. It
 // returns 0 and counts the write, or how long to leave the object alone. A new
-// intent begins a new count: a user who edits often is nobody's rival.
+// intent begins a new count: a user who edits often is no one's rival.
 func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
 	return record.backoff
 }
 
-// Until tells when a wait is over, so that words about it stay the same meanwhile.
+// Until says when a wait is over, so that words about it stay the same meanwhile.
 func (c *Contests) Until(wait time.Duration) string {
 	return c.clock.Now().Add(wait).UTC().Round(time.Second).Format("15:04:05Z")
 }
@@ -118,7 +118,7 @@ func (c *Contests) Forget(uid types.UID) {
 	delete(c.byUID, uid)
 }
 
-// over tells whether nothing was repaired for longer than the last wait.
+// over reports whether nothing was repaired for longer than the last wait.
 func (c *contest) over(now time.Time) bool {
 	c.dropBefore(now.Add(-contestWindow))
 	return len(c.repairs) == 0 && now.After(c.until.Add(c.backoff))

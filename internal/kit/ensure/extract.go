@@ -28,7 +28,7 @@ func extract(declared, from *typed.TypedValue) *typed.TypedValue {
 
 type extractor struct{ schema *schema.Schema }
 
-// value walks both by their schema; atomic tells whether they are part of one value.
+// value walks both by their schema; atomic reports whether they are part of one value.
 func (e extractor) value(declared, from any, ref schema.TypeRef, atomic bool) any {
 	atom, ok := e.schema.Resolve(ref)
 	if !ok {
@@ -66,7 +66,7 @@ func (e extractor) fields(declared, from map[string]any, m *schema.Map, atomic b
 	return out
 }
 
-// demandsNothing tells whether a value is a map without keys or a list without items,
+// demandsNothing reports whether a value is a map without keys or a list without items,
 // those of others in it being their own. A struct without fields is another matter: it
 // is there, as an emptyDir is.
 func (e extractor) demandsNothing(declared any, ref schema.TypeRef) bool {
@@ -137,8 +137,8 @@ func equal(a, b any) bool {
 	return value.Equals(value.NewValueInterface(a), value.NewValueInterface(b))
 }
 
-// untyped tells whether a schema knows nothing of a value. Kinds outside Kubernetes'
-// own have no schema here, so that their fields cannot be told from the keys of maps.
+// untyped reports whether a schema knows nothing of a value. Kinds outside Kubernetes'
+// own have no schema here, so that their fields cannot be distinguished from the keys of maps.
 func untyped(ref schema.TypeRef) bool {
 	return ref.NamedType != nil && strings.HasPrefix(*ref.NamedType, "__untyped_")
 }

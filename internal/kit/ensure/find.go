@@ -19,7 +19,7 @@ import (
 )
 
 // strangerWait passes before a name is looked at again whose holder the cache does not
-// see: no event tells when it goes.
+// see: no event says when it goes.
 const strangerWait = 10 * time.Second
 
 // unseenWait passes before a child is looked for again that the cache does not have yet.
@@ -32,7 +32,7 @@ type found struct {
 	leaving  string        // that it is going away, in words
 	stranger string        // somebody else's object of that name, in words
 	stripped string        // that it lost the label by which the cache selects, in words
-	again    time.Duration // when to look at a stranger again that the cache does not see
+	again    time.Duration // when to look at another owner again that the cache does not see
 }
 
 // find looks a child up in the cache and, when the cache has none, at the API server:
@@ -108,7 +108,7 @@ func (a *Applier) findStripped(ctx context.Context, in *intent) (found, error) {
 	return found{object: object, stripped: in.whyStripped()}, nil
 }
 
-// whyStripped tells what to do with a child that the cache does not see. Nobody is to delete what cannot be had again.
+// whyStripped says what to do with a child that the cache does not see. No one is to delete what cannot be had again.
 func (in *intent) whyStripped() string {
 	out := fmt.Sprintf("%s has lost the label %s: %s, by which the operator sees what becomes of it; put it back", in.Ref, common.ManagedByLabel, common.Name)
 	if in.child.Data != nil {
@@ -117,7 +117,7 @@ func (in *intent) whyStripped() string {
 	return out + ", or delete the " + in.Kind
 }
 
-// ours tells whether an object is the child: made for owner, or data that an earlier owner
+// ours reports whether an object is the child: made for owner, or data that an earlier owner
 // of its kind and name has left.
 func (in *intent) ours(owner, object client.Object) bool {
 	if Ours(owner, object) {
@@ -128,8 +128,8 @@ func (in *intent) ours(owner, object client.Object) bool {
 		object.GetLabels()[common.ManagedByLabel] == common.Name && metav1.GetControllerOf(object) == nil
 }
 
-// Ours tells whether object was made for owner: by its controller reference, or by
-// its owner label where somebody took the reference away.
+// Ours reports whether object was made for owner: by its controller reference, or by
+// its owner label where someone took the reference away.
 func Ours(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOf(object); controller != nil {
 		return controller.UID == owner.GetUID()

@@ -11,7 +11,7 @@ import (
 )
 
 // Hash is a short hash of a value's JSON, in which the keys of maps are sorted: 16 hexadecimal digits.
-// It stands in annotations, and tells what something was made for. The value is plain data; Hash panics
+// It stands in annotations, and says what something was made for. The value is plain data; Hash panics
 // on what has no JSON.
 func Hash(value any) string {
 	text, err := json.Marshal(value)

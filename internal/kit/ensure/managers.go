@@ -12,7 +12,7 @@ import (
 
 // OtherManager names the field manager, other than this operator, that wrote one of
 // the paths last; where none of them has an owner (a field was removed), the one
-// that wrote the object last. The name is empty when nobody else ever wrote it.
+// that wrote the object last. The name is empty when no one else ever wrote it.
 func OtherManager(entries []metav1.ManagedFieldsEntry, paths *fieldpath.Set) string {
 	var owner, latest *metav1.ManagedFieldsEntry
 	for i := range entries {

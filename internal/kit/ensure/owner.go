@@ -16,16 +16,16 @@ import (
 // Owner is the object whose children are put in place, during one reconcile.
 type Owner struct {
 	client.Object
-	// asked tells that the API server has been asked whether it is gone.
+	// asked reports that the API server has been asked whether it is gone.
 	asked, gone bool
 }
 
 // NewOwner begins to put the children of an object in place.
 func NewOwner(object client.Object) *Owner { return &Owner{Object: object} }
 
-// gone tells whether the owner has been deleted, which its cache may not show yet: the
-// garbage collector's deletions of its children can be seen earlier, and whoever makes
-// those anew gives them to an owner that is no more. The API server is asked once.
+// gone reports whether the owner has been deleted, which its cache may not show yet: the
+// garbage collector's deletions of its children can be seen earlier, and anyone who makes
+// those again gives them to an owner that is no more. The API server is asked once.
 func (a *Applier) gone(ctx context.Context, owner *Owner) (bool, error) {
 	if owner.asked {
 		return owner.gone, nil

@@ -23,14 +23,14 @@ import (
 type Pin struct {
 	// Path is the dotted path of the part, such as spec.template.
 	Path string
-	// Key is all of the owner's wishes that the part depends on; its JSON counts.
+	// Key is all of the owner's settings that the part depends on; its JSON counts.
 	Key any
 }
 
 // pinned annotation values: a hash of the key, and one of the part.
 const pinSeparator = "."
 
-// pin notes for which wishes the part was declared, and how.
+// pin notes for which settings the part was declared, and how.
 func (in *intent) pin() error {
 	pin := in.child.Pin
 	if pin == nil {
@@ -44,7 +44,7 @@ func (in *intent) pin() error {
 	return nil
 }
 
-// keep leaves the part as the live child has it, if the wishes are those that it was
+// keep leaves the part as the live child has it, if the settings are those that it was
 // made for.
 func (in *intent) keep(live client.Object) {
 	if in.child.Pin == nil {
@@ -60,7 +60,7 @@ func (in *intent) keep(live client.Object) {
 	in.sign()
 }
 
-// Pinned tells whether a child's pinned part was made for these wishes.
+// Pinned reports whether a child's pinned part was made for these settings.
 func Pinned(live client.Object, wishes any) bool {
 	return keyOf(live.GetAnnotations()[common.PinnedAnnotation]) == Hash(wishes)
 }

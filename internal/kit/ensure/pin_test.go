@@ -25,7 +25,7 @@ func pinnedWeb(wish, image string, replicas int32) Child {
 	return child
 }
 
-// kept declares a child anew over one that is in place.
+// kept declares a child again over one that is in place.
 func kept(t *testing.T, there, wanted Child) (in *intent, live *appsv1.Deployment, changes bool) {
 	t.Helper()
 	live = asServed(t, mustDeclare(t, shop(), there), &appsv1.Deployment{})

@@ -16,9 +16,9 @@ import (
 // not come, as its owner has gone meanwhile.
 const predecessorKept = time.Hour
 
-// predecessors remembers objects that were deleted to be made anew: a pod template that is
+// predecessors remembers objects that were deleted to be recreated: a pod template that is
 // pinned, and values of others, pass to the next one. A process that ends in between takes
-// that with it; what is declared then begins anew.
+// that with it; what is declared then begins again.
 type predecessors struct {
 	clock clock.PassiveClock
 	mu    sync.Mutex

@@ -17,7 +17,7 @@ import (
 // Prune deletes the children of owner, among the kinds of the given empty lists, that
 // are not declared, save those that stay for another reason (stays may be nil). Callers
 // name a kind here only when what replaces the old children is ready. With hold it only
-// tells what would go. One that has changed since it was looked at is not deleted, as what
+// says what would go. One that has changed since it was looked at is not deleted, as what
 // it is now may be a reason to stay: the error is a conflict.
 func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, stays func(client.Object) bool, hold bool) ([]Result, error) {
 	keep := map[Ref]bool{}
@@ -58,20 +58,22 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 		if !Ours(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
 			return nil
 		}
-		result, err := a.prune(ctx, ref, object, hold)
+		result, err := a.prune(ctx, owner, ref, object, hold)
 		results = append(results, result)
 		return err
 	})
 	return results, err
 }
 
-// copied tells whether an object has the owner's label only because somebody copied it:
+// copied reports whether an object has the owner's label only because someone copied it:
 // a child that can have a controller reference is not deleted without one.
 func copied(owner, object client.Object) bool {
 	return owner.GetNamespace() == object.GetNamespace() && !metav1.IsControlledBy(object, owner)
 }
 
-func (a *Applier) prune(ctx context.Context, ref Ref, object client.Object, hold bool) (Result, error) {
+// prune deletes one child. That the child is declared and created again later is no answer to a
+// rival: its last creation does not count.
+func (a *Applier) prune(ctx context.Context, owner client.Object, ref Ref, object client.Object, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: ref, Action: Held}, nil
 	}
@@ -81,5 +83,8 @@ func (a *Applier) prune(ctx context.Context, ref Ref, object client.Object, hold
 		return Result{Ref: ref}, fmt.Errorf("prune %s: %w", ref, err)
 	}
 	a.Writes.Forget(ref.GroupVersionKind, ref.ObjectKey)
+	if err == nil {
+		a.Contests.Withdraw(contestOver(owner.GetUID(), ref))
+	}
 	return Result{Ref: ref, Action: Pruned}, nil
 }

@@ -36,7 +36,7 @@ func (a *Applier) createNew(ctx context.Context, in *intent) (Result, error) {
 	return Result{Ref: in.Ref, Action: Created}, nil
 }
 
-// thereByNow is the conflict of a child that is to be new with one that somebody else has made.
+// thereByNow is the conflict of a child that is to be new with one that someone else has made.
 func thereByNow(in *intent, why error) error {
 	return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, why)
 }

@@ -13,7 +13,7 @@ import (
 
 // Writes remembers the version that each object had after our own last write of it,
 // until the cache has seen that version. A decision taken on an older one would
-// repeat the write; so whoever finds the cache behind waits for its event instead.
+// repeat the write; so anyone who finds the cache behind waits for its event instead.
 // Kubernetes' own controllers do the same since 1.36 (KEP-5647).
 type Writes struct {
 	mu       sync.Mutex
@@ -32,7 +32,7 @@ func (w *Writes) Record(gvk schema.GroupVersionKind, object client.Object) {
 	w.versions[Ref{gvk, client.ObjectKeyFromObject(object)}] = object.GetResourceVersion()
 }
 
-// Behind tells whether a cached object is older than our own last write of it.
+// Behind reports whether a cached object is older than our own last write of it.
 func (w *Writes) Behind(gvk schema.GroupVersionKind, cached client.Object) bool {
 	ref := Ref{gvk, client.ObjectKeyFromObject(cached)}
 	w.mu.Lock()

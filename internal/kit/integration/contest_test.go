@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -138,5 +139,100 @@ func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testin
 		if last != want {
 			t.Errorf("random %t: expected it to be %s the fourth time, got %s", random, want, last)
 		}
+	}
+}
+
+// madeAndDeleted creates a child so often, and has it deleted each time.
+func (p *process) madeAndDeleted(owner client.Object, child ensure.Child, times int, remove func()) ensure.Result {
+	p.t.Helper()
+	var last ensure.Result
+	for range times {
+		var err error
+		if last, err = p.Ensure(p.t.Context(), ensure.NewOwner(owner), child, false); err != nil {
+			p.t.Fatal(err)
+		}
+		if last.Action != ensure.Created {
+			return last
+		}
+		p.catchesUp(last.Ref)
+		remove()
+		p.catchesUp(last.Ref)
+	}
+	return last
+}
+
+// A child that is there only for a while, such as the budget of a cluster that has a second member for the time of an
+// update, is deleted and created by the operator alone.
+func TestAChildThatTheOperatorItselfDeletesAgainAndAgainIsNoContest(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	prune := func() {
+		t.Helper()
+		if _, err := p.Prune(t.Context(), owner, nil, []client.ObjectList{&corev1.ConfigMapList{}}, nil, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	child := settings(ns, map[string]string{"mode": "fast"})
+	if last := p.madeAndDeleted(owner, child, 10, prune); last.Action != ensure.Created {
+		t.Errorf("%s: %s; expected the child to be created each time, nobody else deletes it", last.Action, last.Message)
+	}
+	deletes := func() {
+		t.Helper()
+		if err := env.Client.Delete(t.Context(), settingsOf(ns)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last := p.madeAndDeleted(owner, child, 4, deletes); last.Action != ensure.Contested {
+		t.Errorf("%s, expected a contest once somebody else has deleted the child three times", last.Action)
+	}
+}
+
+func TestOwnDeletesDoNotHideThoseOfARival(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	turn := 0
+	last := p.madeAndDeleted(owner, settings(ns, map[string]string{"mode": "fast"}), 8, func() {
+		t.Helper()
+		turn++
+		err := error(nil)
+		if turn%2 == 0 {
+			_, err = p.Prune(t.Context(), owner, nil, []client.ObjectList{&corev1.ConfigMapList{}}, nil, false)
+		} else {
+			err = env.Client.Delete(t.Context(), settingsOf(ns))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if last.Action != ensure.Contested || turn != 5 {
+		t.Errorf("%s after %d deletions, expected a contest after the rival's third", last.Action, turn)
+	}
+}
+
+// A pod that ends as soon as it has begun is deleted and created by the operator: not at full speed, and it is no one's contest.
+func TestAChildThatIsReplacedAgainAndAgainIsDelayed(t *testing.T) {
+	ns := env.Namespace(t)
+	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
+	child := settings(ns, map[string]string{"mode": "fast"})
+	child.Once = true
+	prune := func() {
+		t.Helper()
+		if _, err := p.Prune(t.Context(), owner, nil, []client.ObjectList{&corev1.ConfigMapList{}}, nil, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := p.madeAndDeleted(owner, child, 4, prune)
+	want := "ConfigMap " + ns + "/settings was created 3 times within a minute; it is created again at 12:01:00Z"
+	if last.Action != ensure.Delayed || last.Message != want || last.Again != time.Minute {
+		t.Errorf("%s: %q, looked at again after %s; expected %s: %q and 1m0s", last.Action, last.Message, last.Again, ensure.Delayed, want)
+	}
+	child = settings(ns, map[string]string{"mode": "slow"})
+	child.Once = true
+	if last = p.madeAndDeleted(owner, child, 1, prune); last.Action != ensure.Created {
+		t.Errorf("%s, expected what the user has changed to be created at once", last.Action)
+	}
+	p.clock.Step(time.Minute)
+	if last = p.madeAndDeleted(owner, child, 1, prune); last.Action != ensure.Created {
+		t.Errorf("%s, expected it to be created after the wait", last.Action)
 	}
 }

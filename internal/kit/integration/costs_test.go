@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -74,7 +73,7 @@ func (p *process) ensure(owner client.Object, child ensure.Child) ensure.Result 
 // catchesUp waits until the cache has what the server has, which may be nothing.
 func (p *process) catchesUp(ref ensure.Ref) {
 	p.t.Helper()
-	eventually.True(p.t, 20*time.Second, "the cache has "+ref.String()+" as the server has it", func() error {
+	eventually.True(p.t, eventually.Long, "the cache has "+ref.String()+" as the server has it", func() error {
 		cached, live := newOf(p.t, ref), newOf(p.t, ref)
 		if err := client.IgnoreNotFound(p.client.Get(p.t.Context(), ref.ObjectKey, cached)); err != nil {
 			return err
@@ -127,7 +126,7 @@ func current[O client.Object](t *testing.T, object O) O {
 	return object
 }
 
-// edit is somebody else, by name, who changes an object with a JSON or merge patch.
+// edit is someone else, by name, who changes an object with a JSON or merge patch.
 func edit(t *testing.T, who string, object client.Object, patch string) {
 	t.Helper()
 	kind := types.MergePatchType

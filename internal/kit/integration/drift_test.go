@@ -55,7 +55,7 @@ func TestAChangeByAnybodyOfWhatIsDeclaredCostsOneWrite(t *testing.T) {
 			edit(t, "kubectl-edit", object, test.patch)
 			p.catchesUp(ref)
 			want := ensure.Repaired
-			if name == "the hash" { // without it, nobody knows what was applied
+			if name == "the hash" { // without it, no one knows what was applied
 				want = ensure.Applied
 			}
 			p.ensures(owner, test.child, want, repair(test.resource))

@@ -140,7 +140,7 @@ func TestARefusalIsToldAndTheRestIsDoneAllTheSame(t *testing.T) {
 			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"services": resource.MustParse("0")}},
 		}
 		create(t, quota)
-		eventually.True(t, 30*time.Second, "the quota is in force", func() error {
+		eventually.True(t, eventually.Long, "the quota is in force", func() error {
 			if len(current(t, quota).Status.Hard) == 0 {
 				return errors.New("it was not counted yet")
 			}

@@ -62,7 +62,7 @@ func (k *widgets) Records(before, now *Widget) bool {
 	return k.record > 0 && before.Status.Seen < k.record && now.Status.Seen >= k.record
 }
 
-// Tell tells of every change of what is seen.
+// Tell reports every change of what is seen.
 func (k *widgets) Tell(before, after *Widget) []kit.Event {
 	if before.Status.Seen == after.Status.Seen {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -62,7 +61,7 @@ func TestNoKindOfChildIsWrittenTwice(t *testing.T) {
 			object.SetName(ref.Name)
 			// Controllers write the status of some in the meantime; between their writes,
 			// an apply must change nothing.
-			eventually.True(t, 10*time.Second, "applied again, "+ref.String()+" stays at its version", func() error {
+			eventually.True(t, eventually.Long, "applied again, "+ref.String()+" stays at its version", func() error {
 				version := current(t, object).GetResourceVersion()
 				again := applied.DeepCopy()
 				err := env.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(again), client.FieldOwner("opcrew"), client.ForceOwnership)

@@ -175,6 +175,45 @@ func TestAPausedObjectIsLookedAtAndNotTouched(t *testing.T) {
 	}
 }
 
+func TestAPauseByTheSpecIsToldBeforeAnythingIsHeldBack(t *testing.T) {
+	l := newLoop(t, env.Namespace(t), setup{})
+	l.kind.plan = withSettings
+	widget := l.widget("w")
+	l.goesWell(widget, cost{"get widgets": 1, "patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
+	pauses := func(changes map[string]string) func(*Widget) kit.Plan {
+		return func(widget *Widget) kit.Plan {
+			plan := withSettings(widget)
+			plan.Children = []ensure.Child{settings(widget.Namespace, changes)}
+			plan.PausedBy = "spec.paused"
+			return plan
+		}
+	}
+	as := map[string]string{"mode": "fast"}
+	l.kind.plan = pauses(as)
+	l.goesWell(widget, cost{statusWrite: 1})
+	expectReady(t, widget, "True", "AsWanted")
+	expectPaused(t, widget, "spec.paused: 0 changes are held back")
+
+	l.kind.plan = pauses(map[string]string{"mode": "slow"})
+	l.clock.Step(time.Second)
+	l.goesWell(widget, cost{statusWrite: 1})
+	if ready := expectReady(t, widget, "False", "Paused"); ready.Message != "spec.paused: 1 changes are held back" {
+		t.Errorf("message %q, expected it to name the field and to count", ready.Message)
+	}
+	edit(t, "kubectl-annotate", widget, `{"metadata":{"annotations":{"opcrew.io/paused":"true"}}}`)
+	l.settles(widget)
+	l.clock.Step(time.Second)
+	l.goesWell(widget, cost{statusWrite: 1})
+	expectPaused(t, widget, "Annotation opcrew.io/paused and spec.paused: 1 changes are held back")
+}
+
+func expectPaused(t *testing.T, widget *Widget, words string) {
+	t.Helper()
+	if c := meta.FindStatusCondition(current(t, widget).Status.Conditions, "Paused"); c == nil || c.Status != "True" || c.Message != words {
+		t.Errorf("condition Paused is %v, expected True: %s", c, words)
+	}
+}
+
 func TestAnObjectThatIsPausedFromTheStartCountsAllThatItWaitsFor(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.plan = withSettings

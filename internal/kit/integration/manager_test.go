@@ -72,7 +72,7 @@ func run(t *testing.T, config *rest.Config, namespace string, clock clock.WithTi
 
 func readySoon(t *testing.T, widget *Widget, status metav1.ConditionStatus) {
 	t.Helper()
-	eventually.True(t, 30*time.Second, fmt.Sprintf("widget %s has Ready=%s", widget.Name, status), func() error {
+	eventually.True(t, eventually.Long, fmt.Sprintf("widget %s has Ready=%s", widget.Name, status), func() error {
 		for _, c := range current(t, widget).Status.Conditions {
 			if c.Type == "Ready" && c.Status == status {
 				return nil
@@ -91,13 +91,13 @@ func TestAManagerIsAtRestWhenAllIsAsDeclaredAlsoAfterAStart(t *testing.T) {
 
 	mark := env.Audit.Mark(t)
 	readySoon(t, newWidget(t, ns, "w"), "True")
-	env.Settle(t, user, 700*time.Millisecond, 20*time.Second)
+	env.Settle(t, user, 700*time.Millisecond, eventually.Long)
 	writes := env.Audit.Since(t, mark).By(user).Writes().Counted()
 	if len(writes) != 3 {
 		t.Errorf("%d writes until Ready, expected finalizer, child and status:\n%s", len(writes), writes)
 	}
 	edit(t, "kubectl-edit", settingsOf(ns), `{"data":{"mode":"slow"}}`)
-	eventually.True(t, 20*time.Second, "the drift is repaired", func() error {
+	eventually.True(t, eventually.Long, "the drift is repaired", func() error {
 		if got := current(t, settingsOf(ns)).Data["mode"]; got != "fast" {
 			return fmt.Errorf("mode %s", got)
 		}
@@ -108,7 +108,7 @@ func TestAManagerIsAtRestWhenAllIsAsDeclaredAlsoAfterAStart(t *testing.T) {
 	again := "again@" + ns
 	mark = env.Audit.Mark(t)
 	run(t, env.ConfigAs(again, "system:masters"), ns, clock.RealClock{}, kind)
-	env.Settle(t, again, 700*time.Millisecond, 20*time.Second)
+	env.Settle(t, again, 700*time.Millisecond, eventually.Long)
 	if writes := env.Audit.Since(t, mark).By(again).Writes().Counted(); len(writes) != 0 {
 		t.Errorf("%d writes after a start, expected none:\n%s", len(writes), writes)
 	}
@@ -125,7 +125,7 @@ func TestARefusalBacksOffAndEndsWhenItIsLifted(t *testing.T) {
 	readySoon(t, widget, "False")
 	var tries testenv.Calls
 	begin := time.Now()
-	eventually.True(t, 20*time.Second, "it is tried again", func() error {
+	eventually.True(t, eventually.Long, "it is tried again", func() error {
 		tries = env.Audit.Since(t, mark).By(user).Verb("patch").On("services")
 		if took := time.Since(begin); took < 1500*time.Millisecond || len(tries) < 3 {
 			return fmt.Errorf("%d tries in %s", len(tries), took)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -48,7 +47,7 @@ func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{types: []client.Object{&appsv1.StatefulSet{}}})
 	p.ensures(owner, store(ns, "1Gi", "a:1"), ensure.Created, creation("statefulsets"))
-	eventually.True(t, 20*time.Second, "two pods", func() error { return whether(len(podUIDs(t, ns)) == 2) })
+	eventually.True(t, eventually.Long, "two pods", func() error { return whether(len(podUIDs(t, ns)) == 2) })
 	first := podUIDs(t, ns)
 	old := current(t, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: storeName}})
 	ref := ensure.Ref{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("StatefulSet"), ObjectKey: client.ObjectKeyFromObject(old)}
@@ -56,7 +55,7 @@ func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
 	p.ensures(owner, store(ns, "1Gi", "a:1"), ensure.Unchanged, free)
 	p.ensures(owner, store(ns, "1Gi", "a:2"), ensure.Unchanged, free)
 
-	eventually.True(t, 20*time.Second, "the StatefulSet is made anew", func() error {
+	eventually.True(t, eventually.Long, "the StatefulSet is made anew", func() error {
 		p.catchesUp(ref)
 		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), store(ns, "2Gi", "a:2"), false)
 		return cmp.Or(err, whether(result.Action == ensure.Unchanged))

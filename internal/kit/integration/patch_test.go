@@ -59,7 +59,7 @@ func TestWhatTheServerSaysOfAPatchWhoseTestFails(t *testing.T) {
 	}
 }
 
-// marking plans to put mode=fast on a ConfigMap of somebody else.
+// marking plans to put mode=fast on a ConfigMap of someone else.
 func marking(object *corev1.ConfigMap, from string) kit.Patch {
 	return kit.Patch{
 		Object: object, Type: types.JSONPatchType, Intent: "fast",

@@ -49,7 +49,7 @@ func TestOnlyOurUndeclaredChildrenArePruned(t *testing.T) {
 		p.ensures(owner, named(ns, name), ensure.Created, creation("configmaps"))
 	}
 	p.ensures(other, named(ns, "of-other"), ensure.Created, creation("configmaps"))
-	// It carries our label, as a copy by hand would, but belongs to somebody else.
+	// It carries our label, as a copy by hand would, but belongs to someone else.
 	stranger := settingsOf(ns)
 	stranger.Name, stranger.Labels = "stranger", map[string]string{"app.kubernetes.io/managed-by": "opcrew"}
 	going := settingsOf(ns)

@@ -80,7 +80,7 @@ func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
 	return child
 }
 
-// What is declared at random for a child that was not there is another than what somebody has put there since.
+// What is declared at random for a child that was not there is another than what someone has put there since.
 func TestAChildThatIsToBeNewIsNotPutOverOneThatIsThereByNow(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})

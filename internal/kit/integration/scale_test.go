@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// scale is somebody who scales by the subresource, as kubectl scale and KEDA do.
+// scale is someone who scales by the subresource, as kubectl scale and KEDA do.
 func scale(t *testing.T, namespace string, replicas int32) {
 	t.Helper()
 	to := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
@@ -41,7 +41,7 @@ func expectReplicas(t *testing.T, namespace string, want int32) {
 func (p *process) writes(owner client.Object, child ensure.Child, want ensure.Action) {
 	p.t.Helper()
 	mark := env.Audit.Mark(p.t)
-	eventually.True(p.t, 20*time.Second, "the write is taken", func() error {
+	eventually.True(p.t, eventually.Long, "the write is taken", func() error {
 		result, err := p.Ensure(p.t.Context(), ensure.NewOwner(owner), child, false)
 		p.catchesUp(result.Ref)
 		switch {
@@ -70,7 +70,7 @@ func TestTheReplicasOfAnAutoscalerAreNeverResetAndCostNothing(t *testing.T) {
 			MinReplicas:    new(int32(4)), MaxReplicas: 6,
 		},
 	})
-	eventually.True(t, 30*time.Second, "the autoscaler scales to its minimum of 4", func() error {
+	eventually.True(t, eventually.Long, "the autoscaler scales to its minimum of 4", func() error {
 		if got := *current(t, deploymentOf(ns)).Spec.Replicas; got != 4 {
 			return fmt.Errorf("%d replicas", got)
 		}
@@ -129,7 +129,7 @@ func TestAStepOfTheAutoscalerThatWasNotSeenYetIsAConflict(t *testing.T) {
 	events.close()
 	defer events.open()
 	scale(t, ns, 9)
-	for range 5 { // more often than a contest allows: a conflict is nobody's rival
+	for range 5 { // more often than a contest allows: a conflict is no one's rival
 		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), scaledDeployment(ns, "web:2", 2), false)
 		if !apierrors.IsConflict(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected a conflict and nothing done", result.Action, err)
@@ -143,7 +143,7 @@ func TestAStepOfTheAutoscalerThatWasNotSeenYetIsAConflict(t *testing.T) {
 }
 
 // What the cache still has was deleted. An apply names the UID that it was decided on, so
-// that it never adopts a stranger of that name: it is a conflict, and decided again.
+// that it never adopts another owner of that name: it is a conflict, and decided again.
 func TestAChildThatWasDeletedBehindTheCacheIsAConflictAndThenMadeAnew(t *testing.T) {
 	ns := env.Namespace(t)
 	events := &gate{}

@@ -108,7 +108,7 @@ func TestAChildThatLostTheLabelOfTheCacheIsRepairedByOneWrite(t *testing.T) {
 	}
 }
 
-// A forced apply cannot say "only if it is not there". So an object that somebody
+// A forced apply cannot say "only if it is not there". So an object that someone
 // makes between our look and our write is taken over, unless it has a controller:
 // the server accepts only one. What it held beside our fields stays.
 func TestAnObjectMadeBetweenTheLookAndTheWrite(t *testing.T) {

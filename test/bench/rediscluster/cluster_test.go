@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/opcrew/opcrew/internal/helper/redissecrets"
-	"github.com/opcrew/opcrew/internal/helper/redistest"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
-	"github.com/opcrew/opcrew/internal/redis/ring/ringtest"
+	"github.com/opcrew/opcrew/internal/agents/shared/redistest"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring/ringtest"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
@@ -34,7 +34,7 @@ const (
 
 var (
 	shop     = types.NamespacedName{Namespace: "shop", Name: "rec"}
-	operator = redis.Credentials{User: redissecrets.System, Password: redistest.SystemPassword}
+	operator = redis.Credentials{User: redispod.System, Password: redistest.SystemPassword}
 )
 
 // cluster is pods whose servers run.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/helper/redistest"
+	"github.com/opcrew/opcrew/internal/agents/shared/redistest"
 )
 
 var (

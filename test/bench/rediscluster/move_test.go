@@ -15,9 +15,9 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/opcrew/opcrew/internal/helper/redistest"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/agents/shared/redistest"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
 const (

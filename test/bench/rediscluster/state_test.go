@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/ring"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
 // glance is between two questions to all servers of a cluster.
@@ -55,7 +55,7 @@ func (c *cluster) ask(addresses []string) []redis.NodeStatus {
 	return out
 }
 
-// whole tells what is missing.
+// whole says what is missing.
 func whole(servers []redis.NodeStatus, replicas int) string {
 	inSync := 0
 	for _, s := range servers {

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcd builds the releases of etcd that scenarios run. Each minor has a module of
-// its own below, since one module has one version of etcd; 3.4, which is no Go module, is
-// Debian's and an image of the local cluster's catalog.
+// Package etcd builds the releases of etcd that tests run on this machine. They are those of the local
+// cluster's catalogue of images, which pins each minor in a module of its own; 3.4, which is no Go module, is
+// Debian's.
 package etcd
 
 import (
@@ -29,7 +29,7 @@ func Releases() []string { return []string{V34, V35, V36, V37} }
 // Image is what a release is called, as EtcdCluster names it by default.
 func Image(version string) string { return "quay.io/coreos/etcd:v" + version }
 
-// FromDebian tells whether a release is not built here.
+// FromDebian reports whether a release is not built here.
 func FromDebian(version string) bool { return version == V34 }
 
 // Minor is the first two numbers of a version.
@@ -37,15 +37,19 @@ func Minor(version string) string {
 	return version[:strings.LastIndex(version, ".")]
 }
 
+// pins is the file that pins a release and what it depends on.
+func pins(root, version string) string {
+	return filepath.Join(root, "hack", "localcluster", "image", "modules", "etcd-"+Minor(version)+".mod")
+}
+
 // Build makes etcd and etcdctl of a release in the repository's bin, and returns the folder.
 // What is there and current stays; the rest takes a minute or two, once.
 func Build(ctx context.Context, root, version string) (string, error) {
 	dir := filepath.Join(root, "bin", "etcd", version)
 	for name, program := range map[string]string{"etcd": "server", "etcdctl": "etcdctl"} {
-		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w",
+		build := exec.CommandContext(ctx, "go", "build", "-modfile", pins(root, version), "-buildvcs=false", "-trimpath", "-ldflags", "-s -w",
 			"-o", filepath.Join(dir, name), "go.etcd.io/etcd/"+program+"/v3")
-		build.Dir = filepath.Join(root, "test", "e2e", "etcd", Minor(version))
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 		if out, err := build.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s %s: %w\n%s", name, version, err, out)
 		}

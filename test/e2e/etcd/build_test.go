@@ -15,7 +15,7 @@ func TestTheModulesAreOfTheReleasesThatScenariosName(t *testing.T) {
 		if FromDebian(version) {
 			continue
 		}
-		mod, err := os.ReadFile(filepath.Join(Minor(version), "go.mod"))
+		mod, err := os.ReadFile(pins(filepath.Join("..", "..", ".."), version))
 		if err != nil {
 			t.Fatal(err)
 		}

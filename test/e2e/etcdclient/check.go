@@ -19,7 +19,7 @@ import (
 // by then has not passed.
 const patienceOfJudge = time.Minute
 
-// Check tells what no etcd may do, in words; nothing if all is well.
+// Check says what no etcd may do, in words; nothing if all is well.
 func (h *History) Check() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -93,7 +93,7 @@ func Start(ctx context.Context, options Options) (*Client, error) {
 	return c, nil
 }
 
-// Stop ends the client, reads every key once more, waits until all watches have been told of
+// Stop ends the client, reads every key once more, waits until all watches have been informed of
 // all, and judges. patience is for that end, in which the cluster must answer again.
 func (c *Client) Stop(patience time.Duration) (*Report, []string) {
 	c.stop()
@@ -120,7 +120,7 @@ func (c *Client) Abandon() (*Report, []string) {
 	return &report, c.History.Check()
 }
 
-// lastLook is where a lost write shows that nobody asked for since.
+// lastLook is where a lost write shows that no one asked for since.
 func (c *Client) lastLook(patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)

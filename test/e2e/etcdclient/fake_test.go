@@ -20,13 +20,13 @@ type fake struct {
 	log      []Event
 	asked    atomic.Int64
 
-	// forget tells whether a write is acknowledged and not done.
+	// forget reports whether a write is acknowledged and not done.
 	forget func(revision int64) bool
-	// stale tells whether a read is answered with the value before.
+	// stale reports whether a read is answered with the value before.
 	stale func(asked int64) bool
-	// hide tells whether watches are not told of a revision.
+	// hide reports whether watches are not told of a revision.
 	hide func(revision int64) bool
-	// fail is the error of a request, if any; done tells whether it is done all the same.
+	// fail is the error of a request, if any; done reports whether it is done all the same.
 	fail func(asked int64) (err error, done bool)
 
 	before map[string]Event

@@ -42,12 +42,12 @@ type Answer struct {
 	Cluster     uint64 // the id of the cluster that answered
 }
 
-// wrote tells whether a write is known to have been done.
+// wrote reports whether a write is known to have been done.
 func (o *Op) wrote() bool {
 	return o.Known && (o.Kind == Put || o.Kind == Swap && o.Swapped)
 }
 
-// Event is a write that a watch was told of.
+// Event is a write that a watch was informed of.
 type Event struct {
 	Revision int64
 	Key      string
@@ -62,7 +62,7 @@ type Watch struct {
 	Ended  string // why it could not go on
 }
 
-// seen is the last revision that the watch was told of.
+// seen is the last revision that the watch was informed of.
 func (w *Watch) seen() int64 {
 	if len(w.Events) == 0 {
 		return w.From - 1
@@ -113,7 +113,7 @@ func (h *History) ended(w *Watch, why string) {
 	w.Ended = why
 }
 
-// behind are the watches that have not been told of a revision.
+// behind are the watches that have not been informed of a revision.
 func (h *History) behind(revision int64) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,7 +133,7 @@ func (h *History) told(w *Watch) int {
 	return len(w.Events)
 }
 
-// late tells whether a watch lacks a write that was acknowledged.
+// late reports whether a watch lacks a write that was acknowledged.
 func (h *History) late(w *Watch) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -55,7 +55,7 @@ func newTrio(t *testing.T, version string) *trio {
 	return c
 }
 
-// freeURL is at a port that nobody has, for now.
+// freeURL is at a port that no one has, for now.
 func freeURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

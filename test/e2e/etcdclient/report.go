@@ -14,7 +14,7 @@ type Report struct {
 	Attempts int // at members
 	Unknown  int // attempts without an answer
 	Writes   int // acknowledged
-	Events   int // that watches were told of
+	Events   int // that watches were informed of
 	Failed   []Failure
 	Longest  time.Duration // that a request took
 }

@@ -26,7 +26,7 @@ type Store interface {
 	Put(ctx context.Context, key, value string) (Answer, error)
 	// Swap writes value if the key has the value expect, "" for none; else it reads the key.
 	Swap(ctx context.Context, key, expect, value string) (Answer, error)
-	// Watch tells of writes below a prefix from a revision on, until ctx ends or the member
+	// Watch reports writes below a prefix from a revision on, until ctx ends or the member
 	// cannot go on.
 	Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error
 	// Members are the URLs at which the members of the cluster say that they serve.
@@ -129,11 +129,11 @@ func (m *member) Members(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// unsent tells whether a request that failed never reached the member. Any other may have
+// unsent reports whether a request that failed never reached the member. Any other may have
 // been done.
 func unsent(err error) bool {
 	return strings.Contains(err.Error(), "Error while dialing") || strings.Contains(err.Error(), "rpc not supported for learner")
 }
 
-// compacted tells whether a watch cannot be told what it asks for, by any member.
+// compacted reports whether a watch cannot be known what it asks for, by any member.
 func compacted(err error) bool { return errors.Is(err, rpctypes.ErrCompacted) }

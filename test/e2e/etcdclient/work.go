@@ -14,7 +14,7 @@ const (
 	// keysAtOnce are few, so that workers meet at them.
 	keysAtOnce = 4
 	// keysLast is for how long. The judge's work grows with the number of operations of a
-	// key of which nobody knows whether they were done.
+	// key of which no one knows whether they were done.
 	keysLast = 3 * time.Second
 )
 
@@ -57,7 +57,7 @@ func (c *Client) swap(ctx context.Context, id int, key string) error {
 	return err
 }
 
-// value is one that was never written, so that whoever reads it knows by whom it was.
+// value is one that was never written, so that anyone who reads it knows by whom it was.
 func (c *Client) value(id int) string { return fmt.Sprintf("%d-%d", id, c.values.Add(1)) }
 
 // request asks one member after the other until one answers. Every attempt is an operation

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Webapp is a small HTTP server for end-to-end scenarios: it tells which version of it
+// Webapp is a small HTTP server for end-to-end scenarios: it says which version of it
 // answers, with which configuration and to whom, and can be kept busy.
 package main
 

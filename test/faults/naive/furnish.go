@@ -58,7 +58,7 @@ func (r *reconciler) key(ctx context.Context, shop *Shop) (made bool, err error)
 	return true, err
 }
 
-// hasKey tells whether the shop has a key of any name. Only Polls asks its cache.
+// hasKey reports whether the shop has a key of any name. Only Polls asks its cache.
 func (r *reconciler) hasKey(ctx context.Context, shop *Shop) (bool, error) {
 	from := r.live
 	if r.has(Polls) {

@@ -112,7 +112,7 @@ func (r *reconciler) told(ctx context.Context, shop *Shop, err error) error {
 	return errors.Join(err, r.report(ctx, shop, err))
 }
 
-// passes tells whether an error is only one of an old view.
+// passes reports whether an error is only one of an old view.
 func passes(err error) bool {
 	return errors.Is(err, errOld) || apierrors.IsConflict(err) || apierrors.IsNotFound(err)
 }

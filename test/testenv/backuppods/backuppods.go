@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
 // What stands on the pods, as package etcdbackup writes it.
@@ -72,8 +72,8 @@ func End(ctx context.Context, c client.Client, pod *corev1.Pod, ago time.Duratio
 	return c.Status().Update(ctx, pod)
 }
 
-// Follow ends every pod that runs, until the end of the test, an hour ago: so nobody waits between
-// two attempts. Answer tells how; nil: it goes on.
+// Follow ends every pod that runs, until the end of the test, an hour ago: so no one waits between
+// two attempts. Answer says how; nil: it goes on.
 func Follow(t testing.TB, config *rest.Config, c client.Client, answer func(o backup.Order, attempt int) *backup.Result) {
 	t.Helper()
 	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})

@@ -22,9 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/opcrew/opcrew/internal/backup"
-	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
-	"github.com/opcrew/opcrew/internal/helper/etcdgate"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 )
 
 const (
@@ -119,7 +119,7 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	k.running[pod.UID] = p
 	k.World.Run(p)
 	if why := k.World.Reason(p.Name); strings.Contains(why, "already been bootstrapped") { // nothing was written
-		k.refuse(ctx, pod, etcdgate.Report{Reason: etcdgate.EtcdEnded, Message: why})
+		k.refuse(ctx, pod, etcdstart.Report{Reason: etcdstart.EtcdEnded, Message: why})
 		return
 	}
 	k.written[p.Volume] = true
@@ -147,27 +147,27 @@ func (k *Kubelets) stop(pod *corev1.Pod) {
 	}
 }
 
-// gate is what the gate decides: see internal/helper/etcdgate.
-func (k *Kubelets) gate(pod *corev1.Pod, volume string) *etcdgate.Report {
-	start, err := etcdgate.ParseStart(pod.Annotations[startAnnotation])
+// gate is what the gate decides: see internal/agents/etcdgate.
+func (k *Kubelets) gate(pod *corev1.Pod, volume string) *etcdstart.Report {
+	start, err := etcdstart.ParseStart(pod.Annotations[startAnnotation])
 	switch {
 	case err != nil:
-		return &etcdgate.Report{Reason: etcdgate.NoAuthorisation, Message: err.Error()}
-	case !k.written[volume] && start.Mode == etcdgate.Established:
-		return &etcdgate.Report{Reason: etcdgate.VolumeLost, Message: "there is no log on the volume"}
+		return &etcdstart.Report{Reason: etcdstart.NoAuthorisation, Message: err.Error()}
+	case !k.written[volume] && start.Mode == etcdstart.Established:
+		return &etcdstart.Report{Reason: etcdstart.VolumeLost, Message: "there is no log on the volume"}
 	}
 	return nil
 }
 
 // refuse has the pod say so, as a kubelet does.
-func (k *Kubelets) refuse(ctx context.Context, pod *corev1.Pod, why etcdgate.Report) {
+func (k *Kubelets) refuse(ctx context.Context, pod *corev1.Pod, why etcdstart.Report) {
 	text, _ := json.Marshal(why)
 	patch, _ := json.Marshal(map[string]any{"status": map[string]any{
 		"conditions": []map[string]any{{"type": "Ready", "status": "False"}, {"type": "ContainersReady", "status": "False"}},
 		"containerStatuses": []map[string]any{{
 			"name": "etcd", "image": "etcd", "imageID": "", "ready": false, "restartCount": 1,
 			"state":     map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
-			"lastState": map[string]any{"terminated": map[string]any{"exitCode": etcdgate.RefusedCode, "reason": "Error", "message": string(text)}},
+			"lastState": map[string]any{"terminated": map[string]any{"exitCode": etcdstart.RefusedCode, "reason": "Error", "message": string(text)}},
 		}},
 	}})
 	_ = k.client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, patch))
@@ -210,7 +210,7 @@ func (k *Kubelets) process(pod *corev1.Pod) etcdtest.Process {
 	return p
 }
 
-// String tells what runs, for messages of failing tests.
+// String says what runs, for messages of failing tests.
 func (k *Kubelets) String() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

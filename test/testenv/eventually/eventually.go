@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package eventually waits for what a test expects, by polling with backoff, so
-// that a test takes as long as the cluster needs and not as long as somebody once
+// that a test takes as long as the cluster needs and not as long as someone once
 // guessed. A failure says what was expected in the words of a user, and what stood
 // in the way at the end.
 package eventually
@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 )
+
+// Long is what a busy machine may take for what takes a moment otherwise. Nothing waits for it to pass.
+const Long = 2 * time.Minute
 
 const (
 	firstPause   = 5 * time.Millisecond

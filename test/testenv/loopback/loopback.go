@@ -23,7 +23,7 @@ const (
 
 var given atomic.Int32
 
-// Host is an IP address of the loopback network that was given to nobody else, here or in another process.
+// Host is an IP address of the loopback network that was given to no one else, here or in another process.
 func Host() string {
 	n := (os.Getpid()%processes+1)*hostsEach + int(given.Add(1))%(hostsEach-1)
 	return fmt.Sprintf("127.%d.%d.%d", n>>16&0xff, n>>8&0xff, n&0xff)

@@ -43,13 +43,13 @@ func (p *Process) Start() {
 	p.t.Helper()
 	p.Registry, p.ended = prometheus.NewRegistry(), make(chan error, 1)
 	mgr, err := kit.NewManager(p.suite.Deployed(p.t), kit.Options{
-		Kinds:           []kit.Kind{p.suite.kind},
+		Kinds:           p.suite.kinds,
 		MetricsAddress:  "0",
 		ProbeAddress:    "0",
 		Registry:        p.Registry,
 		HelperImage:     "opcrew/opcrew-helper:test",
 		BackupImage:     "opcrew/opcrew-backup:test",
-		RedisImage:      "docker.io/valkey/valkey:8.1",
+		RedisImage:      "docker.io/valkey/valkey:9.1",
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 10 * time.Second,
 	})

@@ -22,8 +22,8 @@ import (
 func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {
-		s.Apply(t, "config/default/namespace.yaml")
-		for _, object := range append(built(t, s.Root, "config/cluster"), rights(t, s.Root, s.kind.Layer)...) {
+		s.Apply(t, "config/namespace/namespace.yaml")
+		for _, object := range append(Built(t, s.Root, "config/cluster"), rights(t, s.Root, s.kinds[0].Layer)...) {
 			s.ApplyObject(t, object)
 		}
 		s.config = s.TokenConfig(t, Namespace, s.account)
@@ -39,7 +39,7 @@ func rights(t *testing.T, root string, layer kit.Layer) []*unstructured.Unstruct
 	t.Helper()
 	var objects []*unstructured.Unstructured
 	count := map[string]int{}
-	for _, object := range built(t, root, filepath.Join("config/layers", string(layer))) {
+	for _, object := range Built(t, root, filepath.Join("config/layers", string(layer))) {
 		if object.GetKind() == "ServiceAccount" || object.GroupVersionKind().Group == rbacv1.GroupName {
 			objects = append(objects, object)
 			count[object.GetKind()]++
@@ -51,8 +51,8 @@ func rights(t *testing.T, root string, layer kit.Layer) []*unstructured.Unstruct
 	return objects
 }
 
-// built lists the objects of a folder as kustomize builds it.
-func built(t *testing.T, root, folder string) []*unstructured.Unstructured {
+// Built lists the objects of a folder as kustomize builds it.
+func Built(t *testing.T, root, folder string) []*unstructured.Unstructured {
 	t.Helper()
 	kubectl := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "kubectl"), "kustomize", filepath.Join(root, folder))
 	var stderr bytes.Buffer

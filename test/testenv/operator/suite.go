@@ -36,7 +36,7 @@ const (
 	// Namespace is where the operator is deployed.
 	Namespace = "opcrew-system"
 	// Long is what a busy machine may take; nothing waits for it to pass.
-	Long = 30 * time.Second
+	Long = eventually.Long
 	// Silence is listened to for so long: twice the interval between two writes of a status.
 	Silence = time.Second
 )
@@ -47,7 +47,7 @@ type Suite struct {
 	// User is who the operator is, to the server.
 	User string
 
-	kind       kit.Kind
+	kinds      []kit.Kind // of one layer
 	account    string
 	deployment sync.Once
 	config     *rest.Config
@@ -57,8 +57,7 @@ type Suite struct {
 // package, and ends the process.
 func Main(m *testing.M, s *Suite, kind kit.Kind) {
 	ctrl.SetLogger(logr.Discard())
-	s.kind, s.account = kind, "opcrew-"+string(kind.Layer)
-	s.User = testenv.ServiceAccountUser(Namespace, s.account)
+	s.serve(kind)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kind.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -71,6 +70,19 @@ func Main(m *testing.M, s *Suite, kind kit.Kind) {
 		// Heartbeats are work for the server; a test of lost nodes starts its own.
 		NodeGrace: 2 * time.Minute,
 	})
+}
+
+// New is a suite on a server that runs already, for kinds of one layer that are served by one
+// process. The server has their CRDs and its client knows their types.
+func New(env *testenv.Env, kinds ...kit.Kind) *Suite {
+	s := &Suite{Env: env}
+	s.serve(kinds...)
+	return s
+}
+
+func (s *Suite) serve(kinds ...kit.Kind) {
+	s.kinds, s.account = kinds, "opcrew-"+string(kinds[0].Layer)
+	s.User = testenv.ServiceAccountUser(Namespace, s.account)
 }
 
 // files are where the generator puts CRDs of these names.

@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/redis"
-	"github.com/opcrew/opcrew/internal/redis/redissim"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
 )
 
 // Cluster is what the world calls the cluster of that name.
@@ -64,7 +64,7 @@ func claim(pod *corev1.Pod) string {
 	return ""
 }
 
-// handsOver tells whether a hook of its containers runs before they are stopped.
+// handsOver reports whether a hook of its containers runs before they are stopped.
 func handsOver(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
 		return c.Lifecycle != nil && c.Lifecycle.PreStop != nil

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
-	"github.com/opcrew/opcrew/internal/redis/redissim"
+	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
 )
 
 // glance is between two looks at what has become of pods, and of Secrets that they wait for.

@@ -12,7 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/opcrew/opcrew/internal/helper/redissecrets"
+	"github.com/opcrew/opcrew/internal/agents/shared/redissecrets"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
 // users are who is let in, as the helper reads it from what a pod has mounted of Secrets.
@@ -38,7 +39,7 @@ func (k *Kubelets) users(ctx context.Context, pod *corev1.Pod) (map[string][]str
 	}
 	return map[string][]string{
 		"default": secrets.Accepted, secrets.Username: secrets.Accepted,
-		redissecrets.System: {redissecrets.Hash(secrets.Password)},
+		redispod.System: {redispod.Hash(secrets.Password)},
 	}, nil
 }
 

@@ -26,7 +26,7 @@ func NewAllocator(pool netip.Prefix) *Allocator {
 }
 
 // Hold takes over what an owner has from an earlier life of this program. It
-// tells whether that was possible: the address is of the range and free.
+// reports whether that was possible: the address is of the range and free.
 func (a *Allocator) Hold(owner string, address netip.Addr) bool {
 	if current, found := a.owners[address]; found {
 		return current == owner
@@ -68,7 +68,7 @@ func (a *Allocator) Release(owner string) {
 	}
 }
 
-// Contains tells whether an address is of the range.
+// Contains reports whether an address is of the range.
 func (a *Allocator) Contains(address netip.Addr) bool { return a.pool.Contains(address) }
 
 // usable leaves out the first and the last address, which name the network and

@@ -97,7 +97,7 @@ func (c *controller) adopt() error {
 	return nil
 }
 
-// next works on one Service and tells whether there may be more.
+// next works on one Service and reports whether there may be more.
 func (c *controller) next(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {

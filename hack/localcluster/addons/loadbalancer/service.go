@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// wants tells whether a Service is to get an address here. One with a class
+// wants reports whether a Service is to get an address here. One with a class
 // belongs to another implementation.
 func wants(service *corev1.Service) bool {
 	return service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil

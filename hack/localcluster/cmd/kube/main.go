@@ -3,7 +3,7 @@
 
 // Command kube is a whole Kubernetes in one binary: the API server, the
 // controller manager, the scheduler, the kubelet, kube-proxy, kubectl and etcd.
-// Which of them runs is told by the name it is called by (a link of that name)
+// Which of them runs is reported by the name it is called by (a link of that name)
 // or, when called as kube, by its first argument.
 //
 // One binary shares the code that all of them link, so that it is built once
@@ -64,7 +64,7 @@ func main() {
 
 var components = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"}
 
-// component tells which component is meant and the arguments that it gets.
+// component says which component is meant and the arguments that it gets.
 func component(argv []string) (string, []string) {
 	name := filepath.Base(argv[0])
 	if slices.Contains(components, name) || len(argv) < 2 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command pause is the first process of every pod sandbox: it holds the pod's
-// namespaces open and does nothing, until it is told to end.
+// namespaces open and does nothing, until it is asked to end.
 //
 // In a pod with a shared process namespace it is also process 1, to which the
 // kernel hands every orphan, so it reaps what it did not start.

@@ -108,7 +108,7 @@ func TestADeletionEndsWhatRuns(t *testing.T) {
 	s.gone(a)
 }
 
-// Somebody who may delete pods there takes one away whose command runs.
+// Someone who may delete pods there takes one away whose command runs.
 func TestAPodThatSomebodyDeletesIsToldOfAndNotMadeAgain(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")
@@ -124,7 +124,7 @@ func TestAPodThatSomebodyDeletesIsToldOfAndNotMadeAgain(t *testing.T) {
 	}
 }
 
-// Finalizer and all, as nobody should.
+// Finalizer and all, as no one should.
 func TestAPodThatIsTornAwayLeavesAnUnknownEndAndNoSecondRun(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")

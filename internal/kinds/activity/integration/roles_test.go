@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity"
 )
 
-// bind gives somebody a role of the cluster in the namespace of the test.
+// bind gives someone a role of the cluster in the namespace of the test.
 func (s *site) bind(who, role string) {
 	s.Helper()
 	binding := &rbacv1.RoleBinding{Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}}
@@ -89,7 +89,7 @@ func TestACommandIsCancelledByWhoMayChangeActivitiesAndNobodyElse(t *testing.T) 
 	s.await("chore", egov1.StateCancelled)
 }
 
-// A status that somebody could write would have a command run again.
+// A status that someone could write would have a command run again.
 func TestTheStatusOfAnActivityIsWrittenByTheOperatorAlone(t *testing.T) {
 	s := newShop(t)
 	for _, who := range []string{"viewer", "editor", "developer"} {

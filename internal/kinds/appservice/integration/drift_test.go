@@ -36,7 +36,7 @@ func declared(object client.Object) map[string]any {
 	return out
 }
 
-// drifts are somebody's changes of what the operator declares, as merge patches.
+// drifts are someone's changes of what the operator declares, as merge patches.
 var drifts = []struct {
 	name     string
 	resource string

@@ -128,7 +128,7 @@ func (s *shop) read(object client.Object) {
 	}
 }
 
-// there tells whether the child of a type is there.
+// there reports whether the child of a type is there.
 func (s *shop) there(object client.Object) bool {
 	s.Helper()
 	err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object)
@@ -138,7 +138,7 @@ func (s *shop) there(object client.Object) bool {
 	return err == nil
 }
 
-// patch is somebody's hand on any object.
+// patch is someone's hand on any object.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	s.read(object)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// holder is somebody's Service, in a namespace of its own, that has a nodePort.
+// holder is someone's Service, in a namespace of its own, that has a nodePort.
 func (s *shop) holder(port int32) *corev1.Service {
 	s.Helper()
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: port}}}}
@@ -93,7 +93,7 @@ func TestAnImageThatCannotBePulledKeepsTheOldPodsAndDoesNotBlockItsCorrection(t 
 	s.awaitReady(3)
 	for _, back := range []string{"nginx:1.26", "nginx:1.27"} {
 		s.edit(withImage(testenv.MissingImage))
-		a := s.await(ready, "False PodsNotReady", "1 of 3 pods are changed, 3 pods serve", "container web: ImagePullBackOff")
+		a := s.await(ready, "False PodsNotReady", "0 of 3 new pods serve, 3 old pods still serve", "container web: ImagePullBackOff")
 		if a.Status.ReadyReplicas != 3 {
 			t.Errorf("expected the old pods to serve, got %+v", a.Status)
 		}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/opcrew/opcrew/internal/helper/sshfiles"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
 // simulated plays the helpers in the pods: each serves what the Secret held when its
@@ -34,7 +34,7 @@ func (s *simulated) log(_ context.Context, pod *corev1.Pod) (string, error) {
 	if !ok {
 		return "", errors.New("the node does not answer")
 	}
-	return fmt.Sprintf(`{"msg":"Starting"}`+"\n"+`{"msg":"Serving","digest":%q}`+"\n", sshfiles.Digest(files)), nil
+	return fmt.Sprintf(`{"msg":"Starting"}`+"\n"+`{"msg":"Serving","digest":%q}`+"\n", sshkeys.Digest(files)), nil
 }
 
 func (s *simulated) questions() int {

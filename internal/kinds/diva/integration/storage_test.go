@@ -40,7 +40,7 @@ func (s *shop) set() *appsv1.StatefulSet {
 	return set
 }
 
-// awaitAnew waits until a StatefulSet is there that is not the one of before.
+// awaitAnew waits until a StatefulSet is there that is not the one from before.
 func (s *shop) awaitAnew(before *appsv1.StatefulSet) {
 	s.Helper()
 	operator.Until(s.T, "the StatefulSet is made anew", func() error {
@@ -119,7 +119,7 @@ func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	env.Rests(t)
 }
 
-// templateSize is what claims of new clients are to ask for, or nothing while nobody can tell.
+// templateSize is what claims of new clients are to ask for, or nothing while no one can tell.
 func (s *shop) templateSize() string {
 	s.Helper()
 	found := &appsv1.StatefulSetList{}
@@ -129,7 +129,7 @@ func (s *shop) templateSize() string {
 	return found.Items[0].Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String()
 }
 
-// A claim that is deleted is held by its pod; one that nobody holds comes back at once.
+// A claim that is deleted is held by its pod; one that no one holds comes back at once.
 func TestAClaimThatSomebodyDeletesIsToldAndSoIsTheEmptyOneAfterIt(t *testing.T) {
 	s := newShop(t)
 	s.create(1)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/test/testenv/backuppods"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
@@ -132,7 +132,7 @@ func (s *site) edit(options ...option) {
 	}
 }
 
-// patch is somebody's hand on any object.
+// patch is someone's hand on any object.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
@@ -201,7 +201,7 @@ func (s *site) pods() []corev1.Pod {
 	return list.Items
 }
 
-// works tells what a pod is for: the time of its run, the task and the attempt.
+// works says what a pod is for: the time of its run, the task and the attempt.
 func works(pod corev1.Pod) string {
 	return strings.Join([]string{pod.Labels[backuppods.DueLabel], pod.Labels[backuppods.TaskLabel], pod.Labels[backuppods.AttemptLabel]}, " ")
 }

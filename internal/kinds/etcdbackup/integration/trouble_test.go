@@ -163,7 +163,7 @@ func TestADeletionLeavesNothingAndWritesNothing(t *testing.T) {
 	}
 }
 
-// A pod of the name that a run will have can be there only if somebody copied it: the object's UID is in it.
+// A pod of the name that a run will have can be there only if someone copied it: the object's UID is in it.
 func TestAStrangersPodIsLeftAloneAndNamed(t *testing.T) {
 	s := newSite(t)
 	s.create(annotated(common.PausedAnnotation, "true"))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -68,14 +69,30 @@ func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
 	}
 }
 
-func TestWithoutClaimsAClusterThatLosesAllPodsIsNotBegunAnew(t *testing.T) {
-	s := newSite(t)
-	s.create()
-	s.awaitWhole()
+// loseAllPodsAtOnce deletes all pods while the operator may do nothing: on a slow machine it would replace the first
+// one before the last one is deleted.
+func (s *site) loseAllPodsAtOnce() {
+	s.Helper()
+	s.edit(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
+	s.awaitCondition("Paused", "True Paused")
 	pods := s.pods()
 	for i := range pods {
 		s.delete(&pods[i])
 	}
+	operator.Until(s.T, "all pods are gone", func() error {
+		if left := s.pods(); len(left) > 0 {
+			return fmt.Errorf("there are %q", names(left))
+		}
+		return nil
+	})
+	s.edit(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = false })
+}
+
+func TestWithoutClaimsAClusterThatLosesAllPodsIsNotBegunAgain(t *testing.T) {
+	s := newSite(t)
+	s.create()
+	s.awaitWhole()
+	s.loseAllPodsAtOnce()
 	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 can still come back", "restore another one with an EtcdRestore")
 	if got := s.pods(); len(got) != 0 {
 		t.Errorf("expected no pod to be made on an empty volume, got %q", names(got))
@@ -123,13 +140,18 @@ func TestAPausedClusterIsLeftAlone(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.awaitWhole()
+	s.edit(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
+	s.awaitCondition("Paused", "True Paused", "spec.paused: 0 changes are held back")
+	s.await("True AllMembersReady")
 	s.edit(sized(5), func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
 	s.awaitCondition(etcdv1beta2.EtcdClusterMembersReady, "False ScalingUp")
 	if got := len(s.pods()); got != 3 {
 		t.Errorf("expected three pods, got %d", got)
 	}
 	s.edit(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = false })
-	s.awaitWhole()
+	if c := s.awaitWhole(); meta.FindStatusCondition(c.Status.Conditions, "Paused") != nil {
+		t.Error("expected condition Paused to go with the pause")
+	}
 }
 
 func TestADeletedClusterLeavesNothing(t *testing.T) {

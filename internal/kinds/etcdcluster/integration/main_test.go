@@ -10,8 +10,8 @@ package integration
 import (
 	"testing"
 
-	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
+	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 

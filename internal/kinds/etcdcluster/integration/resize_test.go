@@ -113,7 +113,7 @@ func TestPodsAreMadeAnewWhereTheKubeletCannotResizeThem(t *testing.T) {
 	s.wantAnew(before, s.awaitLimit("2Gi"))
 }
 
-// A pod that is made anew would not get past the quota either, and the member would be missing.
+// A pod that is recreated would not get past the quota either, and the member would be missing.
 func TestAQuotaThatForbidsOtherResourcesCostsNoMember(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, limited("1Gi"))

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
+	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	"github.com/opcrew/opcrew/internal/backup"
-	"github.com/opcrew/opcrew/internal/etcd/etcdtest"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 	"github.com/opcrew/opcrew/test/testenv/backuppods"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )

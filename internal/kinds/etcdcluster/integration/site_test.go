@@ -107,7 +107,7 @@ func (s *site) edit(options ...option) {
 	}
 }
 
-// patch is somebody's hand on any object.
+// patch is someone's hand on any object.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {

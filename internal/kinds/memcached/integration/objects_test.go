@@ -111,7 +111,7 @@ func (s *shop) read(name string, object client.Object) {
 	}
 }
 
-// patch is somebody's hand on any object.
+// patch is someone's hand on any object.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {

@@ -108,7 +108,7 @@ func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) 
 	s.patch(quota, `{"spec":{"hard":{"pods":"5"}}}`)
 	s.awaitReady(3)
 
-	// Regression: a pod made anew was reported with the words of a refusal that is over.
+	// Regression: a recreated pod was reported with the words of a refusal that is over.
 	watched := s.reasons(serversType)
 	pod := &corev1.Pod{}
 	s.read("web-1", pod)

@@ -71,13 +71,13 @@ func TestAChangeOfTheConfigurationReplacesPodsAndTheOldOneStaysWhileARevisionNam
 		if got := s.configs(); len(got) > 11 || slices.Contains(got, first[0]) {
 			return fmt.Errorf("there are %d: %v", len(got), got)
 		}
+		// The status is written after the configurations are deleted.
+		if got := s.get().Status; len(got.Revisions) != 11 || got.Revision != 13 {
+			return fmt.Errorf("expected eleven revisions, the last being 13, got %d: %+v", got.Revision, got.Revisions)
+		}
 		return nil
 	})
-	m := s.get()
-	if len(m.Status.Revisions) != 11 || m.Status.Revision != 13 {
-		t.Errorf("expected eleven revisions, the last being 13, got %d: %+v", m.Status.Revision, m.Status.Revisions)
-	}
-	for _, r := range m.Status.Revisions {
+	for _, r := range s.get().Status.Revisions {
 		if !slices.Contains(s.configs(), "ConfigMap "+r.Config) {
 			t.Errorf("expected the configuration %s of revision %d to be there", r.Config, r.Revision)
 		}

@@ -35,7 +35,7 @@ func declared(object client.Object) map[string]any {
 	}
 }
 
-// drifts are somebody's changes of what the operator declares, as merge patches; three of
+// drifts are someone's changes of what the operator declares, as merge patches; three of
 // one object at most, since a fourth within a minute is a contest.
 var drifts = []struct {
 	name     string

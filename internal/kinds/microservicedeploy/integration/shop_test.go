@@ -108,7 +108,7 @@ func (s *shop) read(object client.Object) {
 	}
 }
 
-// there tells whether the object of a type and of the shop's name is there.
+// there reports whether the object of a type and of the shop's name is there.
 func (s *shop) there(object client.Object) bool {
 	s.Helper()
 	err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object)
@@ -118,7 +118,7 @@ func (s *shop) there(object client.Object) bool {
 	return err == nil
 }
 
-// patch is somebody's hand on any object of the shop's name.
+// patch is someone's hand on any object of the shop's name.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	s.read(object)
@@ -180,7 +180,7 @@ func childWrites(calls testenv.Calls) testenv.Calls {
 }
 
 // ownWrites are those of what belongs to one instance alone: the tenant's quota is raised
-// before every rollout, also of somebody else's making, and lowered after.
+// before every rollout, also of someone else's making, and lowered after.
 func ownWrites(calls testenv.Calls) testenv.Calls {
 	return childWrites(calls).Where(func(c testenv.Call) bool { return c.Resource != "resourcequotas" })
 }

@@ -133,7 +133,7 @@ func (s *shop) awaitNothing() {
 	})
 }
 
-// scaleDeployment is the autoscaler's hand on the Deployment, or somebody else's.
+// scaleDeployment is the autoscaler's hand on the Deployment, or someone else's.
 func (s *shop) scaleDeployment(replicas int32) {
 	s.Helper()
 	d := &appsv1.Deployment{}

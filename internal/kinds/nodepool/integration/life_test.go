@@ -450,7 +450,7 @@ func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	env.Rests(t)
 }
 
-// checkWrites expects that each node was changed once, whoever tried.
+// checkWrites expects that each node was changed once, anyone who tried.
 func checkWrites(t *testing.T, mark testenv.Mark, what string, want int) {
 	t.Helper()
 	done := env.Settled(t, mark)

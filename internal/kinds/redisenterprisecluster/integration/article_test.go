@@ -17,8 +17,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// article is the manifest that the article has, and the vendor's own first example.
-const article = "test/crds/testdata/redisenterpriseclusters/accept/article.yaml"
+const (
+	// article is the manifest of the article.
+	article = "test/crds/testdata/redisenterpriseclusters/accept/article.yaml"
+	// vendors is the vendor's own first example.
+	vendors = "test/crds/testdata/redisenterpriseclusters/accept/vendors.yaml"
+)
 
 // kubectl runs kubectl as a user does.
 func (s *site) kubectl(args ...string) {
@@ -45,7 +49,9 @@ func TestTheArticlesManifestAppliesUnchangedAndBecomesReady(t *testing.T) {
 func expectTheArticle(t *testing.T, flags ...string) {
 	t.Helper()
 	s := newSite(t)
-	apply := func() { s.kubectl(append([]string{"apply", "-f", filepath.Join(env.Root, article)}, flags...)...) }
+	apply := func() {
+		s.kubectl(append([]string{"apply", "-f", filepath.Join(env.Root, article), "-f", filepath.Join(env.Root, vendors)}, flags...)...)
+	}
 	apply()
 	s.name = "vendors"
 	s.awaitWhole()
@@ -57,7 +63,7 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	if calls := env.Settled(t, mark); len(calls) > 0 {
 		t.Errorf("expected the same manifest applied again to cost no call, got:\n%s", calls)
 	}
-	if told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionImageReplaced); told == nil || c.Status.Version != "valkey 8.1" {
+	if told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionImageReplaced); told == nil || c.Status.Version != "valkey 9.1" {
 		t.Errorf("expected to be told what runs in place of the vendor's image, got version %q and %+v", c.Status.Version, told)
 	}
 	s.expectTheArticlesChildren()

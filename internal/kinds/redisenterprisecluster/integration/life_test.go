@@ -182,7 +182,7 @@ func (s *site) remove() {
 	})
 }
 
-// left is the first of a list that is not somebody else's; "" for none.
+// left is the first of a list that is not someone else's; "" for none.
 func (s *site) left(list client.ObjectList) string {
 	s.Helper()
 	found := &metav1.PartialObjectMetadataList{}

@@ -73,7 +73,7 @@ func (s *site) annotate(key, value string) {
 	s.patch(s.get(), fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value))
 }
 
-// staysLost expects that nobody serves the slots that are lost, and that the operator has nothing to write.
+// staysLost expects that no one serves the slots that are lost, and that the operator has nothing to write.
 func (s *site) staysLost(why string) {
 	s.Helper()
 	env.Settled(s.T, env.Audit.Mark(s.T))
@@ -160,7 +160,7 @@ func TestAnAnnotationThatWasLeftThereDoesNotGiveUpALaterLoss(t *testing.T) {
 	s.awaitWhole()
 }
 
-// A cluster that is made anew on the claims of one that had lost data has lost it too.
+// A cluster that is recreated on the claims of one that had lost data has lost it too.
 func TestAClusterThatIsMadeAnewOnClaimsOfWhichSomeAreEmptyTellsTheLoss(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)

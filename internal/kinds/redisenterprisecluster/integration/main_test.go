@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
-	"github.com/opcrew/opcrew/internal/redis/redissim"
+	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 

@@ -229,7 +229,7 @@ func TestASettingIsToldToServersThatRunAndOneThatIsReadAtTheStartRestartsThem(t 
 	s.awaitWhole()
 }
 
-// told tells which server has not been told a setting.
+// told says which server has not been told a setting.
 func (s *site) told(name, value string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {
@@ -245,7 +245,7 @@ func addresses(pod corev1.Pod) []string {
 	return []string{pod.Status.PodIP + ":6379", pod.Status.PodIP + ":6380"}
 }
 
-// A password that is changed is valid beside the one of before, for a minute after all servers know it.
+// A password that is changed is valid beside the one from before, for a minute after all servers know it.
 func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -279,7 +279,7 @@ func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testi
 	env.Rests(t)
 }
 
-// letIn tells which server does not take a password.
+// letIn says which server does not take a password.
 func (s *site) letIn(password string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {

@@ -135,7 +135,7 @@ func (s *site) edit(options ...option) {
 	}
 }
 
-// patch is somebody's hand on any object.
+// patch is someone's hand on any object.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
@@ -214,7 +214,7 @@ func pods(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	return *c.Spec.Nodes
 }
 
-// tellsTheSlots tells whether the status says of each pod what its home leads and its guest follows.
+// tellsTheSlots reports whether the status says of each pod what its home leads and its guest follows.
 func tellsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	shards, copies := map[string]string{}, map[string]string{}
 	for _, line := range c.Status.Slots {

@@ -240,7 +240,7 @@ func TestASecretThatLosesItsOwnerReferenceKeepsItsPassword(t *testing.T) {
 	}
 }
 
-// secret is one of the user's, or of somebody who keeps it for them.
+// secret is one of the user's, or of someone who keeps it for them.
 func (s *site) secret(name, password string, owners ...metav1.OwnerReference) *corev1.Secret {
 	s.Helper()
 	secret := &corev1.Secret{StringData: map[string]string{"username": redisv1alpha1.DefaultUsername, "password": password}}
@@ -251,7 +251,7 @@ func (s *site) secret(name, password string, owners ...metav1.OwnerReference) *c
 	return secret
 }
 
-// accepted are the hashes of the passwords that servers are told to accept, one a line.
+// accepted are the hashes of the passwords that servers are asked to accept, one a line.
 func (s *site) accepted() string {
 	s.Helper()
 	secret := &corev1.Secret{}

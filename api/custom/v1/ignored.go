@@ -1,0 +1,25 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// Ignored are the fields of the spec that have no effect.
+func (m *MicroServiceDeploy) Ignored() []string {
+	s := m.Spec
+	var out []string
+	for _, field := range []struct {
+		name    string
+		ignored bool
+	}{
+		{"auth (counts with needAuth)", s.Auth != nil && !s.NeedAuth},
+		{"configAs (counts with config)", s.ConfigAs != "" && s.Config == ""},
+		{"creationTimestamp", s.CreationTimestamp != "" && s.CreationTimestamp != "null"},
+		{"maxReplicas (counts with autoscaling)", s.MaxReplicas != nil && !s.Autoscaling},
+		{"metrics (count with autoscaling)", len(s.Metrics) > 0 && !s.Autoscaling},
+	} {
+		if field.ignored {
+			out = append(out, field.name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+// Ignored are the fields of the spec that have no effect.
+func (c *EtcdCluster) Ignored() []string {
+	var out []string
+	if p := c.Spec.Pod; p != nil {
+		if p.DNSTimeoutInSecond != 0 {
+			out = append(out, "pod.DNSTimeoutInSecond")
+		}
+		if p.AntiAffinity && p.Affinity != nil {
+			out = append(out, "pod.antiAffinity (pod.affinity takes its place)")
+		}
+		if p.BusyboxImage != "" {
+			out = append(out, "pod.busyboxImage")
+		}
+	}
+	if u := c.Spec.Upkeep; u != nil && u.KeepRevisions != nil && u.NoSpace == NoSpaceReport {
+		out = append(out, "upkeep.keepRevisions (counts with upkeep.noSpace: Heal)")
+	}
+	return out
+}
+
+// Ignored are the fields of the spec that have no effect.
+func (b *EtcdBackup) Ignored() []string {
+	out := b.Spec.ignored(b.Spec.StorageType)
+	if p := b.Spec.BackupPolicy; p != nil && p.MaxBackups > 0 && p.BackupIntervalInSecond == 0 && p.Schedule == "" {
+		out = append(out, "backupPolicy.maxBackups (counts with a schedule or an interval)")
+	}
+	return out
+}
+
+// Ignored are the fields of the spec that have no effect.
+func (r *EtcdRestore) Ignored() []string { return r.Spec.ignored(r.Spec.BackupStorageType) }
+
+// ignored are the sections of other storage types than the one that is asked for.
+func (s Storage) ignored(asked StorageType) []string {
+	var out []string
+	for _, section := range []struct {
+		of    StorageType
+		name  string
+		there bool
+	}{
+		{StorageABS, "abs", s.ABS != nil},
+		{StorageGCS, "gcs", s.GCS != nil},
+		{StorageOSS, "oss", s.OSS != nil},
+		{StoragePVC, "pvc", s.PVC != nil},
+		{StorageS3, "s3", s.S3 != nil},
+	} {
+		if section.there && section.of != asked {
+			out = append(out, section.name+" (the storage type is "+string(asked)+")")
+		}
+	}
+	return out
+}

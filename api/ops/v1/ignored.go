@@ -1,0 +1,12 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// Ignored are the fields of the spec that have no effect.
+func (d *Diva) Ignored() []string {
+	if d.Spec.Extra.Replicas != nil && *d.Spec.Extra.Replicas != 1 { // the article has 1, which is so
+		return []string{"extra.replicas"}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os/exec"
+	"regexp"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+// installed are the objects that make install applies, by kind/name.
+func installed(t *testing.T) map[string]*unstructured.Unstructured {
+	t.Helper()
+	dry := exec.CommandContext(t.Context(), "make", "-n", "install")
+	dry.Dir = root
+	commands, err := dry.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := regexp.MustCompile(`apply --server-side -k (\S+)`).FindSubmatch(commands)
+	if folder == nil {
+		t.Fatal("make install applies no folder")
+	}
+	out := map[string]*unstructured.Unstructured{}
+	for _, object := range operator.Built(t, root, string(folder[1])) {
+		out[object.GetKind()+"/"+object.GetName()] = object
+	}
+	return out
+}
+
+func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
+	objects := installed(t)
+	wanted := []string{
+		"Namespace/" + deployed, "Namespace/opcrew-activities", "PriorityClass/opcrew-microservices",
+		"MutatingAdmissionPolicy/opcrew-activity-requester", "MutatingAdmissionPolicyBinding/opcrew-activity-requester",
+		"ValidatingAdmissionPolicy/opcrew-activity-rights", "ValidatingAdmissionPolicyBinding/opcrew-activity-rights",
+	}
+	for _, kind := range kinds() {
+		for _, crd := range kind.CRDs {
+			wanted = append(wanted, "CustomResourceDefinition/"+crd)
+		}
+	}
+	for _, name := range wanted {
+		object, ok := objects[name]
+		if !ok {
+			t.Errorf("expected make install to install %s", name)
+		} else if object.GetLabels()["app.kubernetes.io/part-of"] != "opcrew" {
+			t.Errorf("expected %s to carry the label by which make uninstall and the operator know what is theirs", name)
+		}
+	}
+}

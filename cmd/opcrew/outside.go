@@ -1,0 +1,83 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/outside"
+	"github.com/opcrew/opcrew/internal/portforward"
+)
+
+// deployed is the namespace that config/default deploys the operator in.
+const deployed = "opcrew-system"
+
+// Those of the deployed processes, which are the defaults of controller-runtime.
+const (
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	retryPeriod   = 2 * time.Second
+)
+
+// dialer is how pods are reached; nil: over the network of this process.
+func dialer(mode string, inCluster bool, cfg *rest.Config) (func(context.Context, string, string) (net.Conn, error), error) {
+	switch {
+	case mode == "direct" || mode == "auto" && inCluster:
+		return nil, nil
+	case mode != "port-forward" && mode != "auto":
+		return nil, fmt.Errorf("--dial=%s: use auto, direct or port-forward", mode)
+	}
+	through, err := portforward.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return through.DialContext, nil
+}
+
+// fromOutside serves while it holds the leases of the layers whose kinds it serves: an
+// operator that is deployed in the cluster holds them else.
+func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.Kind, serve func(context.Context) error) error {
+	if f.elect == "false" {
+		return serve(ctx)
+	}
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return fmt.Errorf("make a client for leases: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("name this process: %w", err)
+	}
+	return outside.Leases{
+		Client: client, Namespace: deployed, Names: leases(served), Identity: host + "_" + string(uuid.NewUUID()), Log: ctrl.Log,
+		LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
+	}.Hold(ctx, serve)
+}
+
+// leases are those of the layers of kinds, in one order, so that two processes that want
+// several never wait for each other.
+func leases(served []kit.Kind) []string {
+	var out []string
+	for _, kind := range served {
+		out = append(out, lease(string(kind.Layer)))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// announce prints what is served.
+func announce(served []kit.Kind, unserved map[string]string) {
+	_ = outside.Table(os.Stdout, served, unserved) // the log has what could not be printed
+}

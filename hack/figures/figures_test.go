@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestImportsPointDownAndKindsDoNotImportEachOther(t *testing.T) {
+	for edge, want := range map[[2]string]bool{
+		{"internal/kinds/diva", "internal/kit"}:                           true,
+		{"internal/kinds/diva", "internal/kinds/diva/ssh"}:                true,
+		{"internal/kinds/diva", "internal/kinds/memcached"}:               false,
+		{"internal/kit", "internal/kinds/diva"}:                           false,
+		{"internal/kinds/etcdcluster", "internal/agents/etcdgate"}:        false,
+		{"internal/agents/etcdgate", "internal/podapi/etcdstart"}:         true,
+		{"internal/podapi/etcdstart", "internal/agents/etcdgate"}:         false,
+		{"internal/stores/prober", "internal/stores/etcd"}:                true,
+		{"cmd/opcrew", "internal/agents/etcdgate"}:                        false,
+		{"cmd/opcrew-helper", "internal/agents/etcdgate"}:                 true,
+		{"internal/portforward", "internal/kit"}:                          false,
+		{"internal/nowhere", "api/common"}:                                false,
+		{"api/etcd/v1beta2", "api/common"}:                                true,
+		{"api/etcd/v1beta2", "internal/kit"}:                              false,
+		{"internal/workload", "internal/kit/condition"}:                   true,
+		{"internal/agents/redisagent", "internal/stores/redis/elections"}: true,
+		{"internal/agents/redisagent", "internal/stores/redis"}:           false,
+	} {
+		if got := allowed(edge[0], edge[1]); got != want {
+			t.Errorf("expected %s importing %s to be allowed: %t, got %t", edge[0], edge[1], want, got)
+		}
+	}
+}
+
+// write makes a package of files by their names.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("package sample\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestReferencesAgainstTheBestOrderOfFilesAreCounted(t *testing.T) {
+	dir := write(t, map[string]string{
+		"top.go":    "func Top() { middle(); bottom() }",
+		"middle.go": "func middle() { bottom(); other() }",
+		"bottom.go": "type thing struct{}\nfunc (thing) use() {}\nfunc bottom() { limit() }\nfunc other() {}",
+		"limits.go": "func limit() { thing{}.use() }",
+	})
+	found, has, err := measure(dir)
+	if err != nil || !has {
+		t.Fatal(err)
+	}
+	// limits.go names a type and a method of bottom.go, which names one function of it.
+	if found.references != 7 || found.upward != 1 {
+		t.Errorf("expected 1 of 7 references to point upward, got %d of %d", found.upward, found.references)
+	}
+	if found.files != 4 || found.exported != 1 || found.largest != "thing" || found.methods != 1 {
+		t.Errorf("expected 4 files, 1 exported function and 1 method of thing, got %+v", found)
+	}
+}
+
+func TestWordsOfTheSecondTableAreCounted(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		glossary:  "| Term | Meaning |\n|---|---|\n| owner | of a thing |\n\n| Old word | Write instead |\n|---|---|\n| anew | again |\n| of before | earlier |\n",
+		"code.go": "// made anew, as the owner of before, Anew; anewed",
+		"user.go": "anew",
+		"x.png":   "anew",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	words, err := leftWords(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, word := range words {
+		got = append(got, strings.Repeat(word.text+" ", word.times))
+	}
+	if text := strings.Join(got, ""); text != "anew anew anew of before " {
+		t.Errorf("expected anew three times and of before once, got %q", text)
+	}
+}

@@ -1,0 +1,142 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command figures measures the structure and the language of the tree: how large packages and types are,
+// which references point upward, how many concepts the kit has, and which words of the glossary are left.
+//
+//	go run ./hack/figures            a table
+//	go run ./hack/figures -check     fails if a limit is exceeded
+//	go run ./hack/figures -imports   fails if an import points upward; make verify runs this
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"text/tabwriter"
+)
+
+// limits are the rules of docs/architecture.md.
+const (
+	mostLines   = 2500 // of a package
+	mostMethods = 30   // of a type
+	mostUpward  = 10   // percent of the references between the files of a package
+	mostKit     = 30   // exported types and functions of the kit
+)
+
+func main() {
+	check := flag.Bool("check", false, "fail if a limit is exceeded")
+	all := flag.Bool("all", false, "print every package, not only those that exceed a limit")
+	imports := flag.Bool("imports", false, "check imports only, and fail if one points upward")
+	flag.Parse()
+	if *imports {
+		wrong, err := printImports(os.Stdout, ".")
+		exit(wrong > 0, err)
+	}
+	exceeded, err := run(os.Stdout, ".", *all)
+	exit(*check && exceeded > 0, err)
+}
+
+func exit(failed bool, err error) {
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	case failed:
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// run prints the figures of the tree at root and returns how many limits are exceeded.
+func run(out io.Writer, root string, all bool) (int, error) {
+	packages, err := load(root)
+	if err != nil {
+		return 0, err
+	}
+	words, err := leftWords(root)
+	if err != nil {
+		return 0, err
+	}
+	exceeded := printPackages(out, packages, all) + printKit(out, packages) + printWords(out, words)
+	printTotals(out, packages)
+	return exceeded, nil
+}
+
+func printPackages(out io.Writer, packages []pkg, all bool) int {
+	exceeded := 0
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "PACKAGE\tFILES\tLINES\tREFERENCES\tUPWARD\tLARGEST TYPE\tMETHODS")
+	slices.SortFunc(packages, func(a, b pkg) int { return cmp.Compare(b.lines, a.lines) })
+	for _, p := range packages {
+		over := p.over()
+		exceeded += over
+		if over == 0 && !all {
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d (%d %%)\t%s\t%d\n",
+			p.path, p.files, p.lines, p.references, p.upward, p.percent(), p.largest, p.methods)
+	}
+	_ = table.Flush()
+	return exceeded
+}
+
+// over returns how many limits the package exceeds.
+func (p pkg) over() int {
+	over := 0
+	for _, exceeds := range []bool{p.lines > mostLines, p.methods > mostMethods, p.percent() > mostUpward} {
+		if exceeds {
+			over++
+		}
+	}
+	return over
+}
+
+// percent rounds up, so that a share above the limit never looks like the limit.
+func (p pkg) percent() int {
+	if p.references == 0 {
+		return 0
+	}
+	return (100*p.upward + p.references - 1) / p.references
+}
+
+func printKit(out io.Writer, packages []pkg) int {
+	concepts := 0
+	for _, p := range packages {
+		if isKit(p.path) {
+			concepts += p.exported
+		}
+	}
+	fmt.Fprintf(out, "\nexported types and functions of internal/kit and its packages: %d\n", concepts)
+	if concepts > mostKit {
+		return 1
+	}
+	return 0
+}
+
+func printWords(out io.Writer, words []count) int {
+	left := 0
+	for _, word := range words {
+		left += word.times
+		fmt.Fprintf(out, "glossary: %q stands %d times\n", word.text, word.times)
+	}
+	fmt.Fprintf(out, "glossary words left: %d\n", left)
+	if left > 0 {
+		return 1
+	}
+	return 0
+}
+
+func printTotals(out io.Writer, packages []pkg) {
+	lines, functions := 0, []int{}
+	for _, p := range packages {
+		lines += p.lines
+		functions = append(functions, p.functions...)
+	}
+	slices.Sort(functions)
+	fmt.Fprintf(out, "production lines outside api, test and hack: %d; lines of a function: median %d, 90th percentile %d\n",
+		lines, functions[len(functions)/2], functions[len(functions)*9/10])
+}

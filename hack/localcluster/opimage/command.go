@@ -1,0 +1,162 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package opimage
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcrew/opcrew/hack/localcluster/image"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+// NewCommand is `opcrew` with its subcommands, which the Makefile calls. load reads the
+// record of the local cluster; only what goes there calls it.
+func NewCommand(load func() (*state.State, error)) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "opcrew",
+		Short: "Name, build and push the operator's three images, and put their names into manifests",
+		Args:  cobra.NoArgs,
+	}
+	var given Images
+	var bin string
+	flags := command.PersistentFlags()
+	flags.StringVar(&given.Operator, "image", defaultOperator, "name of the operator's image")
+	flags.StringVar(&given.Helper, "helper-image", "", "name of the helper's image (default: derived from the operator's)")
+	flags.StringVar(&given.Backup, "backup-image", "", "name of the image for backups (default: derived from the operator's)")
+	flags.StringVar(&bin, "bin", "bin", "where the programs are, and the saved images go")
+	names := func() (Images, error) { return Named(given.Operator, given.Helper, given.Backup) }
+	command.AddCommand(newNames(names), newBuild(names, &bin), newPush(names, &bin, load), newManifests(names), newPrepare(names, &bin, load))
+	return command
+}
+
+func newNames(names func() (Images, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:       "names [operator|helper|backup]",
+		Short:     "Print the names of the three images, or one of them",
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"operator", "helper", "backup"},
+		RunE: func(command *cobra.Command, args []string) error {
+			images, err := names()
+			if err != nil {
+				return err
+			}
+			return printNames(command.OutOrStdout(), images, args)
+		},
+	}
+}
+
+func printNames(w io.Writer, images Images, args []string) error {
+	if len(args) == 0 {
+		_, err := fmt.Fprintf(w, "%s\n%s\n%s\n", images.Operator, images.Helper, images.Backup)
+		return err
+	}
+	_, err := fmt.Fprintln(w, map[string]string{"operator": images.Operator, "helper": images.Helper, "backup": images.Backup}[args[0]])
+	return err
+}
+
+func newBuild(names func() (Images, error), bin *string) *cobra.Command {
+	var check bool
+	command := &cobra.Command{
+		Use:   "build",
+		Short: "Build the three images from the programs in bin, without a daemon",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			images, err := names()
+			if err != nil {
+				return err
+			}
+			if check {
+				return images.Buildable()
+			}
+			if err := images.Build(*bin); err != nil {
+				return err
+			}
+			for _, p := range images.list() {
+				fmt.Fprintf(command.OutOrStdout(), "built %s in %s\n", p.name, p.tar(*bin))
+			}
+			return nil
+		},
+	}
+	command.Flags().BoolVar(&check, "check", false, "only check the names, before minutes are spent on programs")
+	return command
+}
+
+func newPush(names func() (Images, error), bin *string, load func() (*state.State, error)) *cobra.Command {
+	var to string
+	command := &cobra.Command{
+		Use:   "push",
+		Short: "Push the three images to the registries in their names, or load them into the local cluster",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			images, err := names()
+			if err != nil {
+				return err
+			}
+			out := command.OutOrStdout()
+			return Pusher{To: to, Load: loader(load, out), Out: out}.Push(command.Context(), images, *bin)
+		},
+	}
+	command.Flags().StringVar(&to, "to", ToAuto, "registry, local (the nodes of the local cluster), or auto: local for "+defaultOperator+" and its like")
+	return command
+}
+
+// loader puts saved images on the running nodes.
+func loader(load func() (*state.State, error), out io.Writer) func(context.Context, []string) error {
+	return func(ctx context.Context, files []string) error {
+		cluster, err := load()
+		if err != nil {
+			return err
+		}
+		return image.LoadRunning(ctx, out, cluster.Nodes, files)
+	}
+}
+
+func newManifests(names func() (Images, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   "manifests",
+		Short: "Copy manifests from standard input, with the names of the three images in them",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			images, err := names()
+			if err != nil {
+				return err
+			}
+			manifests, err := io.ReadAll(command.InOrStdin())
+			if err != nil {
+				return fmt.Errorf("read the manifests: %w", err)
+			}
+			out, err := images.InManifests(string(manifests))
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(command.OutOrStdout(), out)
+			return err
+		},
+	}
+}
+
+func newPrepare(names func() (Images, error), bin *string, load func() (*state.State, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   "prepare",
+		Short: "Print the flags by which an operator outside of the cluster names images, and load those that are local",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			images, err := names()
+			if err != nil {
+				return err
+			}
+			log := command.ErrOrStderr()
+			images, err = images.Prepared(command.Context(), *bin, loader(load, log), log)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(command.OutOrStdout(), "--helper-image=%s --backup-image=%s\n", images.Helper, images.Backup)
+			return err
+		},
+	}
+}

@@ -1,0 +1,151 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package opimage
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/distribution/reference"
+)
+
+// The names that the manifests in config carry, and what the Makefile calls the three.
+const (
+	defaultOperator = "opcrew/opcrew:dev"
+	defaultHelper   = "opcrew/opcrew-helper:dev"
+	defaultBackup   = "opcrew/opcrew-backup:dev"
+
+	operatorVariable = "IMG"
+	helperVariable   = "HELPER_IMG"
+	backupVariable   = "BACKUP_IMG"
+)
+
+// Images are the names of the three images, each with a tag or a digest.
+type Images struct {
+	Operator, Helper, Backup string
+}
+
+// Named returns the names of the three images. An empty helper or backup is
+// derived from the operator's name: the same registry, path and tag, and -helper
+// or -backup after the last part of the path. A name without a tag gets :latest,
+// as Docker has it. Named fails for a name that Docker does not accept, for a
+// digest from which another name would have to be derived, and for two images
+// of one name.
+func Named(operator, helper, backup string) (Images, error) {
+	of, err := parse(operatorVariable, operator)
+	if err != nil {
+		return Images{}, err
+	}
+	images := Images{Operator: of.String()}
+	if images.Helper, err = named(helperVariable, helper, of, "-helper"); err != nil {
+		return Images{}, err
+	}
+	if images.Backup, err = named(backupVariable, backup, of, "-backup"); err != nil {
+		return Images{}, err
+	}
+	return images, images.distinct()
+}
+
+// named is the given name, or one derived from the operator's.
+func named(variable, given string, of typed, suffix string) (string, error) {
+	if given == "" && of.digest != "" {
+		return "", fmt.Errorf("%s=%s names a digest, which says nothing about the digests of the other images: give %s and %s too, as make docker-push prints them",
+			operatorVariable, of, helperVariable, backupVariable)
+	}
+	if given == "" {
+		given = typed{of.path + suffix, of.tag, ""}.String()
+	}
+	parsed, err := parse(variable, given)
+	return parsed.String(), err
+}
+
+// typed is an image name as it was typed, in parts.
+type typed struct {
+	// path is registry and repository. One of tag and digest may be empty.
+	path, tag, digest string
+}
+
+func (n typed) String() string {
+	out := n.path
+	if n.tag != "" {
+		out += ":" + n.tag
+	}
+	if n.digest != "" {
+		out += "@" + n.digest
+	}
+	return out
+}
+
+// parse takes a name apart by Docker's rules and adds the tag that Docker would.
+func parse(variable, text string) (typed, error) {
+	ref, err := reference.ParseNormalizedNamed(text)
+	if err != nil {
+		return typed{}, fmt.Errorf("%s=%s is not a name that container tools accept: %w; write it as [registry[:port]/]path[:tag], in lower case", variable, text, err)
+	}
+	out := typed{path: text}
+	if digested, ok := ref.(reference.Digested); ok {
+		out.digest = digested.Digest().String()
+		out.path = strings.TrimSuffix(out.path, "@"+out.digest)
+	}
+	if tagged, ok := ref.(reference.Tagged); ok {
+		out.tag = tagged.Tag()
+		out.path = strings.TrimSuffix(out.path, ":"+out.tag)
+	}
+	if out.tag == "" && out.digest == "" {
+		out.tag = "latest"
+	}
+	return out, nil
+}
+
+// distinct refuses two images of one name: the second push would replace the first.
+func (i Images) distinct() error {
+	seen := map[string]string{}
+	for _, image := range i.list() {
+		ref, err := reference.ParseNormalizedNamed(image.name)
+		if err != nil {
+			return err
+		}
+		if other, taken := seen[ref.String()]; taken {
+			return fmt.Errorf("%s and %s are both %s: three images need three names; leave %s and %s out to have them derived from %s",
+				other, image.variable, image.name, helperVariable, backupVariable, operatorVariable)
+		}
+		seen[ref.String()] = image.variable
+	}
+	return nil
+}
+
+// Buildable refuses digests: the digest of an image is known only when it is built.
+func (i Images) Buildable() error {
+	for _, image := range i.list() {
+		parsed, err := parse(image.variable, image.name)
+		if err != nil {
+			return err
+		}
+		if parsed.digest == "" {
+			continue
+		}
+		tagged := typed{parsed.path, parsed.tag, ""}
+		if tagged.tag == "" {
+			tagged.tag = "v1"
+		}
+		return fmt.Errorf("%s=%s: an image gets its digest when it is built, so it cannot be built or pushed by one: write %s=%s, and deploy by the digest that make docker-push prints",
+			image.variable, image.name, image.variable, tagged)
+	}
+	return nil
+}
+
+// Local reports whether an image is meant for the nodes of the local cluster:
+// one of the project's default names, with the tag dev or one that begins with dev-.
+func Local(image string) bool {
+	parsed, err := parse("", image)
+	if err != nil || parsed.digest != "" || parsed.tag != "dev" && !strings.HasPrefix(parsed.tag, "dev-") {
+		return false
+	}
+	for _, ours := range []string{defaultOperator, defaultHelper, defaultBackup} {
+		if parsed.path == strings.TrimSuffix(ours, ":dev") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,40 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package opimage
+
+import "path/filepath"
+
+// part is one of the three images.
+type part struct {
+	// variable is what the Makefile calls its name.
+	variable, name string
+	// program is in bin, and at the root of the image.
+	program string
+	// certificates: it calls services that the public authorities vouch for.
+	certificates bool
+}
+
+func (i Images) list() []part {
+	return []part{
+		{operatorVariable, i.Operator, "opcrew", true},
+		{helperVariable, i.Helper, "opcrew-helper", false},
+		{backupVariable, i.Backup, "opcrew-backup", true},
+	}
+}
+
+// tar is where the image is saved.
+func (p part) tar(bin string) string { return filepath.Join(bin, p.program+".tar") }
+
+// Build makes the three images from the programs in bin, and saves them there.
+func (i Images) Build(bin string) error {
+	if err := i.Buildable(); err != nil {
+		return err
+	}
+	for _, p := range i.list() {
+		if err := p.build(bin); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package opimage
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/opcrew/opcrew/hack/localcluster/image"
+)
+
+// Prepared returns the images that pods can have while the operator itself runs outside
+// of the cluster. Those that are Local are built from the programs in bin under a tag that
+// changes with their content, and loaded; others must have been pushed before.
+func (i Images) Prepared(ctx context.Context, bin string, load func(context.Context, []string) error, log io.Writer) (Images, error) {
+	var files []string
+	for _, of := range []struct {
+		name *string
+		part part
+	}{{&i.Helper, i.list()[1]}, {&i.Backup, i.list()[2]}} {
+		if !Local(*of.name) {
+			continue
+		}
+		renamed, err := of.part.buildByContent(bin)
+		if err != nil {
+			return Images{}, err
+		}
+		*of.name = renamed
+		files = append(files, of.part.tar(bin))
+	}
+	if len(files) == 0 {
+		return i, nil
+	}
+	if err := load(ctx, files); err != nil {
+		fmt.Fprintf(log, "%s and %s are on no node, so pods that need them cannot start (%v). Start the local cluster with make up, "+
+			"or use a registry: make docker-build docker-push run %s=registry.example.com/opcrew:v1\n", i.Helper, i.Backup, err, operatorVariable)
+	}
+	return i, nil
+}
+
+// buildByContent builds the image under a tag made of the program's content: nodes keep
+// what they have of a tag.
+func (p part) buildByContent(bin string) (name string, err error) {
+	content, err := os.ReadFile(filepath.Join(bin, p.program))
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", p.name, err)
+	}
+	sum := sha256.Sum256(content)
+	path, _, _ := strings.Cut(p.name, ":")
+	p.name = path + ":dev-" + hex.EncodeToString(sum[:6])
+	return p.name, p.build(bin)
+}
+
+// build makes the image from its program in bin, and saves it there.
+func (p part) build(bin string) error {
+	made := image.BinaryImage{
+		Tags:         []string{p.name},
+		Binaries:     []string{filepath.Join(bin, p.program) + "=/" + p.program},
+		Certificates: p.certificates,
+		Config:       image.Config{Entrypoint: []string{"/" + p.program}, User: "65532:65532"},
+	}
+	if err := made.Write(p.tar(bin)); err != nil {
+		return fmt.Errorf("build %s: %w", p.name, err)
+	}
+	return nil
+}

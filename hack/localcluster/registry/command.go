@@ -1,0 +1,73 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package registry
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcrew/opcrew/hack/localcluster/image"
+	"github.com/opcrew/opcrew/hack/localcluster/network"
+)
+
+// CommandName is the hidden subcommand that serves the registry.
+const CommandName = "registry"
+
+// NewCommand serves the catalogue, in the network of the control plane.
+func NewCommand() *cobra.Command {
+	var listen, outside string
+	command := &cobra.Command{
+		Use: CommandName, Hidden: true, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return serve(listen, outside) },
+	}
+	command.Flags().StringVar(&listen, "listen", "", "address to serve at")
+	command.Flags().StringVar(&outside, "outside", "", "file of the network namespace in which images are made")
+	return command
+}
+
+func serve(listen, outside string) error {
+	cache, err := image.UserCache()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	build := func(ctx context.Context, source image.Source) error {
+		return buildOutside(ctx, self, outside, source.Name)
+	}
+	web := &http.Server{
+		Addr:              listen,
+		Handler:           &server{newStore(image.Sources(), cache.Built, build)},
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	return web.ListenAndServe()
+}
+
+// buildOutside has this program make an image in the network of this host, where packages and modules come from:
+// the control plane's has no way out. The cluster's own work goes first.
+func buildOutside(ctx context.Context, self, outside, name string) error {
+	cmd := exec.CommandContext(ctx, "nice", "-n", "10", self, "image", image.MakeCommand, name)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := network.Inside(outside, cmd.Run); err != nil {
+		return fmt.Errorf("%w: %s", err, lastLines(out.String(), 5))
+	}
+	return nil
+}
+
+// lastLines leaves the end of what a build said, which has the reason. apt has a line for each of a hundred packages.
+func lastLines(text string, count int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+}

@@ -1,0 +1,85 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package registry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
+	"github.com/opcrew/opcrew/hack/localcluster/network"
+	"github.com/opcrew/opcrew/hack/localcluster/state"
+)
+
+const serviceName = "registry"
+
+// Start adds the registry to the services of the control plane. What it makes is made as the caller would
+// make it: with its programs, caches and proxies.
+func Start(st *state.State) error {
+	temporary := filepath.Join(st.MachineDir(state.ControlPlaneName), serviceName)
+	if err := os.MkdirAll(temporary, 0o700); err != nil {
+		return fmt.Errorf("make a folder for builds: %w", err)
+	}
+	return machine.Run(st, state.ControlPlaneName, machine.Service{
+		Name: serviceName,
+		Args: []string{st.Binary(machine.Program), CommandName, "--listen", network.Registry(st.Network).String(), "--outside", network.HostNamespace(st)},
+		// What a build leaves that `down` ends goes with the machine's folder.
+		Env: append(buildEnvironment(os.Environ()), "TMPDIR="+temporary),
+	})
+}
+
+// buildEnvironment leaves out what builds have no use for, since the service's file keeps it.
+func buildEnvironment(all []string) []string {
+	names := []string{"PATH", "HOME", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+	wanted := func(name string) bool {
+		return slices.Contains(names, name) || strings.HasPrefix(name, "GO") || strings.HasSuffix(strings.ToLower(name), "_proxy")
+	}
+	var kept []string
+	for _, variable := range all {
+		if name, _, _ := strings.Cut(variable, "="); wanted(name) {
+			kept = append(kept, variable)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+// Await waits until the registry answers.
+func Await(ctx context.Context, st *state.State) error {
+	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{}} // no proxy leads to our own addresses
+	defer client.CloseIdleConnections()
+	for {
+		err := ask(ctx, client, "http://"+network.Registry(st.Network).String()+"/v2/")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the registry does not serve: %w\n%s", err, machine.LogTail(st, state.ControlPlaneName, serviceName, 15))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func ask(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, response.Status)
+	}
+	return nil
+}

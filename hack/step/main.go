@@ -1,0 +1,126 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command step runs one step of a long make target: it prints one line with the step's
+// progress, elapsed and expected time, keeps what the command says in a file, and shows
+// the end of that file when the command fails.
+//
+// On a terminal the line is rewritten each second. Elsewhere a step that takes longer
+// says so after 5 seconds and then every 30.
+//
+// It needs only the standard library, so that it is built before any module is downloaded.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+func main() {
+	s, err := parse(os.Args[1:])
+	if err == nil {
+		err = s.run(os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "step:", err)
+		os.Exit(1)
+	}
+}
+
+// step is one command and how its line reads.
+type step struct {
+	title
+	log     string
+	show    bool
+	count   *regexp.Regexp // the lines of output that are units of work; nil: none
+	command []string
+}
+
+func parse(args []string) (*step, error) {
+	s := &step{}
+	flags := flag.NewFlagSet("step", flag.ContinueOnError)
+	flags.IntVar(&s.number, "n", 1, "number of this step")
+	flags.IntVar(&s.of, "of", 1, "number of steps")
+	flags.DurationVar(&s.expected, "expect", 0, "how long it takes on two idle processors, from nothing")
+	flags.IntVar(&s.total, "total", 0, "units of work there are at most, if that is known")
+	flags.StringVar(&s.unit, "unit", "", "what is counted")
+	flags.StringVar(&s.log, "log", "", "file for what the command says")
+	flags.BoolVar(&s.show, "show", false, "print what the command said below the line")
+	count := flags.String("count", "", "regular expression: a line of output that matches is a unit of work")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() < 2 || s.log == "" {
+		return nil, fmt.Errorf("usage: step -log FILE [FLAG...] NAME COMMAND [ARGUMENT...]")
+	}
+	s.name, s.command = flags.Arg(0), flags.Args()[1:]
+	if *count == "" {
+		return s, nil
+	}
+	var err error
+	s.count, err = regexp.Compile(*count)
+	return s, err
+}
+
+// run gives the command the file itself and not a pipe: what it leaves running must not
+// keep the step waiting.
+func (s *step) run(out *os.File) error {
+	if err := os.MkdirAll(filepath.Dir(s.log), 0o755); err != nil {
+		return err
+	}
+	log, err := os.Create(s.log)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	command := exec.Command(s.command[0], s.command[1:]...)
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, log, log
+	start := time.Now()
+	if err := command.Start(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- command.Wait() }()
+	return s.follow(newScreen(out), start, done)
+}
+
+// follow shows the progress until the command ends.
+func (s *step) follow(screen *screen, start time.Time, done <-chan error) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	output := &tail{file: s.log, count: s.count}
+	for {
+		select {
+		case <-tick.C:
+			if err := output.read(); err != nil {
+				return err
+			}
+			elapsed := time.Since(start)
+			screen.progress(s.running(elapsed, output.units), elapsed)
+		case err := <-done:
+			return s.end(screen, output, time.Since(start), err)
+		}
+	}
+}
+
+func (s *step) end(screen *screen, output *tail, elapsed time.Duration, failure error) error {
+	if err := output.read(); err != nil {
+		return err
+	}
+	if failure != nil {
+		screen.line(s.failed(elapsed))
+		screen.line(strings.Join(output.last, "\n"))
+		return fmt.Errorf("%s: %w; all of its output is in %s", s.name, failure, s.log)
+	}
+	screen.line(s.done(elapsed, output.units))
+	if s.show && len(output.last) > 0 {
+		screen.line(strings.Join(output.last, "\n"))
+	}
+	return nil
+}

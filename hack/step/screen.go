@@ -1,0 +1,50 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// What a reader of a log is informed of a step that takes longer.
+const (
+	firstNotice = 5 * time.Second
+	nextNotices = 30 * time.Second
+)
+
+// screen shows one line that changes, or, where lines cannot change, a few.
+type screen struct {
+	out      io.Writer
+	terminal bool
+	notice   time.Duration // elapsed time of the next line in a log
+}
+
+func newScreen(out *os.File) *screen {
+	info, err := out.Stat()
+	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
+	return &screen{out: out, terminal: terminal, notice: firstNotice}
+}
+
+func (s *screen) progress(line string, elapsed time.Duration) {
+	if s.terminal {
+		fmt.Fprintf(s.out, "\r\033[K\033[?7l%s\033[?7h", line) // cut off at the right, not wrapped
+		return
+	}
+	if elapsed < s.notice {
+		return
+	}
+	fmt.Fprintln(s.out, line)
+	s.notice = elapsed.Truncate(nextNotices) + nextNotices
+}
+
+// line prints what stays.
+func (s *screen) line(line string) {
+	if s.terminal {
+		fmt.Fprint(s.out, "\r\033[K")
+	}
+	fmt.Fprintln(s.out, line)
+}

@@ -1,0 +1,137 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"net/netip"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
+)
+
+const (
+	// maxWaiting passwords wait for a core at once, each for maxWait at most.
+	maxWaiting = 256
+	maxWait    = 5 * time.Second
+)
+
+// checker tells right passwords from wrong ones. A password is hashed once; after
+// that, neither a flood of wrong ones nor a limit stands in its way.
+type checker struct {
+	key     []byte
+	clock   clock.Clock
+	limiter *limiter.Limiter
+	metrics *metrics
+	slots   chan struct{}
+	waiting atomic.Int32
+	verify  func(c *credentials, user, password string) *line
+}
+
+func newChecker(c clock.Clock, m *metrics) *checker {
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // it ends the process rather than fail
+	return &checker{
+		key: key, clock: c, limiter: limiter.New(c), metrics: m,
+		// One core is left to requests whose password is known.
+		slots:  make(chan struct{}, min(max(1, runtime.GOMAXPROCS(0)-1), limiter.FailuresAtOnce)),
+		verify: (*credentials).verify,
+	}
+}
+
+// check returns nil or the reason why the request is refused.
+func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, user, password string) error {
+	d := c.digest(user, password)
+	if known, err := c.recall(set, user, d); known {
+		return err
+	}
+	for {
+		if !c.limiter.Allows(from) {
+			return errLimited
+		}
+		flight := set.flights.DoChan(string(d[:]), func() (any, error) {
+			return from, c.inSlot(set, from, user, password, d)
+		})
+		select {
+		case <-ctx.Done():
+			return errGone
+		case result := <-flight:
+			// Another address was at its limit when it asked for both of us.
+			if errors.Is(result.Err, errLimited) && result.Val != from {
+				continue
+			}
+			return result.Err
+		}
+	}
+}
+
+// recall answers without work what was asked before. That a wrong password is known
+// too keeps a client that repeats itself from using up the limit of its address, which
+// a gateway shares among all.
+func (c *checker) recall(set *credentials, user string, d digest) (known bool, err error) {
+	if set.remembers(user, d, c.clock.Now()) {
+		c.metrics.cacheHits.Add(1)
+		return true, nil
+	}
+	if _, found := set.wrong.Get(d); found {
+		return true, errWrong
+	}
+	return false, nil
+}
+
+// inSlot looks again at what may have changed while it waited: a burst from one
+// address comes to its end here.
+func (c *checker) inSlot(set *credentials, from netip.Addr, user, password string, d digest) error {
+	if !c.enter() {
+		return errBusy
+	}
+	defer func() { <-c.slots }()
+	if known, err := c.recall(set, user, d); known {
+		return err
+	}
+	if !c.limiter.Allows(from) {
+		return errLimited
+	}
+	found := c.verify(set, user, password)
+	if found == nil {
+		c.limiter.Failed(from)
+		set.wrong.Add(d, nil)
+		return errWrong
+	}
+	found.memory.set(d, c.clock.Now())
+	return nil
+}
+
+func (c *checker) enter() bool {
+	defer c.waiting.Add(-1)
+	if c.waiting.Add(1) > maxWaiting {
+		return false
+	}
+	timer := c.clock.NewTimer(maxWait)
+	defer timer.Stop()
+	select {
+	case c.slots <- struct{}{}:
+		return true
+	case <-timer.C():
+		return false
+	}
+}
+
+// digest is unambiguous since a user has no colon.
+func (c *checker) digest(user, password string) (d digest) {
+	mac := hmac.New(sha256.New, c.key)
+	mac.Write([]byte(user))
+	mac.Write([]byte{':'})
+	mac.Write([]byte(password))
+	mac.Sum(d[:0])
+	return d
+}

@@ -1,0 +1,126 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"k8s.io/utils/lru"
+
+	"github.com/opcrew/opcrew/internal/podapi/htpasswd"
+)
+
+const (
+	// memoryLife is how long a verified password is remembered without being used.
+	memoryLife = 10 * time.Minute
+	// wrongRemembered bounds the memory of wrong passwords.
+	wrongRemembered = 1000
+)
+
+// digest stands for a user and a password: an HMAC under a key of this process.
+type digest [sha256.Size]byte
+
+// line is a user and the hash of one of their passwords, with the memory of the password
+// that it was last found to hold.
+type line struct {
+	*htpasswd.Line
+	memory memory
+}
+
+// credentials are what one reading of a Secret gave. A new reading makes new ones, so
+// that no check mixes two of them.
+type credentials struct {
+	from  string
+	count int
+	users map[string][]*line
+	work  uint64 // the most that the lines of one user cost to check
+
+	flights singleflight.Group
+	wrong   *lru.Cache
+}
+
+// newCredentials keeps the old lines that were only read again, with what is
+// remembered of them: a new user must not cost all others a check of their password.
+func newCredentials(from string, lines []*htpasswd.Line, old *credentials) *credentials {
+	c := &credentials{from: from, count: len(lines), users: map[string][]*line{}, wrong: lru.New(wrongRemembered)}
+	for _, l := range lines {
+		c.users[l.User] = append(c.users[l.User], old.find(l))
+	}
+	for _, lines := range c.users {
+		work := uint64(0)
+		for _, l := range lines {
+			work += l.Work()
+		}
+		c.work = max(c.work, work)
+	}
+	return c
+}
+
+func (c *credentials) find(wanted *htpasswd.Line) *line {
+	if c == nil {
+		return &line{Line: wanted}
+	}
+	for _, l := range c.users[wanted.User] {
+		if l.Same(wanted) {
+			return l
+		}
+	}
+	return &line{Line: wanted}
+}
+
+// verify does the whole work for every wrong password, whoever's it is.
+func (c *credentials) verify(user, password string) *line {
+	spent := uint64(0)
+	for _, l := range c.users[user] {
+		if l.Matches(password) {
+			return l
+		}
+		spent += l.Work()
+	}
+	htpasswd.Waste(password, c.work-spent)
+	return nil
+}
+
+// remembers reports whether a line that is in force was found to hold this password.
+func (c *credentials) remembers(user string, d digest, now time.Time) bool {
+	for _, l := range c.users[user] {
+		if l.memory.holds(d, now) {
+			return true
+		}
+	}
+	return false
+}
+
+// memory is the digest of the one password that a line holds, once it is known.
+type memory struct{ entry atomic.Pointer[remembered] }
+
+type remembered struct {
+	digest digest
+	used   atomic.Int64
+}
+
+func (m *memory) set(d digest, now time.Time) {
+	entry := &remembered{digest: d}
+	entry.used.Store(now.UnixNano())
+	m.entry.Store(entry)
+}
+
+func (m *memory) holds(d digest, now time.Time) bool {
+	entry := m.entry.Load()
+	if entry == nil || !hmac.Equal(entry.digest[:], d[:]) {
+		return false
+	}
+	age := time.Duration(now.UnixNano() - entry.used.Load())
+	if age > memoryLife {
+		return false
+	}
+	if age > time.Second { // not on every request: the cores would fight for it
+		entry.used.Store(now.UnixNano())
+	}
+	return true
+}

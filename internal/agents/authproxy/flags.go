@@ -1,0 +1,50 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"flag"
+	"io"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/flags"
+)
+
+// ParseFlags reads a command line. It prints to out what --help asks for; an error
+// is for the caller to print.
+func ParseFlags(args []string, out io.Writer) (Options, error) {
+	o := Defaults()
+	if err := flags.Parse("auth-proxy", args, out, o.bind); err != nil {
+		return o, err
+	}
+	return o, o.validate()
+}
+
+func (o *Options) bind(set *flag.FlagSet) {
+	set.Func("route", "`LISTENPORT=UPSTREAMPORT`: requests at the one go to the other on 127.0.0.1; with /h2c behind it in HTTP/2, as gRPC needs; repeatable", func(text string) error {
+		route, err := parseRoute(text)
+		o.Routes = append(o.Routes, route)
+		return err
+	})
+	set.Func("health", "`port` of /healthz, /readyz and /metrics (default 8090)", func(text string) (err error) {
+		o.Health, err = parsePort(text)
+		return err
+	})
+	set.Func("credentials", "`directory` of a mounted Secret with a key htpasswd, .htpasswd or auth; repeatable, the first with a valid line counts", appendTo(&o.Credentials))
+	set.Func("exempt-path", "`path` that needs no credentials, compared exactly; repeatable", appendTo(&o.Exempt))
+	set.StringVar(&o.Address, "address", o.Address, "`IP` that the ports are bound at; empty: all")
+	set.StringVar(&o.Realm, "realm", o.Realm, "what browsers show beside the question for a password")
+	set.StringVar(&o.UserHeader, "user-header", o.UserHeader, "header that tells the application who the user is")
+	set.DurationVar(&o.Drain, "drain", o.Drain, "how long new requests are still served after SIGTERM")
+	set.DurationVar(&o.Shutdown, "shutdown-timeout", o.Shutdown, "how long requests in flight may take after that")
+	set.DurationVar(&o.ReadHeaderTimeout, "read-header-timeout", o.ReadHeaderTimeout, "how long a client may take for the header of a request")
+	set.DurationVar(&o.IdleTimeout, "idle-timeout", o.IdleTimeout, "how long a connection may stay without a request")
+	set.IntVar(&o.MaxHeaderBytes, "max-header-bytes", o.MaxHeaderBytes, "how large the header of a request may be")
+}
+
+func appendTo(list *[]string) func(string) error {
+	return func(text string) error {
+		*list = append(*list, text)
+		return nil
+	}
+}

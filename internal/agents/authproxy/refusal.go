@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
+)
+
+// refusal is an answer that the application does not see.
+type refusal struct {
+	status int
+	reason string // in metrics
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// All refusals. The texts do not tell an unknown user from a wrong password.
+var (
+	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are needed"}
+	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "one Authorization header of the scheme Basic is needed"}
+	errWrong     = &refusal{http.StatusUnauthorized, "wrong", "wrong user or password"}
+	errLimited   = &refusal{http.StatusTooManyRequests, "limited", "too many wrong passwords from this address"}
+	errBusy      = &refusal{http.StatusServiceUnavailable, "busy", "too many passwords to check; try again"}
+	errGone      = &refusal{http.StatusServiceUnavailable, "gone", "the client did not wait"}
+	errNone      = &refusal{http.StatusServiceUnavailable, "no_credentials", "no credentials are there: the mounted Secrets have no valid htpasswd line"}
+	errConnect   = &refusal{http.StatusMethodNotAllowed, "connect", "CONNECT is not for this proxy"}
+)
+
+func refusals() []*refusal {
+	return []*refusal{errMissing, errMalformed, errWrong, errLimited, errBusy, errGone, errNone, errConnect}
+}
+
+// bodyGrace is how long a refused client may go on to send a body that no one reads.
+const bodyGrace = 5 * time.Second
+
+func (r *refusal) write(w http.ResponseWriter, req *http.Request, realm string) {
+	if req.ContentLength != 0 {
+		// The server reads some of the body before it answers. Where there are no
+		// deadlines, in tests without a connection, there is nothing to wait for.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyGrace))
+	}
+	switch r.status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Basic realm=%q, charset=\"UTF-8\"", realm))
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(int(limiter.RetryAfter.Seconds())))
+	}
+	http.Error(w, r.text, r.status)
+}

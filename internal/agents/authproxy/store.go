@@ -1,0 +1,165 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package authproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/podapi/htpasswd"
+)
+
+const (
+	// pollInterval is short beside the minute that a kubelet takes to bring a Secret.
+	pollInterval = time.Second
+	maxFileBytes = 1 << 20 // so has a Secret
+)
+
+// keys are the names that such a key has in Secrets: ours, Envoy Gateway's and that of
+// ingress-nginx.
+func keys() []string { return []string{"htpasswd", ".htpasswd", "auth"} }
+
+var (
+	errNoLine = errors.New("no valid line")
+	// errEmptied: a file is there, and no one is in it. That is someone's wish, as a line
+	// with a mistake in it is not.
+	errEmptied = fmt.Errorf("a file without a user, %w", errNoLine)
+)
+
+// store holds the credentials in force and follows the directories they come from.
+// Once there were some, it keeps the last good ones while there are none to be read; a
+// file that holds no one takes effect.
+type store struct {
+	directories []string
+	log         *slog.Logger
+	metrics     *metrics
+	current     atomic.Pointer[credentials]
+	problem     atomic.Pointer[string] // why the last reading was not taken
+
+	seen []fs.FileInfo // what was there at the last reading; only refresh uses it
+}
+
+// watch looks at the directories until ctx ends. A stat costs so little, and the swap
+// of symlinks by which a kubelet brings a new Secret has so many ways to be missed,
+// that no notification is used.
+func (s *store) watch(ctx context.Context, c clock.WithTicker) {
+	ticker := c.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+			s.refresh()
+		}
+	}
+}
+
+// refresh reads again if anything changed. The look comes before the reading, so that
+// a change in between is seen the next time.
+func (s *store) refresh() {
+	now := s.look()
+	if unchanged(s.seen, now) {
+		return
+	}
+	lines, from, err := s.read()
+	if err == nil || errors.Is(err, errNoLine) {
+		s.seen = now // what could not be read may be readable without a change
+	}
+	if errors.Is(err, errEmptied) {
+		s.current.Store(nil)
+	}
+	if err != nil {
+		s.keep(err)
+		return
+	}
+	s.problem.Store(nil)
+	s.current.Store(newCredentials(from, lines, s.current.Load()))
+	s.metrics.reloads.Add(1)
+	s.log.Info("Credentials loaded", "from", from, "lines", len(lines))
+}
+
+func (s *store) keep(err error) {
+	s.metrics.failedReloads.Add(1)
+	text := err.Error()
+	if last := s.problem.Swap(&text); last == nil || *last != text {
+		s.log.Error("Credentials not loaded", "error", text, "kept", s.current.Load() != nil)
+	}
+}
+
+// look returns what is at every place where credentials may be, nil for nothing.
+func (s *store) look() []fs.FileInfo {
+	var found []fs.FileInfo
+	for _, dir := range s.directories {
+		for _, key := range keys() {
+			info, _ := os.Stat(filepath.Join(dir, key)) // reading it tells the error
+			found = append(found, info)
+		}
+	}
+	return found
+}
+
+func unchanged(before, now []fs.FileInfo) bool {
+	return slices.EqualFunc(before, now, func(a, b fs.FileInfo) bool {
+		if a == nil || b == nil {
+			return a == b
+		}
+		return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+	})
+}
+
+// read returns the lines of the first file that has a valid one. One that is there but
+// cannot be read ends the search: it may be an override that keeps someone out.
+func (s *store) read() ([]*htpasswd.Line, string, error) {
+	none := errNoLine
+	for _, dir := range s.directories {
+		for _, key := range keys() {
+			path := filepath.Join(dir, key)
+			text, err := readFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, "", fmt.Errorf("read credentials: %w", err)
+			}
+			lines, bad := htpasswd.Parse(text)
+			for _, b := range bad {
+				s.log.Warn("Line skipped", "file", path, "line", b.Line, "reason", b.Reason.Error())
+			}
+			if len(lines) > 0 {
+				return lines, path, nil
+			}
+			s.log.Warn("File without a valid line", "file", path)
+			if len(bad) == 0 {
+				none = errEmptied
+			}
+		}
+	}
+	return nil, "", fmt.Errorf("%w in %s", none, strings.Join(s.directories, ", "))
+}
+
+func readFile(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err == nil && len(text) > maxFileBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxFileBytes)
+	}
+	return string(text), err
+}

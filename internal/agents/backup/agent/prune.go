@@ -1,0 +1,78 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+func (a *Agent) prune(ctx context.Context, s *shelf, keep int) (backup.Result, error) {
+	result, _, err := a.pruneBut(ctx, s, keep, nil)
+	return result, err
+}
+
+// pruneBut removes the path's periodic backups but the newest ones of each cluster and those that are spared. The
+// ids that a cluster of its own had are one cluster; others are told. A result comes with an error, too: it says how
+// far it got.
+func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, own []string, spared ...string) (result backup.Result, others []string, err error) {
+	result.Outcome = backup.Succeeded
+	items, _, err := s.items(ctx, backup.Prefix(s.key))
+	if err != nil {
+		return result, nil, err
+	}
+	stored, err := s.judge(ctx, items, own)
+	if err != nil {
+		return result, nil, err
+	}
+	others = strangers(stored, own)
+	for _, gone := range backup.Surplus(stored, keep, a.Clock.Now(), spared...) {
+		if err := s.remove(ctx, gone.Object); err != nil {
+			return result, others, fmt.Errorf("remove %q: %w", s.bucket+gone.Object, err)
+		}
+		a.Log.Info("Removed", "object", s.bucket+gone.Object)
+		result.Pruned++
+		result.PrunedObjects = append(result.PrunedObjects, s.bucket+gone.Object)
+	}
+	return result, others, nil
+}
+
+// judge says which backups are complete, and of which cluster each is.
+func (s *shelf) judge(ctx context.Context, items []item, own []string) ([]backup.Stored, error) {
+	var out []backup.Stored
+	for _, i := range items {
+		m, err := s.meta(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		judged := i.stored(m)
+		if slices.Contains(own, judged.Cluster) {
+			judged.Cluster = own[0]
+		}
+		out = append(out, judged)
+	}
+	return out, nil
+}
+
+// strangers are the clusters, beside one's own, of which there are backups.
+func strangers(stored []backup.Stored, own []string) []string {
+	var out []string
+	for _, s := range stored {
+		if s.Cluster != "" && !slices.Contains(own, s.Cluster) && !slices.Contains(out, s.Cluster) {
+			out = append(out, s.Cluster)
+		}
+	}
+	return out
+}
+
+// remove begins with the record: what a crash leaves is found again by its name.
+func (s *shelf) remove(ctx context.Context, key string) error {
+	if err := s.Delete(ctx, backup.MetaName(key)); err != nil {
+		return err
+	}
+	return s.Delete(ctx, key)
+}

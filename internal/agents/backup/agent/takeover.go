@@ -1,0 +1,67 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/opcrew/opcrew/internal/agents/backup/snapshot"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// takeOver makes a data directory of what one member holds, unless this order has made it before. A member
+// gives its snapshot without a quorum, and stays what it is.
+func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, error) {
+	if before, err := madeBefore(o); before != nil || err != nil {
+		return settled(before), err
+	}
+	from := o.Restore.From
+	cluster, err := snapshot.Open([]string{from.Endpoint}, from.TLSDir)
+	if err != nil {
+		return backup.Result{}, err
+	}
+	defer cluster.Close()
+	answers, err := snapshot.Choose(cluster.Ask(ctx))
+	if err != nil {
+		return backup.Result{}, err
+	}
+	answer := answers[0]
+	if err := isThatOf(*from, answer); err != nil {
+		return backup.Result{}, err
+	}
+	result := backup.Result{Outcome: backup.Succeeded, Revision: answer.Revision, EtcdVersion: answer.Version, SavedAt: a.Clock.Now().UTC()}
+	a.Log.Info("Taking over", "endpoint", from.Endpoint, "revision", answer.Revision, "directory", o.Restore.DataDir)
+	return a.make(ctx, o, result, func(path string) error { return copySnapshot(ctx, cluster, answer, path) })
+}
+
+// isThatOf refuses another member, and one that has lost what it had.
+func isThatOf(from backup.Source, answer snapshot.Answer) error {
+	id, err := strconv.ParseUint(from.ClusterID, 16, 64)
+	switch {
+	case err != nil:
+		return backup.Fail(backup.ReasonBadOrder, "%q is no id of a cluster: %w", from.ClusterID, err)
+	case answer.ClusterID != id:
+		return backup.Fail(backup.ReasonEtcdRefused, "%s is of cluster %x, and what is wanted is the data of %x", from.Endpoint, answer.ClusterID, id)
+	case answer.Applied < from.Index:
+		return backup.Fail(backup.ReasonEtcdRefused, "%s has carried out its log up to entry %d, and had up to %d before", from.Endpoint, answer.Applied, from.Index)
+	}
+	return nil
+}
+
+// copySnapshot streams a member's snapshot into a file.
+func copySnapshot(ctx context.Context, cluster *snapshot.Cluster, from snapshot.Answer, path string) error {
+	stream, err := cluster.Read(ctx, from)
+	if err != nil {
+		return source(err)
+	}
+	defer stream.Close()
+	err = copyTo(path, snapshot.Check(stream))
+	if _, interrupted := errors.AsType[*snapshot.Interrupted](err); interrupted || errors.Is(err, snapshot.ErrBroken) {
+		return fmt.Errorf("%s: %w", from.Endpoint, source(err))
+	}
+	return err
+}

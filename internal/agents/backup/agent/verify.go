@@ -1,0 +1,76 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/agents/backup/datadir"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// verify fetches a backup, has etcd start with it, and writes into its record what came of that.
+func (a *Agent) verify(ctx context.Context, s *shelf, v backup.Verify) (backup.Result, error) {
+	i, m, err := s.pick(ctx, v.Object, a.Clock.Now())
+	if err != nil {
+		return backup.Result{}, err
+	}
+	result := s.describe(i, m)
+	a.Log.Info("Verifying", "object", result.Object, "size", i.size)
+	result.Verification, err = a.proof(ctx, s, i, m, v.ScratchDir)
+	if ctx.Err() != nil {
+		return result, err
+	}
+	switch unnoted := a.note(ctx, s, i, m, err); {
+	case unnoted != nil && err != nil:
+		err = fmt.Errorf("%w; that could not be recorded, so it still counts as kept: %w", err, unnoted)
+	case unnoted != nil:
+		result.Reason, result.Message = backup.ReasonNotRecorded, fmt.Sprintf("that could not be recorded: %s", unnoted)
+	}
+	return result, err
+}
+
+func (a *Agent) proof(ctx context.Context, s *shelf, i item, m *backup.Meta, scratchDir string) (*backup.Verification, error) {
+	dir, err := os.MkdirTemp(scratchDir, "verify-")
+	if err != nil {
+		return nil, scratch(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "snapshot.db")
+	if err := s.fetch(ctx, i, m, path); err != nil {
+		return nil, err
+	}
+	done, err := a.DataDir(ctx, datadir.Job{Snapshot: path, Dir: filepath.Join(dir, "data"), Meta: m})
+	return done.Verification, err
+}
+
+// note writes what a proof has found into the record, so that a backup that is known to be
+// corrupt is not counted as kept.
+func (a *Agent) note(ctx context.Context, s *shelf, i item, m *backup.Meta, found error) error {
+	verified := finding(found, a.Clock.Now().UTC())
+	if verified == nil {
+		return nil
+	}
+	now, err := s.meta(ctx, i)
+	if err != nil || now == nil || m == nil || now.SHA256 != m.SHA256 {
+		return err // it is another one by now, or has no record
+	}
+	now.Verified = verified
+	return s.putMeta(ctx, i.key, *now)
+}
+
+// finding is what a proof has to say of a backup; nil: nothing.
+func finding(found error, at time.Time) *backup.Verified {
+	switch reason := backup.ReasonOf(found, ""); {
+	case found == nil:
+		return &backup.Verified{At: at}
+	case reason == backup.ReasonCorrupt, reason == backup.ReasonNotRestorable:
+		return &backup.Verified{At: at, Corrupt: found.Error()}
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// lastWords is a variable with what the process of a Job says before it breaks off.
+const lastWords = "OPCREW_TEST_LAST_WORDS"
+
+// TestMain is that process, too.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != Subcommand {
+		os.Exit(m.Run())
+	}
+	fmt.Fprintln(os.Stderr, os.Getenv(lastWords))
+	if os.Getenv(lastWords) == "" {
+		self, _ := os.FindProcess(os.Getpid())
+		_ = self.Kill()
+		time.Sleep(time.Minute)
+	}
+	os.Exit(2)
+}
+
+func TestAProcessThatBreaksOffSaysSomethingOfTheSnapshotOnlyWhenEtcdPanics(t *testing.T) {
+	for words, want := range map[string]backup.Reason{
+		"":                                    backup.ReasonProcessFailed, // it is killed
+		"fatal error: runtime: out of memory": backup.ReasonProcessFailed,
+		"read what to do: unexpected EOF":     backup.ReasonProcessFailed,
+		"{\"error\":\"no space left on device\"}\npanic: failed to commit tx":          backup.ReasonDiskFull,
+		"{\"error\":\"cannot allocate memory\"}\npanic: failed to open database":       backup.ReasonProcessFailed,
+		"panic: page 4 already freed":                                                  backup.ReasonNotRestorable,
+		"{\"level\":\"panic\"}\npanic: failed to recover v3 backend from snapshot\n\n": backup.ReasonNotRestorable,
+	} {
+		t.Setenv(lastWords, words)
+		if _, err := Apart(t.Context(), Job{}); backup.ReasonOf(err, "") != want {
+			t.Errorf("last words %q: expected %s, got %v", words, want, err)
+		}
+	}
+	if err := broke(errors.New("fork/exec /proc/self/exe: resource temporarily unavailable"), ""); backup.ReasonOf(err, "") != backup.ReasonProcessFailed {
+		t.Errorf("expected a process that cannot be started to say nothing of the snapshot, got %v", err)
+	}
+}

@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package datadir
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+const (
+	proofName = "proof"
+	proofURL  = "http://127.0.0.1:0"
+	// startTime is how long etcd may take to read what was restored and to elect itself.
+	startTime = 5 * time.Minute
+)
+
+// proofMember is the only member of a cluster that no one is to reach. Its revision is as it
+// was: etcd's hash is one over revisions.
+func proofMember() backup.Restore {
+	return backup.Restore{Name: proofName, InitialCluster: proofName + "=" + proofURL, Token: proofName, PeerURLs: []string{proofURL}, RevisionBump: new(int64)}
+}
+
+// prove starts etcd in a data directory of proofMember, and compares it with the record; nil:
+// there is none.
+func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification, error) {
+	etcd, err := embed.StartEtcd(proofConfig(dir))
+	if err != nil {
+		return backup.Verification{}, backup.Fail(reasonIn(err.Error()), "etcd does not start with it: %w", err)
+	}
+	defer etcd.Close()
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	select {
+	case <-etcd.Server.ReadyNotify():
+	case err := <-etcd.Err():
+		return backup.Verification{}, backup.Fail(backup.ReasonProcessFailed, "etcd ended while it started with it: %w", err)
+	case <-ctx.Done():
+		return backup.Verification{}, backup.Fail(backup.ReasonProcessFailed, "etcd has not started with it within %s", startTime)
+	}
+	return compare(ctx, etcd.Server.KV(), m)
+}
+
+func proofConfig(dir string) *embed.Config {
+	at := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	c := embed.NewConfig()
+	c.Name, c.Dir = proofName, dir
+	c.ListenClientUrls, c.AdvertiseClientUrls, c.ListenPeerUrls, c.AdvertisePeerUrls = at, at, at, at
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	c.LogLevel, c.LogOutputs = "error", []string{"stderr"}
+	c.UnsafeNoFsync = true   // it is thrown away
+	c.QuotaBackendBytes = -1 // whatever it was saved with
+	c.EnableGRPCGateway = false
+	return c
+}
+
+// compare looks at the recorded revision, which the restored store has whatever came after it
+// and whatever lease ends meanwhile.
+func compare(ctx context.Context, kv mvcc.KV, m *backup.Meta) (backup.Verification, error) {
+	v := backup.Verification{Revision: kv.Rev(), Recorded: m != nil}
+	at := v.Revision
+	if m != nil {
+		at = m.Revision
+	}
+	if v.Revision < at {
+		return v, backup.Fail(backup.ReasonCorrupt, "it ends at revision %d, and the member that it was read from had reached %d", v.Revision, at)
+	}
+	counted, err := kv.Range(ctx, []byte{0}, []byte{}, mvcc.RangeOptions{Rev: at, CountOnly: true})
+	if errors.Is(err, mvcc.ErrCompacted) {
+		v.Note = "the history was compacted while it was saved: there is no hash to compare with"
+		return v, nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return v, backup.Fail(backup.ReasonProcessFailed, "its keys were not counted within %s", startTime)
+	case err != nil:
+		return v, backup.Fail(backup.ReasonNotRestorable, "its keys cannot be read: %w", err)
+	}
+	v.Keys = int64(counted.Count)
+	if m == nil {
+		v.Note = "there is no record to compare with"
+		return v, nil
+	}
+	return compareWith(kv, v, m)
+}
+
+func compareWith(kv mvcc.KV, v backup.Verification, m *backup.Meta) (backup.Verification, error) {
+	if m.Keys != nil {
+		v.KeysCompared = true
+		if *m.Keys != v.Keys {
+			return v, backup.Fail(backup.ReasonCorrupt, "it has %d keys at revision %d, and the member that it was read from had %d", v.Keys, m.Revision, *m.Keys)
+		}
+	}
+	if m.Hash == nil {
+		v.Note = "the member that it was read from told no hash to compare with"
+		return v, nil
+	}
+	hash, _, err := kv.HashStorage().HashByRev(m.Revision)
+	switch {
+	case err != nil:
+		return v, backup.Fail(backup.ReasonNotRestorable, "its keys cannot be hashed: %w", err)
+	case hash.CompactRevision != m.Hash.CompactRevision:
+		v.Note = "the history was compacted while it was saved: hashes cannot be compared"
+		return v, nil
+	}
+	v.HashCompared = true
+	if hash.Hash != m.Hash.Value {
+		return v, backup.Fail(backup.ReasonCorrupt, "up to revision %d its hash is %d, and that of the member that it was read from was %d", m.Revision, hash.Hash, m.Hash.Value)
+	}
+	return v, nil
+}

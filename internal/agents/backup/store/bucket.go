@@ -1,0 +1,123 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"gocloud.dev/blob"
+
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// A snapshot is sent in parts of this size, so many at a time. S3 takes no smaller parts and at
+// most 10,000 of them: 50 GB, while etcd holds some 8. Each part under way is in memory.
+const (
+	partSize   = 5 << 20
+	partsAtOne = 2
+)
+
+// tries is how often a call is made before it has failed. The libraries wait between them.
+const tries = 3
+
+// undoTime is how long an upload may take to be undone after its context has ended. Parts that
+// stay are no object, but they cost money and no one sees them.
+const undoTime = time.Second
+
+// bucket is one of an object store.
+type bucket struct {
+	*blob.Bucket
+	provider string // as a person calls it
+	name     string
+	server   string // its URL, if it is not the provider's own
+	mask     mask
+}
+
+func (b *bucket) Put(ctx context.Context, key string, content io.Reader) error {
+	from := &source{Reader: bounded{ctx, content}}
+	later, cancel := outlive(ctx)
+	defer cancel()
+	err := b.Bucket.Upload(later, key, from, &blob.WriterOptions{
+		BufferSize: partSize, MaxConcurrency: partsAtOne, ContentType: "application/octet-stream",
+	})
+	if from.err != nil {
+		return from.err
+	}
+	return b.explain(err, "write the object", key)
+}
+
+// outlive gives a context that ends a while after another one.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(undoTime, func() { cancel(context.Cause(ctx)) })
+	})
+	return later, func() { stop(); cancel(nil) }
+}
+
+func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	r, err := b.Bucket.NewReader(ctx, key, nil)
+	if err != nil {
+		return nil, 0, b.explainMissing(ctx, err, key)
+	}
+	return body{r, b, key}, r.Size(), nil
+}
+
+// body explains what goes wrong on the way.
+type body struct {
+	*blob.Reader
+	from *bucket
+	key  string
+}
+
+func (r body) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = r.from.explain(err, "read the object", r.key)
+	}
+	return n, err
+}
+
+// explainMissing tells an object that is missing from a bucket that is, which some stores
+// answer alike.
+func (b *bucket) explainMissing(ctx context.Context, err error, key string) error {
+	err = b.explain(err, "read the object", key)
+	if backup.ReasonOf(err, "") != backup.ReasonObjectMissing {
+		return err
+	}
+	if _, _, listErr := b.Bucket.ListPage(ctx, blob.FirstPageToken, 1, &blob.ListOptions{Prefix: key}); listErr != nil {
+		if why := b.explain(listErr, "list the bucket", ""); backup.ReasonOf(why, "") == backup.ReasonBucketMissing {
+			return why
+		}
+	}
+	return err
+}
+
+func (b *bucket) List(ctx context.Context, prefix string) ([]Object, error) {
+	var out []Object
+	each := b.Bucket.List(&blob.ListOptions{Prefix: prefix})
+	for {
+		o, err := each.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, b.explain(err, "list the bucket", "")
+		}
+		if !o.IsDir {
+			out = append(out, Object{Key: o.Key, Size: o.Size})
+		}
+	}
+}
+
+func (b *bucket) Delete(ctx context.Context, key string) error {
+	err := b.explain(b.Bucket.Delete(ctx, key), "delete the object", key)
+	if backup.ReasonOf(err, "") == backup.ReasonObjectMissing {
+		return nil
+	}
+	return err
+}

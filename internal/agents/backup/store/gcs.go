@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"slices"
+
+	"cloud.google.com/go/storage"
+	"gocloud.dev/blob/gcsblob"
+	"gocloud.dev/gcp"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+	"google.golang.org/api/option"
+
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+const gcsScope = "https://www.googleapis.com/auth/devstorage.read_write"
+
+// openGCS takes an access token, or a file of credentials, or else what Google's libraries
+// find by themselves: the service account of the pod or the machine.
+func openGCS(ctx context.Context, t backup.Target, name string) (*bucket, error) {
+	tokens, hidden, err := gcsTokens(ctx, secret(t.SecretDir))
+	if err != nil {
+		return nil, err
+	}
+	client, err := gcp.NewHTTPClient(transport(), tokens)
+	if err != nil {
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "no credentials of Google are there: %w", err)
+	}
+	b := &bucket{provider: "GCS", name: name, server: url(t.Endpoint), mask: hidden}
+	var options gcsblob.Options
+	if b.server != "" {
+		options.ClientOptions = append(options.ClientOptions, option.WithEndpoint(b.server+"/storage/v1/"))
+	}
+	if b.Bucket, err = gcsblob.OpenBucket(ctx, client, name, &options); err != nil {
+		return nil, backup.Fail(backup.ReasonStoreFailed, "open the bucket %q: %s", name, hidden.apply(err.Error()))
+	}
+	var service *storage.Client
+	if b.Bucket.As(&service) {
+		// Without end, otherwise.
+		service.SetRetry(storage.WithMaxAttempts(tries))
+	}
+	return b, nil
+}
+
+func gcsTokens(ctx context.Context, from secret) (gcp.TokenSource, mask, error) {
+	switch {
+	case from.has("access-token"):
+		token, err := from.value("access-token")
+		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token}), mask{token}, err
+	case from.has("credentials.json"):
+		return gcsFile(ctx, from)
+	case from != "":
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret has neither the key access-token nor credentials.json")
+	}
+	found, err := google.FindDefaultCredentials(ctx, gcsScope)
+	if err != nil {
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "there is no Secret, and this pod has no credentials of Google of its own: %w", err)
+	}
+	return found.TokenSource, nil, nil
+}
+
+func gcsFile(ctx context.Context, from secret) (gcp.TokenSource, mask, error) {
+	text, err := from.value("credentials.json")
+	if err != nil {
+		return nil, nil, err
+	}
+	var file struct {
+		Type         google.CredentialsType `json:"type"`
+		PrivateKey   string                 `json:"private_key"`
+		ClientSecret string                 `json:"client_secret"`
+		RefreshToken string                 `json:"refresh_token"`
+	}
+	// Other types name files and URLs to get a token from, and a Secret is not to have this
+	// process read those.
+	known := []google.CredentialsType{google.ServiceAccount, google.AuthorizedUser}
+	if json.Unmarshal([]byte(text), &file) != nil || !slices.Contains(known, file.Type) {
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage's Secret is not that of a service account or a user of Google")
+	}
+	found, err := google.CredentialsFromJSONWithType(ctx, []byte(text), file.Type, gcsScope)
+	if err != nil {
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage's Secret is not understood")
+	}
+	return found.TokenSource, mask{file.PrivateKey, file.ClientSecret, file.RefreshToken}, nil
+}
+
+func transport() *http.Transport {
+	out := http.DefaultTransport.(*http.Transport).Clone()
+	out.DialContext = (&net.Dialer{Timeout: connectTime}).DialContext
+	return out
+}

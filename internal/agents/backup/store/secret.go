@@ -1,0 +1,71 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// secret is a mounted Secret; "" is none.
+type secret string
+
+func (s secret) file(key string) string { return filepath.Join(string(s), key) }
+
+func (s secret) has(key string) bool {
+	_, err := os.Stat(s.file(key))
+	return s != "" && err == nil
+}
+
+// value is what a key has, without the line end that editors put behind it.
+func (s secret) value(key string) (string, error) {
+	if s == "" {
+		return "", backup.Fail(backup.ReasonSecretInvalid, "this storage needs a Secret with the key %s", key)
+	}
+	text, err := os.ReadFile(s.file(key))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret has no key %s", key)
+	case err != nil:
+		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret cannot be read: %w", err)
+	}
+	if value := strings.TrimSpace(string(text)); value != "" {
+		return value, nil
+	}
+	return "", backup.Fail(backup.ReasonSecretInvalid, "the key %s of the storage's Secret is empty", key)
+}
+
+// mask are values that are never to be printed.
+type mask []string
+
+// leastSecret keeps a word that stands everywhere from being masked: nothing that short
+// keeps anybody out.
+const leastSecret = 6
+
+func (m mask) apply(text string) string {
+	for _, value := range m {
+		if len(value) >= leastSecret {
+			text = strings.ReplaceAll(text, value, "***")
+		}
+	}
+	return text
+}
+
+// iniValues are those of an AWS file whose names tell that they are secret.
+func iniValues(text string) mask {
+	var out mask
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(line, "=")
+		name = strings.ToLower(name)
+		if strings.Contains(name, "secret") || strings.Contains(name, "token") || strings.Contains(name, "key") {
+			out = append(out, strings.TrimSpace(value))
+		}
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdgate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+)
+
+// maxFile is more than any file that is read here has.
+const maxFile = 64 << 10
+
+func readStart(path string) (etcdstart.Start, error) {
+	text, err := read(path)
+	if err != nil {
+		return etcdstart.Start{}, err
+	}
+	return etcdstart.ParseStart(string(text))
+}
+
+func read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if len(text) > maxFile {
+		return nil, errors.New(path + " is too long")
+	}
+	return text, err
+}
+
+// writeReport goes into the file where it is: that is mounted by itself.
+func writeReport(path string, r etcdstart.Report) error {
+	if err := os.WriteFile(path, r.Encode(), 0o644); err != nil {
+		return fmt.Errorf("write the termination message: %w", err)
+	}
+	return nil
+}

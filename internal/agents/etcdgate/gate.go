@@ -1,0 +1,69 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdgate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/exit"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+)
+
+// Run starts etcd, if it may be, and returns when it has ended. The error brings the exit code
+// to end with.
+func Run(ctx context.Context, o Options, log *slog.Logger) error {
+	// A kubelet that was restarted signals again. That must not end this process before etcd.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
+	start, refusal := admit(o)
+	if refusal != nil {
+		return errors.Join(&exit.Error{Code: etcdstart.RefusedCode, Err: refusal}, writeReport(o.Termination, *refusal))
+	}
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("bind the port of the probes: %w", err)
+	}
+	defer listener.Close()
+	if ctx.Err() != nil {
+		return nil // the pod ends before etcd has begun
+	}
+	log.Info("Starting etcd", "mode", start.Mode, "member", o.Member, "id", start.ID)
+	go serve(listener, newHealth(o, start), log)
+	return run(ctx, o)
+}
+
+// admit looks at everything and decides. When it returns no refusal, the marker is on the disk.
+func admit(o Options) (etcdstart.Start, *etcdstart.Report) {
+	start, err := readStart(o.Start)
+	if err != nil {
+		return start, &etcdstart.Report{Reason: etcdstart.NoAuthorisation, Message: fmt.Sprintf("nothing says whether the member may start: %v", err)}
+	}
+	f := facts{own: marker{o.Cluster, o.Member, start.ID}, mode: start.Mode}
+	part, err := latch(o.Latch).closed()
+	if part {
+		start.Mode, f.mode = etcdstart.Established, etcdstart.Established
+	}
+	if err == nil {
+		f.found, err = readMarker(o.Marker)
+	}
+	if err == nil {
+		f.log, err = hasLog(o.DataDir)
+	}
+	if err != nil {
+		return start, &etcdstart.Report{Reason: etcdstart.VolumeUnreadable, Message: err.Error()}
+	}
+	d := decide(f)
+	if d.mark {
+		if err := f.own.write(o.Marker); err != nil {
+			return start, &etcdstart.Report{Reason: etcdstart.VolumeUnwritable, Message: err.Error()}
+		}
+	}
+	return start, d.refusal
+}

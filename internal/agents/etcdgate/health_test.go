@@ -1,0 +1,227 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package etcdgate
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
+)
+
+// probed is a health server before an etcd that answers as a test says.
+func probed(t *testing.T, etcd http.HandlerFunc) (*health, func(path string) (int, string)) {
+	t.Helper()
+	server := httptest.NewServer(etcd)
+	t.Cleanup(server.Close)
+	o := Defaults()
+	dir := t.TempDir()
+	o.Metrics, o.Latch, o.DataDir = server.URL, filepath.Join(dir, "part"), filepath.Join(dir, "data")
+	h := newHealth(o, etcdstart.Start{Mode: etcdstart.Bootstrap, ID: ours().ID})
+	return h, func(path string) (int, string) {
+		answer := httptest.NewRecorder()
+		h.handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, http.NoBody))
+		return answer.Code, answer.Body.String()
+	}
+}
+
+func (h *health) expectLatch(t *testing.T, want bool) {
+	t.Helper()
+	if got, err := latch(h.options.Latch).closed(); got != want || err != nil {
+		t.Errorf("expected the member to count as part of its cluster: %v, got %v, %v", want, got, err)
+	}
+}
+
+func TestAMemberIsReadyWhenEtcdSaysSo(t *testing.T) {
+	code, body := http.StatusServiceUnavailable, `{"health":"false","reason":"RAFT NO LEADER"}`
+	h, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/health" || r.URL.RawQuery != "exclude=NOSPACE" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		w.WriteHeader(code)
+		fmt.Fprint(w, body)
+	})
+	expect := func(wantCode int, part string) {
+		t.Helper()
+		if got, text := probe("/readyz"); got != wantCode || !strings.Contains(text, part) {
+			t.Errorf("expected %d %q, got %d %q", wantCode, part, got, text)
+		}
+	}
+	expect(503, "RAFT NO LEADER")
+	h.expectLatch(t, false)
+	code, body = http.StatusOK, `{"health":"true"}`
+	expect(200, body)
+	h.expectLatch(t, true)
+}
+
+// A kubelet asks once in a second: who is told no has clients wait for the next time.
+func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
+	var asked atomic.Int32
+	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) < 4 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	if code, text := probe("/readyz"); code != 200 || asked.Load() != 4 {
+		t.Errorf("expected the first probe to say that it has become ready, got %d %q after %d questions", code, text, asked.Load())
+	}
+	h.expectLatch(t, true)
+	asked.Store(-100)
+	if code, _ := probe("/readyz"); code != 503 || asked.Load() != -99 {
+		t.Errorf("expected a member that was ready to be told from the first question, got %d after %d", code, asked.Load()+100)
+	}
+	h.wasReady.Store(false)
+	h.begun = time.Now().Add(-time.Minute)
+	asked.Store(-100)
+	if code, _ := probe("/readyz"); code != 503 || asked.Load() != -99 {
+		t.Errorf("expected a member that does not become ready not to be asked all the while, got %d after %d", code, asked.Load()+100)
+	}
+}
+
+// No one would know at its next start that it may not begin with nothing.
+func TestAMemberIsNotReadyBeforeItIsNotedThatItIsPartOfItsCluster(t *testing.T) {
+	h, probe := probed(t, func(http.ResponseWriter, *http.Request) {})
+	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
+	if code, text := probe("/readyz"); code != 503 || !strings.Contains(text, "part of its cluster") {
+		t.Errorf("expected it not to be ready, got %d %q", code, text)
+	}
+}
+
+// Regression: a full disk of the node took a member out of service that had long been part of its cluster.
+func TestAMemberThatIsEstablishedNeedsNothingNoted(t *testing.T) {
+	h, _ := probed(t, func(http.ResponseWriter, *http.Request) {})
+	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
+	answer := httptest.NewRecorder()
+	newHealth(h.options, etcdstart.Start{Mode: etcdstart.Established, ID: ours().ID}).handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+	if answer.Code != 200 {
+		t.Errorf("expected it to be ready, got %d %q", answer.Code, answer.Body)
+	}
+}
+
+// A learner is given its vote before it says that it is well.
+func TestAMemberThatJoinsIsPartOfTheClusterOnceItHasALog(t *testing.T) {
+	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	h.start.Mode = etcdstart.Join
+	_, _ = probe("/readyz")
+	h.expectLatch(t, false)
+	must(t, put(filepath.Join(h.options.DataDir, segment), "x"))
+	if code, _ := probe("/readyz"); code != 503 {
+		t.Errorf("expected it not to be ready, got %d", code)
+	}
+	h.expectLatch(t, true)
+}
+
+// A member is not to be killed for what others do.
+// Regression: an etcd of 3.4 that was asked for its health could not be raised to 3.6.
+func TestAMemberThatIsReadyByItsLeaderIsNotAskedForItsHealth(t *testing.T) {
+	leader := 0
+	h, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/metrics" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		fmt.Fprintf(w, "# TYPE etcd_server_has_leader gauge\netcd_server_has_leader %d\n", leader)
+	})
+	h.options.ByLeader = true
+	if code, text := probe("/readyz"); code != 503 || !strings.Contains(text, "no leader") {
+		t.Errorf("expected it not to be ready without a leader, got %d %q", code, text)
+	}
+	leader = 1
+	if code, text := probe("/readyz"); code != 200 {
+		t.Errorf("expected it to be ready with a leader, got %d %q", code, text)
+	}
+}
+
+func TestAMemberIsAliveWhateverItAnswers(t *testing.T) {
+	for _, code := range []int{200, 404, 500, 503} {
+		_, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/health" {
+				t.Error("expected no question that etcd looks into its store for")
+			}
+			w.WriteHeader(code)
+		})
+		if got, body := probe("/livez"); got != 200 {
+			t.Errorf("etcd answers %d: got %d %q", code, got, body)
+		}
+	}
+}
+
+func TestAMemberIsAliveUntilItHasOpenedItsListener(t *testing.T) {
+	for _, metrics := range []bool{true, false} {
+		address := loopback.Address()
+		h := newHealth(Options{Client: address}, etcdstart.Start{})
+		if metrics {
+			h.options.Metrics = "http://" + address
+		}
+		probe := func() (int, string) {
+			answer := httptest.NewRecorder()
+			h.live(answer, httptest.NewRequest(http.MethodGet, "/livez", http.NoBody))
+			return answer.Code, answer.Body.String()
+		}
+		if code, body := probe(); code != 200 || !strings.Contains(body, "not opened its listener yet") {
+			t.Errorf("before: %d %q", code, body)
+		}
+		listener, err := net.Listen("tcp", address)
+		must(t, err)
+		server := &http.Server{Handler: http.NotFoundHandler()}
+		go func() { _ = server.Serve(listener) }()
+		if code, body := probe(); code != 200 || body != "ok\n" {
+			t.Errorf("open: %d %q", code, body)
+		}
+		must(t, server.Close())
+		if code, body := probe(); code != 503 || !strings.Contains(body, "refused") {
+			t.Errorf("closed: %d %q", code, body)
+		}
+	}
+}
+
+func TestAnEtcdThatIsStoppedIsNeitherReadyNorAlive(t *testing.T) {
+	address := loopback.Address()
+	m := newMember(t, "--metrics", address)
+	m.o.Metrics = "http://" + address
+	m.allow(etcdstart.Bootstrap)
+	r := m.start()
+	m.says("output")
+	m.answers("/livez", 200, "ok\n")
+	m.answers("/readyz", 200, "/health")
+	must(t, syscall.Kill(m.pid(), syscall.SIGSTOP))
+	begin := time.Now()
+	if code, body := m.probe("/livez"); code != 503 || !strings.Contains(body, "deadline") || time.Since(begin) < liveTime-time.Second {
+		t.Errorf("after %s: %d %q", time.Since(begin), code, body)
+	}
+	if code, body := m.probe("/readyz"); code != 503 {
+		t.Errorf("ready: %d %q", code, body)
+	}
+	must(t, syscall.Kill(m.pid(), syscall.SIGCONT))
+	m.answers("/livez", 200, "ok")
+	m.answers("/readyz", 200, "/health")
+	r.signal(syscall.SIGTERM)
+	r.ends(0, "")
+}
+
+func TestAnOldEtcdIsReadyWhenItTakesConnections(t *testing.T) {
+	m := newMember(t)
+	m.allow(etcdstart.Established)
+	must(t, put(filepath.Join(m.o.DataDir, segment), "x"))
+	must(t, ours().write(m.o.Marker))
+	m.start()
+	m.says("output")
+	m.answers("/readyz", 503, "refused")
+	m.answers("/livez", 200, "not opened its listener yet")
+	listener, err := net.Listen("tcp", m.o.Client)
+	must(t, err)
+	defer listener.Close()
+	m.answers("/readyz", 200, "takes connections")
+	m.answers("/livez", 200, "ok\n")
+}

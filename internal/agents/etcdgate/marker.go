@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdgate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/durable"
+)
+
+const markerMode fs.FileMode = 0o600
+
+// marker says whose volume this is.
+type marker struct {
+	Cluster string `json:"cluster"`
+	Member  string `json:"member"`
+	ID      string `json:"id"`
+}
+
+func (m marker) String() string {
+	return fmt.Sprintf("member %.80q (id %.40s) of cluster %.80s", m.Member, m.ID, m.Cluster)
+}
+
+// readMarker gives nil where there is none. One that cannot be understood is an error: it
+// is put in place whole, so someone or something has damaged the volume.
+func readMarker(path string) (*marker, error) {
+	text, err := read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the marker: %w", err)
+	}
+	m := new(marker)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("the marker %s is damaged: %w", path, err)
+	}
+	return m, nil
+}
+
+// write puts the marker in place, on the disk when it returns.
+func (m marker) write(path string) error {
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = durable.Replace(path, bytes.NewReader(append(text, '\n')), markerMode)
+	}
+	if err != nil {
+		return fmt.Errorf("write the marker: %w", err)
+	}
+	return nil
+}

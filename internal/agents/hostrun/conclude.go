@@ -1,0 +1,72 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package hostrun
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+)
+
+// conclude puts into words how the command ended.
+func conclude(r *hostjob.Result, why cause, e ending) {
+	r.EndedAt = time.Now()
+	how := "could not be ended"
+	if e.exit != nil {
+		r.EndedAt = e.exit.at
+		how = describe(r, e.exit.status)
+	}
+	switch why {
+	case byItself:
+		judge(r, e.exit.status)
+		r.Message = how
+	case byCancel:
+		r.State, r.Reason, r.Message = hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command "+how
+	case byTimeout:
+		r.State, r.Reason, r.Message = hostjob.TimedOut, hostjob.ReasonDeadline, "out of time, and the command "+how
+	case byLoss:
+		r.State, r.Reason, r.Message = hostjob.Failed, hostjob.ReasonRunnerLost, "the runner in the pod was killed, and the command "+how
+	}
+	r.Message = sentence(r.Message, why, e)
+}
+
+func sentence(text string, why cause, e ending) string {
+	if why == byItself && e.found > 0 {
+		text += fmt.Sprintf("; processes that it left behind and that were ended: %d", e.found)
+	}
+	if e.left > 0 {
+		text += fmt.Sprintf("; processes that could not be ended: %d", e.left)
+	}
+	return text
+}
+
+func judge(r *hostjob.Result, status syscall.WaitStatus) {
+	switch {
+	case status.Signaled():
+		r.State, r.Reason = hostjob.Failed, hostjob.ReasonSignaled
+	case status.ExitStatus() != 0:
+		r.State, r.Reason = hostjob.Failed, hostjob.ReasonExited
+	default:
+		r.State, r.Reason = hostjob.Succeeded, hostjob.ReasonExited
+	}
+}
+
+// describe notes how a process ended, and says so.
+func describe(r *hostjob.Result, status syscall.WaitStatus) string {
+	if status.Signaled() {
+		if r.Signal = unix.SignalName(status.Signal()); r.Signal == "" {
+			r.Signal = fmt.Sprintf("SIG%d", status.Signal())
+		}
+		return "was ended by " + r.Signal
+	}
+	code := status.ExitStatus()
+	r.ExitCode = &code
+	return fmt.Sprintf("exited with code %d", code)
+}

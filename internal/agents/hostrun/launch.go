@@ -1,0 +1,135 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package hostrun
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+)
+
+const (
+	// readyTime is how long a shim may take. A directory on a dead file server takes for ever.
+	readyTime = 30 * time.Second
+	// binary is this program, as a process of another root directory finds it.
+	binary = "/proc/self/fd/3"
+)
+
+// child is a command that waits at its gate, or runs.
+type child struct {
+	*family
+	gate io.WriteCloser
+	// ready has nil or why the shim refuses; failed has nil or why the exec failed, once the
+	// command has ended.
+	ready, failed chan *hostjob.Result
+	output        io.Reader
+}
+
+// launch starts a shim and hands it what it shall become.
+func launch(s spec) (*child, error) {
+	var files pipes
+	err, pid := files.open(), 0
+	if err == nil {
+		pid, err = files.fork()
+	}
+	files.closeTheirs() // else the end of the shim would not be the end of its pipes
+	if err != nil {
+		files.closeOurs()
+		return nil, fmt.Errorf("start a process: %w", err)
+	}
+	c := &child{family: watch(pid), gate: files.gate, ready: make(chan *hostjob.Result, 1), failed: make(chan *hostjob.Result, 1), output: files.output}
+	go c.listen(files.report)
+	if err := json.NewEncoder(c.gate).Encode(s); err != nil {
+		c.abandon()
+		return nil, fmt.Errorf("tell a process what to become: %w", err)
+	}
+	return c, nil
+}
+
+// listen reads at most two reports: whether the shim is ready, and why it could not execute.
+func (c *child) listen(report io.Reader) {
+	decoder := json.NewDecoder(report)
+	for _, to := range []chan *hostjob.Result{c.ready, c.failed} {
+		var r *hostjob.Result
+		if err := decoder.Decode(&r); err != nil && to == c.ready {
+			r = notStarted(hostjob.ReasonNotReady, "the process was ended before it was ready")
+		}
+		to <- r
+	}
+}
+
+// release opens the gate: from here on the command runs.
+func (c *child) release() error {
+	_, err := c.gate.Write([]byte{1})
+	return errors.Join(err, c.gate.Close())
+}
+
+// abandon ends a shim that was not let through the gate.
+func (c *child) abandon() {
+	_ = c.gate.Close()
+	select {
+	case <-c.empty:
+	case <-time.After(time.Second):
+		killAll()
+	}
+}
+
+// pipes are what a shim is started with, and our ends of it.
+type pipes struct {
+	null, gateEnd, reportEnd, outputEnd *os.File // theirs
+	gate, report, output                *os.File // ours
+}
+
+func (p *pipes) open() (err error) {
+	if p.null, err = os.Open(os.DevNull); err != nil {
+		return err
+	}
+	if p.gateEnd, p.gate, err = pipe(); err != nil {
+		return err
+	}
+	if p.report, p.reportEnd, err = pipe(); err != nil {
+		return err
+	}
+	p.output, p.outputEnd, err = pipe()
+	return err
+}
+
+// fork starts a shim with their ends, in a session of its own and without any environment.
+func (p *pipes) fork() (int, error) {
+	return syscall.ForkExec(binary, append([]string{"opcrew-helper"}, stageArgs(shimStage)...), &syscall.ProcAttr{
+		Env:   []string{},
+		Files: []uintptr{p.null.Fd(), p.outputEnd.Fd(), p.outputEnd.Fd(), binaryFile, p.gateEnd.Fd(), p.reportEnd.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+}
+
+// pipe has two ends that block: programs do not expect others. Reading takes a thread then.
+func pipe() (read, write *os.File, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe"), nil
+}
+
+func (p *pipes) closeTheirs() { closeAll(p.null, p.gateEnd, p.reportEnd, p.outputEnd) }
+func (p *pipes) closeOurs()   { closeAll(p.gate, p.report, p.output) }
+
+func closeAll(files ...*os.File) {
+	for _, file := range files {
+		if file != nil {
+			file.Close()
+		}
+	}
+}

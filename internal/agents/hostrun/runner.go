@@ -1,0 +1,93 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package hostrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+)
+
+// Run is one of the three processes. As the runner it returns an error only if it could not
+// tell what became of the order.
+func Run(ctx context.Context, o Options) error {
+	switch o.Stage {
+	case hostStage:
+		return runStage(ctx, openLedger)
+	case shimStage:
+		return runShim()
+	}
+	return (&runner{options: o, stage: stageArgs(hostStage)}).run(ctx)
+}
+
+// runner is the process that the kubelet sees.
+type runner struct {
+	options Options
+	stage   []string // the arguments of the host stage
+}
+
+// run opens the place of the result first: a run that cannot be informed of is not begun.
+func (r *runner) run(ctx context.Context) error {
+	// A kubelet that was restarted signals again. That must not end this process.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
+	file, err := os.OpenFile(r.options.Result, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return fmt.Errorf("open the place of the result: %w", err)
+	}
+	_, err = file.Write(r.carryOut(ctx))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// carryOut gives what to tell.
+func (r *runner) carryOut(ctx context.Context) []byte {
+	work, refusal := r.prepare()
+	if refusal != nil {
+		return hostjob.EncodeResult(*refusal)
+	}
+	if err := adopt(); err != nil {
+		return hostjob.EncodeResult(*notStarted(hostjob.ReasonNoHost, "%v", err))
+	}
+	stage, err := r.start()
+	if err != nil {
+		return hostjob.EncodeResult(*notStarted(hostjob.ReasonNoHost, "the host cannot be entered: %v", err))
+	}
+	return stage.follow(ctx, work)
+}
+
+// prepare reads all that is in the container and decides what needs no host.
+func (r *runner) prepare() (*work, *hostjob.Result) {
+	text, err := readUpTo(r.options.Order, hostjob.MaxOrder+1)
+	if err != nil {
+		return nil, invalid(fmt.Errorf("the order cannot be read: %w", err))
+	}
+	order, err := hostjob.ParseOrder(text)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	secrets, refusal := readSecrets(r.options.Secrets, order.SecretEnvs)
+	if refusal == nil {
+		refusal = checkLengths(order)
+	}
+	return &work{Order: order, Markers: r.options.Markers, Secrets: secrets}, refusal
+}
+
+func readUpTo(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
+}

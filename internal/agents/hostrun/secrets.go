@@ -1,0 +1,54 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package hostrun
+
+import (
+	"bytes"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+)
+
+// readSecrets gives the values of variables. What it says names files and never what they
+// hold.
+func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjob.Result) {
+	values := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(envs)) {
+		text, err := readUpTo(filepath.Join(dir, envs[name]), hostjob.MaxArgument+1)
+		switch {
+		case err != nil:
+			return nil, notStarted(hostjob.ReasonNoSecret, "the value of %s cannot be read: %v", name, err)
+		case bytes.IndexByte(text, 0) >= 0:
+			return nil, notStarted(hostjob.ReasonNoSecret, "the value of %s has a NUL character, which no variable can have", name)
+		case len(name)+1+len(text) > hostjob.MaxArgument:
+			return nil, envTooLong(name)
+		}
+		values[name] = string(text)
+	}
+	return values, nil
+}
+
+// checkLengths refuses what Linux would not execute.
+func checkLengths(o hostjob.Order) *hostjob.Result {
+	for _, text := range append(o.Args, o.Command) {
+		if len(text) > hostjob.MaxArgument {
+			return notStarted(hostjob.ReasonTooLong, "the command has an argument of %d bytes, and at most %d can be executed: put it into a file on the host", len(text), hostjob.MaxArgument)
+		}
+	}
+	for _, env := range o.Envs {
+		if name, _, _ := strings.Cut(env, "="); len(env) > hostjob.MaxArgument {
+			return envTooLong(name)
+		}
+	}
+	return nil
+}
+
+func envTooLong(name string) *hostjob.Result {
+	return notStarted(hostjob.ReasonEnvTooLong, "the variable %.64s is longer than the %d bytes that a process can have", name, hostjob.MaxArgument)
+}

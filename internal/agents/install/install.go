@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package install copies the helper into a volume, for a container whose image has no helper:
+// an init container of the helper's image runs it before.
+package install
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/durable"
+	"github.com/opcrew/opcrew/internal/agents/shared/flags"
+)
+
+const (
+	mode      fs.FileMode = 0o755 // the container may be another user's
+	chunkSize             = 64 << 10
+)
+
+// Options tell where to.
+type Options struct {
+	// To is the file that becomes a copy of this program.
+	To string
+}
+
+// ParseFlags reads a command line. It prints to out what --help asks for; an error
+// is for the caller to print.
+func ParseFlags(args []string, out io.Writer) (Options, error) {
+	var o Options
+	if err := flags.Parse("install", args, out, o.bind); err != nil {
+		return o, err
+	}
+	if !filepath.IsAbs(o.To) {
+		return o, errors.New("--to is needed, and absolute: the file that becomes a copy of this program")
+	}
+	return o, nil
+}
+
+func (o *Options) bind(set *flag.FlagSet) {
+	set.StringVar(&o.To, "to", "", "`file` that becomes a copy of this program")
+}
+
+// Run copies the running program, unless the same is there already. What runs the old file
+// goes on with that.
+func Run(o Options) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	if err := put(self, o.To); err != nil {
+		return fmt.Errorf("copy this program to %s: %w", o.To, err)
+	}
+	return nil
+}
+
+func put(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if same(source, to) {
+		return nil
+	}
+	if _, err := source.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return durable.Replace(to, source, mode)
+}
+
+// same reports whether the file at path has that content and can be executed. Whatever keeps it
+// from being read has it be replaced.
+func same(content io.Reader, path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode() != mode {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return equal(content, file)
+}
+
+func equal(a, b io.Reader) bool {
+	one, other := make([]byte, chunkSize), make([]byte, chunkSize)
+	for {
+		n, errA := io.ReadFull(a, one)
+		m, errB := io.ReadFull(b, other)
+		switch {
+		case !bytes.Equal(one[:n], other[:m]):
+			return false
+		case errA != nil || errB != nil:
+			return ended(errA) && ended(errB)
+		}
+	}
+}
+
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -1,0 +1,63 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisagent
+
+import (
+	"crypto/subtle"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strconv"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
+	"github.com/opcrew/opcrew/internal/agents/shared/redissecrets"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+)
+
+// guard lets those through who know the name of the users' user and a password that is valid
+// for it now. Behind a gateway all clients have one address and share its limit: this page is
+// not worth a way around it.
+type guard struct {
+	secrets string
+	limiter *limiter.Limiter
+	log     *slog.Logger
+	next    http.Handler
+}
+
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	source, _ := netip.ParseAddrPort(r.RemoteAddr) // all that have none share a limit
+	from := source.Addr().Unmap()
+	if !g.limiter.Allows(from) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(limiter.RetryAfter.Seconds())))
+		http.Error(w, "too many wrong passwords from this address", http.StatusTooManyRequests)
+		return
+	}
+	secrets, err := redissecrets.Read(g.secrets)
+	if err != nil {
+		g.log.Error("Nobody can be let in", "error", err.Error())
+		http.Error(w, "no user is known: see the log of this container", http.StatusServiceUnavailable)
+		return
+	}
+	user, password, given := r.BasicAuth()
+	if given && valid(secrets, user, password) {
+		g.next.ServeHTTP(w, r)
+		return
+	}
+	if given {
+		g.limiter.Failed(from)
+	}
+	w.Header().Set("WWW-Authenticate", `Basic realm="Redis", charset="UTF-8"`)
+	http.Error(w, "user and password are needed: those of the Secret of the cluster", http.StatusUnauthorized)
+}
+
+// valid takes the same time for every wrong answer. Hashes have one length, whatever the
+// password has.
+func valid(s redissecrets.Secrets, user, password string) bool {
+	found, hash := 0, redispod.Hash(password)
+	for _, accepted := range s.Accepted {
+		found |= subtle.ConstantTimeCompare([]byte(accepted), []byte(hash))
+	}
+	sameUser := subtle.ConstantTimeCompare([]byte(redispod.Hash(s.Username)), []byte(redispod.Hash(user)))
+	return found&sameUser == 1
+}

@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisagent
+
+import (
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
+)
+
+// status is what a server says of itself, or why it says nothing.
+type status struct {
+	err   error
+	info  info // INFO
+	state info // CLUSTER INFO
+	nodes []clusternodes.Node
+}
+
+// info is a report of a server, by field.
+type info map[string]string
+
+// parseInfo reads lines of FIELD:VALUE; what begins with # is a title.
+func parseInfo(text string) info {
+	out := info{}
+	for line := range strings.Lines(text) {
+		name, value, found := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		if found && !strings.HasPrefix(name, "#") {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// number is the value of a field that has one.
+func (i info) number(field string) (float64, bool) {
+	value, err := strconv.ParseFloat(i[field], 64)
+	return value, err == nil
+}
+
+// fields reads a value that is a list of KEY=VALUE.
+func (i info) fields(field string) info {
+	out := info{}
+	for pair := range strings.SplitSeq(i[field], ",") {
+		if name, value, found := strings.Cut(pair, "="); found {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func (s status) loading() bool { return s.info["loading"] == "1" }
+func (s status) primary() bool { return s.info["role"] == "master" }
+func (s status) linkUp() bool  { return s.info["master_link_status"] == "up" }
+func (s status) ok() bool      { return s.state["cluster_state"] == "ok" }
+
+// slots is how many the server leads.
+func (s status) slots() int {
+	own, _ := clusternodes.Myself(s.nodes)
+	return own.SlotCount()
+}
+
+// keys are those of all databases: servers in cluster mode had one for long, and may have more.
+func (s status) keys() float64 {
+	sum := 0.0
+	for field := range s.info {
+		if rest, found := strings.CutPrefix(field, "db"); found && isNumber(rest) {
+			keys, _ := s.info.fields(field).number("keys")
+			sum += keys
+		}
+	}
+	return sum
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
+}
+
+// lags are how many bytes the replicas of a primary are behind it, by their addresses.
+func (s status) lags() map[string]float64 {
+	out := map[string]float64{}
+	offset, _ := s.info.number("master_repl_offset")
+	for field := range s.info {
+		rest, found := strings.CutPrefix(field, "slave")
+		if !found || !isNumber(rest) {
+			continue
+		}
+		replica := s.info.fields(field)
+		if theirs, known := replica.number("offset"); known {
+			out[net.JoinHostPort(replica["ip"], replica["port"])] = max(0, offset-theirs)
+		}
+	}
+	return out
+}

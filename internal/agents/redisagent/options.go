@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisagent
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/flags"
+)
+
+const (
+	subcommand = "redis-agent"
+	maxPort    = 1<<16 - 1
+)
+
+// Options are what the flags say.
+type Options struct {
+	Cluster         string // its name, for the page
+	Secrets         string // has the folders that package redissecrets names
+	Home, Guest     int    // ports of the servers, in this pod as in all others
+	Probes, Metrics int    // ports of plain HTTP
+	Page            int    // port of HTTPS
+	// Certificate is a folder with tls.crt and tls.key; empty, or while it has none: a
+	// certificate is made in memory for the Names.
+	Certificate string
+	Names       []string // that the page is reached by
+}
+
+// Defaults are the options of an empty command line.
+func Defaults() Options {
+	return Options{Secrets: "/secrets", Home: 6379, Guest: 6380, Probes: 8080, Metrics: 8070, Page: 8443}
+}
+
+// ParseFlags reads a command line. It prints to out what --help asks for; an error
+// is for the caller to print.
+func ParseFlags(args []string, out io.Writer) (Options, error) {
+	o := Defaults()
+	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {
+		return o, err
+	}
+	return o, o.validate()
+}
+
+func (o *Options) bind(set *flag.FlagSet) {
+	set.StringVar(&o.Cluster, "cluster", "", "`name` of the cluster")
+	set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with users/username, system/password and system/accepted")
+	set.IntVar(&o.Home, "home-port", o.Home, "`port` of the servers that are at home")
+	set.IntVar(&o.Guest, "guest-port", o.Guest, "`port` of the servers that are guests")
+	set.IntVar(&o.Probes, "probes-port", o.Probes, "`port` of /ready and /live")
+	set.IntVar(&o.Metrics, "metrics-port", o.Metrics, "`port` of /metrics, in this pod as in all others")
+	set.IntVar(&o.Page, "page-port", o.Page, "`port` of the page, which has TLS and asks for a password")
+	set.StringVar(&o.Certificate, "certificate", "", "`directory` with tls.crt and tls.key")
+	set.Func("name", "`name` in DNS of the page, for the certificate that is made without --certificate; may be repeated", func(name string) error {
+		o.Names = append(o.Names, name)
+		return nil
+	})
+}
+
+func (o *Options) validate() error {
+	bad := []error{
+		demand(filepath.IsAbs(o.Secrets), "--secrets is absolute"),
+		demand(o.Certificate == "" || filepath.IsAbs(o.Certificate), "--certificate is absolute"),
+	}
+	seen := map[int]bool{}
+	for _, port := range []int{o.Home, o.Guest, o.Probes, o.Metrics, o.Page} {
+		bad = append(bad, demand(port > 0 && port <= maxPort && !seen[port], fmt.Sprintf("port %d is none, or is there twice", port)))
+		seen[port] = true
+	}
+	for _, name := range o.Names {
+		bad = append(bad, demand(name != "" && !strings.ContainsAny(name, " /:"), fmt.Sprintf("%q is no name in DNS", name)))
+	}
+	return errors.Join(bad...)
+}
+
+func demand(ok bool, text string) error {
+	if ok {
+		return nil
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisagent
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	peersAtOnce  = 8
+	peerPatience = time.Second
+	maxMetrics   = 1 << 20
+)
+
+// numbers are metrics of one pod, by name and labels as they are printed.
+type numbers map[string]float64
+
+// peers are the other agents of the ring, and this one. What they say needs no password, so
+// that no password is sent to an address that someone else put into a table of nodes.
+type peers struct {
+	port   int
+	client *http.Client
+}
+
+func newPeers(port int) *peers {
+	return &peers{port, &http.Client{
+		Timeout:       peerPatience,
+		Transport:     &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("an agent leads nowhere else") },
+	}}
+}
+
+// ask asks the agents of all these hosts, also when the one who wants to know has gone. Those
+// that do not answer are left out.
+func (p *peers) ask(ctx context.Context, hosts []string) map[string]numbers {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	out, slots := map[string]numbers{}, make(chan struct{}, peersAtOnce)
+	for _, host := range hosts {
+		slots <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-slots }()
+			if found, err := p.get(ctx, host); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				out[host] = found
+			}
+		})
+	}
+	asking.Wait()
+	return out
+}
+
+func (p *peers) get(ctx context.Context, host string) (numbers, error) {
+	url := "http://" + net.JoinHostPort(host, strconv.Itoa(p.port)) + "/metrics"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := p.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", host, answer.Status)
+	}
+	return parseNumbers(io.LimitReader(answer.Body, maxMetrics))
+}
+
+// parseNumbers reads what writeMetrics prints.
+func parseNumbers(in io.Reader) (numbers, error) {
+	out := numbers{}
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		name, text, found := strings.Cut(lines.Text(), " ")
+		if value, err := strconv.ParseFloat(text, 64); found && err == nil {
+			out[name] = value
+		}
+	}
+	return out, lines.Err()
+}
+
+// of is a metric of a server in one place.
+func (n numbers) of(metric, place string) (float64, bool) {
+	value, known := n[fmt.Sprintf("%s{place=%q}", metric, place)]
+	return value, known
+}
+
+// lag is what the primary in a place says of a replica.
+func (n numbers) lag(place, replica string) (float64, bool) {
+	value, known := n[fmt.Sprintf("%s{place=%q,replica=%q}", lagMetric, place, replica)]
+	return value, known
+}

@@ -1,0 +1,142 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisagent
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
+)
+
+// row is a server of the ring as the page shows it.
+type row struct {
+	pod, place, role, slots, of string
+	keys, memory, limit, lag    string // empty: not known
+	troubles                    []string
+}
+
+// ring is all that the rows are made of.
+type ring struct {
+	nodes       []clusternodes.Node
+	numbers     map[string]numbers // by host
+	home, guest int                // ports
+}
+
+// hosts are all that agents may be on.
+func (r ring) hosts() []string {
+	var out []string
+	for _, node := range r.nodes {
+		if host, _, err := net.SplitHostPort(node.Address); err == nil && host != "" {
+			out = append(out, host)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (r ring) rows() []row {
+	var out []row
+	for _, node := range r.nodes {
+		out = append(out, r.row(node))
+	}
+	slices.SortFunc(out, func(a, b row) int {
+		return cmp.Or(cmp.Compare(len(a.pod), len(b.pod)), cmp.Compare(a.pod, b.pod), cmp.Compare(b.place, a.place))
+	})
+	return out
+}
+
+func (r ring) row(n clusternodes.Node) row {
+	host, _, _ := net.SplitHostPort(n.Address)
+	place := r.place(n)
+	out := row{pod: podOf(n), place: place, role: "replica", slots: slotsOf(n), troubles: troubles(n)}
+	if n.Is("master") {
+		out.role = "primary"
+	}
+	if leader, found := r.find(n.Primary); found {
+		out.of = podOf(leader) + " " + r.place(leader)
+		out.lag = r.lag(n, leader)
+	}
+	out.keys = shown(r.numbers[host].of(keysMetric, place))
+	out.memory, out.limit = size(r.numbers[host].of(memoryMetric, place)), size(r.numbers[host].of(maxMetric, place))
+	return out
+}
+
+// place is known by the port, which is the same in all pods.
+func (r ring) place(n clusternodes.Node) string {
+	_, port, _ := net.SplitHostPort(n.Address)
+	switch port {
+	case strconv.Itoa(r.home):
+		return "home"
+	case strconv.Itoa(r.guest):
+		return "guest"
+	}
+	return ""
+}
+
+func (r ring) find(id string) (clusternodes.Node, bool) {
+	i := slices.IndexFunc(r.nodes, func(n clusternodes.Node) bool { return n.ID == id })
+	if i < 0 {
+		return clusternodes.Node{}, false
+	}
+	return r.nodes[i], true
+}
+
+func (r ring) lag(replica, leader clusternodes.Node) string {
+	host, _, _ := net.SplitHostPort(leader.Address)
+	return size(r.numbers[host].lag(r.place(leader), replica.Address))
+}
+
+// podOf is the first part of the name that the pod has in DNS, else its address.
+func podOf(n clusternodes.Node) string {
+	pod, _, _ := strings.Cut(n.Hostname, ".")
+	return cmp.Or(pod, n.Address)
+}
+
+func slotsOf(n clusternodes.Node) string {
+	var out []string
+	for _, slots := range n.Slots {
+		out = append(out, slots.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// troubles are what the table says against a node.
+func troubles(n clusternodes.Node) []string {
+	words := map[string]string{"fail": "failed", "fail?": "may have failed", "handshake": "is being met", "noaddr": "has no address"}
+	var out []string
+	for _, flag := range n.Flags {
+		if word, known := words[flag]; known {
+			out = append(out, word)
+		}
+	}
+	if !n.Linked && !n.Is("myself") && len(out) == 0 {
+		out = append(out, "not connected")
+	}
+	return out
+}
+
+func shown(value float64, known bool) string {
+	if !known {
+		return ""
+	}
+	return decimal(value)
+}
+
+// size is in the unit that leaves at most four digits.
+func size(bytes float64, known bool) string {
+	const step = 1024
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	if !known {
+		return ""
+	}
+	i := 0
+	for ; bytes >= step && i < len(units)-1; i++ {
+		bytes /= step
+	}
+	return strconv.FormatFloat(bytes, 'f', min(i, 1), 64) + " " + units[i]
+}

@@ -1,0 +1,67 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package redisping reports whether a server lives: the probe of its container. One that is
+// loading its data, or wants a password first, lives.
+package redisping
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/flags"
+	"github.com/opcrew/opcrew/internal/agents/shared/resp"
+)
+
+const (
+	subcommand = "redis-ping"
+	maxPort    = 1<<16 - 1
+)
+
+// Options are what the flags say.
+type Options struct {
+	Port    int // of the server, in the pod itself
+	Timeout time.Duration
+}
+
+// ParseFlags reads a command line. It prints to out what --help asks for; an error
+// is for the caller to print.
+func ParseFlags(args []string, out io.Writer) (Options, error) {
+	o := Options{Timeout: 4 * time.Second}
+	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
+		set.IntVar(&o.Port, "port", 0, "`port` of the server")
+		set.DurationVar(&o.Timeout, "timeout", o.Timeout, "how long the answer may take")
+	})
+	switch {
+	case err != nil:
+		return o, err
+	case o.Port < 1 || o.Port > maxPort:
+		return o, fmt.Errorf("--port is 1 to %d", maxPort)
+	case o.Timeout <= 0:
+		return o, errors.New("--timeout is above zero")
+	}
+	return o, nil
+}
+
+// Run returns an error when the server does not answer in time. Every answer is one, also a
+// refusal: it takes a server that works to give it.
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	conn, err := resp.Dial(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Do(ctx, "PING")
+	if _, refused := errors.AsType[resp.Error](err); refused {
+		return nil
+	}
+	return err
+}

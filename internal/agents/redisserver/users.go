@@ -1,0 +1,60 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisserver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/redissecrets"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+)
+
+// users are all that a server knows.
+type users struct {
+	name     string   // of the user's own user, beside default
+	accepted []string // hashes of passwords that are valid for it and for default
+	password string   // of the operator's user
+}
+
+// newUsers refuses names that no server takes, and the one that is the operator's.
+func newUsers(s redissecrets.Secrets) (users, error) {
+	switch {
+	case s.Username == "" || strings.ContainsFunc(s.Username, notInName):
+		return users{}, fmt.Errorf("%.80q is no name of a user: it is empty, or has a blank or a control character", s.Username)
+	case s.Username == redispod.System:
+		return users{}, fmt.Errorf("%q is the name of the operator's own user", s.Username)
+	}
+	return users{s.Username, s.Accepted, s.Password}, nil
+}
+
+func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
+
+// directives are the users, and the one as which a replica logs in at its primary.
+func (u users) directives(stranger bool) []directive {
+	names := []string{"default", u.name}
+	var out []directive
+	for _, name := range slices.Compact(names) {
+		out = append(out, directive{"user", acl(name, u.accepted, redispod.UserRules())})
+	}
+	rules := redispod.SystemRules()
+	if stranger {
+		rules = append(rules, barred, "-sync")
+	}
+	return append(out,
+		directive{"user", acl(redispod.System, []string{redispod.Hash(u.password)}, rules)},
+		directive{"masteruser", redispod.System},
+		directive{"masterauth", quote(u.password)})
+}
+
+// acl is a user who may do what rules say. Hashes are enough for a server to check passwords by, and tell no one who
+// reads the file.
+func acl(name string, hashes, rules []string) string {
+	out := []string{quote(name), "on"}
+	for _, hash := range hashes {
+		out = append(out, "#"+hash)
+	}
+	return strings.Join(append(out, rules...), " ")
+}

@@ -1,0 +1,66 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// version is that of a server program.
+type version struct {
+	product      string // Redis or Valkey
+	major, minor int
+}
+
+// oldest is the first version of Redis that keeps its log as it is looked for here, and has
+// names and not only addresses in a cluster. Valkey began with 7.2.
+const oldest = 7
+
+// programs are looked for on PATH. Images of Valkey may have both.
+func programs() []string { return []string{"valkey-server", "redis-server"} }
+
+func findProgram() (string, error) {
+	for _, name := range programs() {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the image has no %s", strings.Join(programs(), " and no "))
+}
+
+func askVersion(ctx context.Context, program string) (version, error) {
+	text, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return version{}, fmt.Errorf("ask %s for its version: %w", program, err)
+	}
+	return parseVersion(string(text))
+}
+
+// parseVersion reads "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1".
+func parseVersion(text string) (version, error) {
+	product, rest, found := strings.Cut(text, " server v=")
+	major, rest, _ := strings.Cut(rest, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	v := version{product: product}
+	var errMajor, errMinor error
+	v.major, errMajor = strconv.Atoi(major)
+	v.minor, errMinor = strconv.Atoi(minor)
+	if !found || errors.Join(errMajor, errMinor) != nil {
+		return v, fmt.Errorf("%.80q tells no version of Redis or Valkey", text)
+	}
+	if v.major < oldest {
+		return v, fmt.Errorf("%s %d.%d is too old: %d.0 is needed", product, v.major, v.minor, oldest)
+	}
+	return v, nil
+}
+
+// movesSlots reports whether servers move slots by themselves, as Valkey does since 9.0.
+func (v version) movesSlots() bool { return v.product == "Valkey" && v.major >= 9 }
+
+func (v version) String() string { return fmt.Sprintf("%s %d.%d", v.product, v.major, v.minor) }

@@ -1,0 +1,72 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package redissecrets reads what a pod of Redis has mounted of its two Secrets: that of the
+// users, and that of the system, which is the operator's and the agents'. Both are read again
+// at each use, as the kubelet brings their changes.
+package redissecrets
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+)
+
+// hashLength is that of a SHA-256 in hexadecimal digits, by which servers know passwords.
+const hashLength = 2 * sha256.Size
+
+// Secrets are what was mounted when it was read.
+type Secrets struct {
+	Username string   // of the users
+	Accepted []string // hashes of the passwords that are valid for it; two during a change
+	Password string   // of redispod.System
+}
+
+// Read reads the files in a folder.
+func Read(dir string) (Secrets, error) {
+	username, errUsername := read(dir, redispod.UsernameFile)
+	password, errPassword := read(dir, redispod.PasswordFile)
+	accepted, errAccepted := read(dir, redispod.AcceptedFile)
+	if err := errors.Join(errUsername, errPassword, errAccepted); err != nil {
+		return Secrets{}, err
+	}
+	hashes, err := parseAccepted(accepted)
+	if err != nil {
+		return Secrets{}, fmt.Errorf("read the secret %s: %w", redispod.AcceptedFile, err)
+	}
+	return Secrets{Username: username, Accepted: hashes, Password: password}, nil
+}
+
+// read drops the line's end that an editor may have left. An empty value would open a server
+// to everybody, so it is an error.
+func read(dir, name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return "", fmt.Errorf("read a secret: %w", err)
+	}
+	value := strings.TrimRight(string(text), "\r\n")
+	if value == "" {
+		return "", fmt.Errorf("the secret %s is empty", name)
+	}
+	return value, nil
+}
+
+func parseAccepted(text string) ([]string, error) {
+	hashes := strings.Fields(text)
+	for i, hash := range hashes {
+		if len(hash) != hashLength || strings.ContainsFunc(hash, notHex) {
+			return nil, fmt.Errorf("line %d is not the SHA-256 of a password, of %d hexadecimal digits", i+1, hashLength)
+		}
+	}
+	if len(hashes) == 0 {
+		return nil, errors.New("there is no hash of a password")
+	}
+	return hashes, nil
+}
+
+func notHex(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }

@@ -1,0 +1,195 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package resp speaks the little of the protocol of Redis (RESP2) that the helper needs:
+// commands whose answers are lines, texts or lists of them. A whole client library would make the
+// binary twice as big.
+package resp
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// maxText is more than any answer here has: CLUSTER NODES of a thousand nodes has 200 KiB.
+	maxText = 4 << 20
+	maxLine = 64 << 10
+	// maxItems are in a list, and maxDepth lists in each other.
+	maxItems, maxDepth = 1 << 16, 4
+)
+
+// Error is an answer by which the server refuses, such as "LOADING Redis is loading the
+// dataset in memory". The connection can be used further.
+type Error string
+
+func (e Error) Error() string { return string(e) }
+
+// Code is the first word of the answer.
+func (e Error) Code() string {
+	code, _, _ := strings.Cut(string(e), " ")
+	return code
+}
+
+// Conn is a connection to a server, for one user at a time. After an error that is not an
+// Error it is of no use any more.
+type Conn struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+// Dial connects.
+func Dial(ctx context.Context, address string) (*Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return newConn(conn), nil
+}
+
+func newConn(conn net.Conn) *Conn { return &Conn{conn, bufio.NewReaderSize(conn, maxLine)} }
+
+// Close ends the connection.
+func (c *Conn) Close() { _ = c.conn.Close() }
+
+// Do sends a command and returns its answer, within the deadline of ctx.
+func (c *Conn) Do(ctx context.Context, args ...string) (string, error) {
+	return do(ctx, c, c.read, args)
+}
+
+// List is Do for a command that is answered by a list. What stands in lists within it stands among the rest.
+func (c *Conn) List(ctx context.Context, args ...string) ([]string, error) {
+	return do(ctx, c, func() ([]string, error) { return c.list(nil, maxDepth) }, args)
+}
+
+// Pipe sends commands together, so that they take one round trip, and returns their answers as List does. The first
+// refusal is returned once all have been answered.
+func (c *Conn) Pipe(ctx context.Context, commands [][]string) ([][]string, error) {
+	if len(commands) == 0 {
+		return nil, nil
+	}
+	var text strings.Builder
+	for _, args := range commands {
+		text.WriteString(encode(args))
+	}
+	var refused error
+	answers, err := exchange(ctx, c, commands[0][0], text.String(), func() ([][]string, error) {
+		var out [][]string
+		for range commands {
+			answer, err := c.list(nil, maxDepth)
+			if refusal, ok := errors.AsType[Error](err); ok {
+				refused = cmp.Or(refused, error(refusal))
+			} else if err != nil {
+				return nil, err
+			}
+			out = append(out, answer)
+		}
+		return out, nil
+	})
+	return answers, cmp.Or(err, refused)
+}
+
+func do[T any](ctx context.Context, c *Conn, read func() (T, error), args []string) (T, error) {
+	return exchange(ctx, c, args[0], encode(args), read)
+}
+
+// exchange sends the text of commands, of which the first has a name, and reads what they are answered.
+func exchange[T any](ctx context.Context, c *Conn, name, text string, read func() (T, error)) (none T, err error) {
+	deadline, _ := ctx.Deadline()
+	if err := c.conn.SetDeadline(deadline); err != nil {
+		return none, err
+	}
+	defer context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })()
+	if _, err := io.WriteString(c.conn, text); err != nil {
+		return none, fmt.Errorf("send %s: %w", name, err)
+	}
+	answer, err := read()
+	if refusal, ok := errors.AsType[Error](err); ok {
+		return none, refusal
+	}
+	if err != nil {
+		return none, fmt.Errorf("read the answer to %s: %w", name, err)
+	}
+	return answer, nil
+}
+
+func encode(args []string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "*%d\r\n", len(args))
+	for _, arg := range args {
+		fmt.Fprintf(&out, "$%d\r\n%s\r\n", len(arg), arg)
+	}
+	return out.String()
+}
+
+func (c *Conn) read() (string, error) {
+	kind, rest, err := c.line()
+	if err != nil {
+		return "", err
+	}
+	return c.one(kind, rest)
+}
+
+func (c *Conn) line() (kind byte, rest string, err error) {
+	line, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return 0, "", err
+	}
+	return line[0], strings.TrimRight(string(line[1:]), "\r\n"), nil
+}
+
+// list adds what stands in one to others.
+func (c *Conn) list(out []string, depth int) ([]string, error) {
+	kind, rest, err := c.line()
+	if err != nil {
+		return nil, err
+	}
+	if kind != '*' {
+		one, err := c.one(kind, rest)
+		return append(out, one), err
+	}
+	n, err := strconv.Atoi(rest)
+	if err != nil || n < 0 || n > maxItems || depth == 0 {
+		return nil, fmt.Errorf("a list of %.40q, in as many others, is not expected", rest)
+	}
+	for range n {
+		if out, err = c.list(out, depth-1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// one is an answer that is no list.
+func (c *Conn) one(kind byte, rest string) (string, error) {
+	switch kind {
+	case '+', ':':
+		return rest, nil
+	case '-':
+		return "", Error(rest)
+	case '$':
+		return c.text(rest)
+	}
+	return "", fmt.Errorf("%.40q begins no answer that is expected", string(kind)+rest)
+}
+
+// text reads what follows its own length.
+func (c *Conn) text(length string) (string, error) {
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 || n > maxText {
+		return "", fmt.Errorf("a text of %.40q bytes is not expected", length)
+	}
+	text := make([]byte, n+len("\r\n"))
+	if _, err := io.ReadFull(c.in, text); err != nil {
+		return "", err
+	}
+	return string(text[:n]), nil
+}

@@ -1,0 +1,116 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sshfiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
+)
+
+const (
+	// pollInterval is short beside the minute that a kubelet takes to bring a Secret.
+	pollInterval = time.Second
+	// marker is the file whose being there reports that all others are.
+	marker = ".serving"
+)
+
+// Keeper keeps files in step with a mounted Secret.
+type Keeper struct {
+	options Options
+	clock   clock.WithTicker
+	log     *slog.Logger
+
+	served  string // the digest that was told
+	problem string // the last one, which is told once
+}
+
+// New returns a Keeper of what the options name.
+func New(options Options, clock clock.WithTicker, log *slog.Logger) *Keeper {
+	return &Keeper{options: options, clock: clock, log: log}
+}
+
+// Run follows the Secret until ctx ends. What cannot be read or written is told and tried
+// again: the files that are there stay.
+func (k *Keeper) Run(ctx context.Context) error {
+	ticker := k.clock.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		k.look()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+	}
+}
+
+func (k *Keeper) look() {
+	digest, err := k.serve()
+	switch {
+	case err != nil && err.Error() != k.problem:
+		k.problem = err.Error()
+		k.log.Error("Not in step", "error", k.problem, "kept", k.served)
+	case err == nil && (digest != k.served || k.problem != ""):
+		k.served, k.problem = digest, ""
+		k.log.Info(sshkeys.Serving, "digest", digest)
+	}
+}
+
+// serve brings the files to what the Secret says, and gives the digest of that.
+func (k *Keeper) serve() (string, error) {
+	files, err := read(k.options.From)
+	if err != nil {
+		return "", err
+	}
+	if lacks := missing(files, k.options.Require); len(lacks) > 0 {
+		return "", errors.New("waiting for " + strings.Join(lacks, ", "))
+	}
+	digest := sshkeys.Digest(files)
+	if digest == k.served {
+		return digest, nil
+	}
+	if err := put(k.options.To, files, replace); err != nil {
+		return "", err
+	}
+	if k.options.InPlace != "" {
+		if err := put(k.options.InPlace, files, overwrite); err != nil {
+			return "", err
+		}
+	}
+	return digest, replace(k.options.To, marker, []byte(digest))
+}
+
+// put writes files into a directory. Those that the Secret has no more stay: taking a key
+// away is done by putting another in its place.
+func put(dir string, files map[string][]byte, how func(dir, name string, content []byte) error) error {
+	if err := open(dir); err != nil {
+		return fmt.Errorf("make %s: %w", dir, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := how(dir, name, files[name]); err != nil {
+			return fmt.Errorf("write %s: %w", filepath.Join(dir, name), err)
+		}
+	}
+	return nil
+}
+
+// Check reports whether all files are there, for a probe at the start of a pod.
+func Check(options Options) error {
+	if _, err := os.Stat(filepath.Join(options.To, marker)); err != nil {
+		return fmt.Errorf("not served yet: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// sizedVolumes has the volumes of members be as the claims say: what each asks for and has.
+func (w world) sizedVolumes(asksHas ...[2]string) world {
+	for serial, size := range asksHas {
+		claim := w.claimOf(int64(serial))
+		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size[0])}
+		claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size[1])}
+	}
+	return w
+}
+
+// lookAtVolumes is the world after a look at the claims and their classes.
+func (w world) lookAtVolumes(t *testing.T) world {
+	t.Helper()
+	grows := true
+	elastic := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "elastic"}, AllowVolumeExpansion: &grows}
+	rigid := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "rigid"}}
+	live, clock := fake.NewClientBuilder().WithObjects(elastic, rigid).Build(), clocktesting.NewFakePassiveClock(noon)
+	r := &reconciler{Tools: &kit.Tools{Live: live, Children: &ensure.Applier{Writes: ensure.NewWrites()}}, classes: workload.Classes{Live: live, Clock: clock}}
+	if err := r.observeVolumes(t.Context(), w.c, &w.facts); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestVolumesGetTheSizeOfTheSpecWhereTheyCan(t *testing.T) {
+	as := func(asks, has string) [2]string { return [2]string{asks, has} }
+	one, two := as("1Gi", "1Gi"), as("2Gi", "2Gi")
+	const upToDate, members = "True AllUpToDate: Every member runs what the spec says", "3 of 3 members are ready"
+	infeasible := func(w world) {
+		w.claimOf(0).Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{
+			corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible,
+		}
+	}
+	for name, test := range map[string]struct {
+		class, size string
+		claims      [][2]string
+		but         func(world)
+		options     []option
+		patched     string // serials and the sizes that they are to ask for
+		told        string // of UpToDate, where CLAIM is the claim of member 0
+	}{
+		"they have it":                {class: "elastic", size: "1Gi", claims: [][2]string{one, one, one}, told: upToDate},
+		"a larger one was given":      {class: "elastic", size: "1Gi", claims: [][2]string{one, one, as("1Gi", "2Gi")}, told: upToDate},
+		"they are to grow":            {class: "elastic", size: "2Gi", claims: [][2]string{one, one, two}, patched: "0=2Gi 1=2Gi", told: "False VolumesGrowing: 1 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
+		"they grow":                   {class: "elastic", size: "2Gi", claims: [][2]string{as("2Gi", "1Gi"), two, two}, told: "False VolumesGrowing: 2 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
+		"they are to, asleep":         {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, options: []option{hibernates}, patched: "0=2Gi", told: "False VolumesGrowing: 2 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
+		"their class does not let it": {class: "rigid", size: "2Gi", claims: [][2]string{one, one, one}, told: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: StorageClass rigid does not let volumes grow; set its allowVolumeExpansion, if its driver can do that; else set " + storageField + " to what the volumes have, or name a class that lets them grow"},
+		"there is no such class":      {class: "gone", size: "2Gi", claims: [][2]string{one, one, one}, told: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: there is no StorageClass gone by which its volume could grow; else set " + storageField + " to what the volumes have, or name a class that lets them grow"},
+		"their driver cannot":         {class: "elastic", size: "9Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "1=9Gi 2=9Gi", told: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; else set " + storageField + " to what the volumes have, or name a class that lets them grow"},
+		"and the size is taken back":  {class: "elastic", size: "2Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "0=2Gi", told: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; else set " + storageField + " to what the volumes have, or name a class that lets them grow"},
+		"to what they have":           {class: "elastic", size: "1Gi", claims: [][2]string{as("9Gi", "1Gi"), one, one}, but: infeasible, told: upToDate},
+		"they are to shrink":          {class: "elastic", size: "1Gi", claims: [][2]string{two, one, one}, told: "False VolumesFixed: claim CLAIM asks for 2Gi and not 1Gi, and volumes never shrink: set " + storageField + " to 2Gi, or move the data to a new cluster"},
+		"one is to be replaced":       {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, but: func(w world) { w.claimOf(0).Spec.StorageClassName = new("rigid") }, told: "False Updating: 1 of 3 members are not yet as the spec says; claim CLAIM is of storageClassName rigid and not elastic: members are replaced one at a time, each by a new one on a new claim"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := observed(newCluster(withClaims, classed(test.class)), 3).asks(append(test.options, stored(test.size))...).sizedVolumes(test.claims...)
+			if test.but != nil {
+				test.but(w)
+			}
+			w = w.lookAtVolumes(t)
+			var asked []string
+			for _, patch := range (&reconciler{}).Plan(w.c, w.facts, noon).Aside {
+				for serial := range int64(3) {
+					if patch.Object.GetName() == memberName(w.c, serial) {
+						asked = append(asked, strings.Join([]string{string(rune('0' + serial)), patch.Intent}, "="))
+					}
+				}
+			}
+			slices.Sort(asked)
+			if got := strings.Join(asked, " "); got != test.patched {
+				t.Errorf("expected claims to ask for %q, got %q", test.patched, got)
+			}
+			c := report(w)
+			want := strings.ReplaceAll(test.told, "CLAIM", memberName(w.c, 0))
+			if got := conditionOf(c, etcdv1beta2.EtcdClusterUpToDate); got != want {
+				t.Errorf("expected UpToDate to be\n%s, got\n%s", want, got)
+			}
+			if _, words, of := strings.Cut(want, "False Volumes"); of && len(test.options) == 0 {
+				_, words, _ = strings.Cut(words, ": ")
+				if got := conditionOf(c, etcdv1beta2.EtcdClusterReady); got != "True AllMembersReady: "+members+"; "+words {
+					t.Errorf("expected members that serve to be ready, with a note about their volumes, got\n%s", got)
+				}
+			}
+		})
+	}
+}
+
+func TestClassesAreLookedAtAgainWhileAVolumeIsTooSmall(t *testing.T) {
+	for class, want := range map[string]bool{"elastic": false, "rigid": true} {
+		w := observed(newCluster(withClaims, classed(class), stored("1Gi")), 3).asks(stored("2Gi")).lookAtVolumes(t)
+		if again := w.again(w.c, w.decide(w.c)); again > 0 != want {
+			t.Errorf("class %s: expected another look: %v, got one after %s", class, want, again)
+		}
+	}
+}
+
+// A larger quota fills a volume that is too small for it, and etcd ends on a full disk.
+func TestAQuotaThatIsAskedForComesWithTheVolumeThatItNeeds(t *testing.T) {
+	full := func(options ...option) world {
+		w := observed(newCluster(options...), 3)
+		for id, status := range w.view.Status {
+			status.DBInUse, status.DBSize, status.Quota = 2<<30, 2<<30, 2<<30
+			w.view.Status[id] = status
+		}
+		return w
+	}
+	const quota = ": set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 2685403136 or more"
+	for name, test := range map[string]struct {
+		world world
+		want  string
+	}{
+		"a small volume": {full(withClaims, classed("elastic"), stored("2Gi")), quota + " and " + storageField + ", which is 2Gi, to 5122Mi or more, or"},
+		"a large volume": {full(withClaims, classed("elastic"), stored("10Gi")), quota + ", or"},
+		"no volume":      {full(), quota + ", or"},
+	} {
+		w := test.world.lookAtVolumes(t)
+		if got := w.shortage(w.c); !strings.Contains(got, test.want) {
+			t.Errorf("%s: expected %q in it, got\n%s", name, test.want, got)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// careless is an object with fields that have no effect.
+type careless struct {
+	conditioned
+	fields []string
+}
+
+func (c *careless) Ignored() []string { return c.fields }
+
+// overriding is its kind.
+type overriding struct{ message string }
+
+func (overriding) Observe(context.Context, *careless) (struct{}, error) { return struct{}{}, nil }
+
+func (overriding) Plan(*careless, struct{}, time.Time) Plan { return Plan{} }
+
+func (o overriding) Overridden(*careless, struct{}) (string, string) { return "Shadowed", o.message }
+
+// The message of the last report is never read: it may be of another spec.
+func TestTheConditionOfIgnoredFieldsSaysWhatHoldsNowAndNothingOfTheLastReport(t *testing.T) {
+	const all = "Accepted and without effect: spec.a, spec.b"
+	for name, test := range map[string]struct {
+		message string
+		fields  []string
+		want    string
+	}{
+		"nothing is ignored":            {"", nil, ""},
+		"fields of the object":          {"", []string{"spec.a", "spec.b"}, "NoEffect: " + all},
+		"what the operator overrides":   {"spec.env: A", nil, "Shadowed: spec.env: A"},
+		"both":                          {"spec.env: A", []string{"spec.a", "spec.b"}, "Shadowed: spec.env: A; " + all},
+		"another field than was before": {"spec.env: A", []string{"spec.c"}, "Shadowed: spec.env: A; Accepted and without effect: spec.c"},
+	} {
+		object := &careless{fields: test.fields}
+		object.list = []metav1.Condition{{Type: "FieldsIgnored", Status: "True", Reason: "Shadowed", Message: "spec.env: B; " + all}}
+		loop := &Loop[*careless, struct{}]{Kind: overriding{test.message}}
+		for range 2 {
+			loop.reportIgnored(object, struct{}{}, time.Now())
+		}
+		got := ""
+		for _, c := range object.list {
+			got = c.Reason + ": " + c.Message
+		}
+		if got != test.want {
+			t.Errorf("%s: expected %q, got %q", name, test.want, got)
+		}
+	}
+}

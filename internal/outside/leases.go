@@ -1,0 +1,138 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outside
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// ErrLost ends a process that holds a lease no longer: another one may serve its kinds.
+var ErrLost = errors.New("the lease could not be renewed, another process may serve its kinds now")
+
+// Leases are those by which the deployed processes of the operator elect an active one.
+type Leases struct {
+	Client kubernetes.Interface
+	// Namespace is where the operator is deployed, and has its leases.
+	Namespace string
+	// Names of the leases. All are needed.
+	Names []string
+	// Identity names this process to others.
+	Identity string
+	Log      logr.Logger
+
+	// LeaseDuration is for how long a lease is kept from others, RenewDeadline for how long
+	// this process tries to renew it, and RetryPeriod passes between two attempts.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+}
+
+// Hold takes the leases one after another, runs serve while it holds all of them, and gives
+// them back when serve has ended. It waits for a lease that another process holds, and says
+// so. When a lease is lost, the context of serve ends and Hold returns ErrLost without waiting
+// for serve: the caller has to end the process at once.
+func (l Leases) Hold(ctx context.Context, serve func(context.Context) error) error {
+	if err := l.namespace(ctx); err != nil {
+		return err
+	}
+	// Leases outlast ctx: they are given back when nothing is served any more.
+	held, release := context.WithCancel(context.WithoutCancel(ctx))
+	serving, stop := context.WithCancelCause(ctx)
+	var electors sync.WaitGroup
+	defer electors.Wait()
+	defer release()
+	defer stop(nil)
+	for _, name := range l.Names {
+		taken, err := l.take(held, name, func() { stop(fmt.Errorf("lease %s/%s: %w", l.Namespace, name, ErrLost)) }, &electors)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-taken:
+		case <-serving.Done():
+			return lost(serving)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- serve(serving) }()
+	select {
+	case err := <-ended:
+		return errors.Join(err, lost(serving))
+	case <-serving.Done():
+	}
+	if err := lost(serving); err != nil {
+		return err
+	}
+	return <-ended
+}
+
+// lost is why serving ended; nil where the caller asked for the end.
+func lost(serving context.Context) error {
+	if cause := context.Cause(serving); errors.Is(cause, ErrLost) {
+		return cause
+	}
+	return nil
+}
+
+// namespace looks for the place of the leases, without which they could never be taken.
+func (l Leases) namespace(ctx context.Context) error {
+	_, err := l.Client.CoreV1().Namespaces().Get(ctx, l.Namespace, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("namespace %s is missing, in which processes of the operator elect the active one: run make install first", l.Namespace)
+	}
+	if err != nil {
+		return fmt.Errorf("read namespace %s: %w", l.Namespace, err)
+	}
+	return nil
+}
+
+// take campaigns for one lease until held ends. The channel is closed when it is taken.
+func (l Leases) take(held context.Context, name string, lose func(), electors *sync.WaitGroup) (<-chan struct{}, error) {
+	taken := make(chan struct{})
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: name},
+			Client:     l.Client.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
+		},
+		Name:            name,
+		LeaseDuration:   l.LeaseDuration,
+		RenewDeadline:   l.RenewDeadline,
+		RetryPeriod:     l.RetryPeriod,
+		ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(context.Context) { close(taken) },
+			OnStoppedLeading: func() {
+				if held.Err() == nil {
+					lose()
+				}
+			},
+			OnNewLeader: func(identity string) { l.waits(name, identity) },
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("campaign for lease %s/%s: %w", l.Namespace, name, err)
+	}
+	electors.Go(func() { elector.Run(held) })
+	return taken, nil
+}
+
+// waits says for whom this process waits.
+func (l Leases) waits(name, holder string) {
+	if holder == l.Identity || holder == "" {
+		return
+	}
+	l.Log.Info("Waiting: another process of the operator serves these kinds; this one serves nothing until that one ends. "+
+		"If it is deployed in the cluster, scale it down: kubectl -n "+l.Namespace+" scale deployment "+name+" --replicas 0",
+		"lease", l.Namespace+"/"+name, "holder", holder)
+}

@@ -1,0 +1,29 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outside
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// Table writes a line for each kind: whether it is served, and what is different or not
+// possible from outside, or why it is not served.
+func Table(w io.Writer, served []kit.Kind, unserved map[string]string) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "KIND\tSERVED\tFROM OUTSIDE OF THE CLUSTER")
+	for _, kind := range served {
+		fmt.Fprintf(table, "%s\tyes\t%s\n", kind.Name, cmp.Or(kind.Outside, "as inside"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(unserved)) {
+		fmt.Fprintf(table, "%s\tno\t%s\n", name, unserved[name])
+	}
+	return table.Flush()
+}

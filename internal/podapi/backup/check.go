@@ -1,0 +1,138 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxKey is the longest key that all stores take, in bytes: 1024, less what is put behind it.
+const maxKey = 900
+
+// Check says what is wrong with an order.
+func (o Order) Check() error {
+	if o.ID == "" {
+		return errors.New("the order has no id")
+	}
+	if o.TimeoutSeconds < 0 {
+		return errors.New("the timeout is negative")
+	}
+	if o.Restore != nil && o.Restore.From != nil {
+		return o.Restore.checkFrom(o)
+	}
+	if err := o.Target.check(o.Save != nil && o.Save.Time.IsZero()); err != nil {
+		return err
+	}
+	switch o.Subcommand() {
+	case "save":
+		return o.Save.check()
+	case "prune":
+		return o.Prune.check()
+	case "verify":
+		return errors.Join(checkObject(o.Target.Path, o.Verify.Object), absolute("the scratch directory", o.Verify.ScratchDir))
+	case "restore":
+		return errors.Join(checkObject(o.Target.Path, o.Restore.Object), o.Restore.check())
+	}
+	return errors.New("the order is to do one of save, prune, verify and restore")
+}
+
+func (t Target) check(oneShot bool) error {
+	switch {
+	case !slices.Contains([]Type{S3, ABS, GCS, OSS, Folder}, t.Type):
+		return fmt.Errorf("%q is no type of storage: there are S3, ABS, GCS, OSS and Folder", t.Type)
+	case t.Type == Folder:
+		if err := absolute("the folder", t.Dir); err != nil {
+			return err
+		}
+	case !strings.Contains(strings.TrimSuffix(t.Path, "/"), "/"):
+		return fmt.Errorf("the path %q is not bucket/key", t.Path)
+	}
+	if oneShot && strings.HasSuffix(t.Path, "/") {
+		return fmt.Errorf("the path %q names no object", t.Path)
+	}
+	return checkPath(t.Path)
+}
+
+// checkPath refuses what a store, or a folder, could take for something else.
+func checkPath(path string) error {
+	switch {
+	case len(path) > maxKey:
+		return fmt.Errorf("the path has %d bytes, and at most %d are taken", len(path), maxKey)
+	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
+		return fmt.Errorf("the path %q is no plain text", path)
+	case strings.HasSuffix(path, metaSuffix):
+		return fmt.Errorf("the path %q ends like a record of a backup", path)
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
+		if part == "" || part == "." || part == ".." {
+			return fmt.Errorf("the path %q has an empty part, or one of dots", path)
+		}
+	}
+	return nil
+}
+
+// checkObject takes what belongs to the path, and nothing else that its Secret gives access to.
+func checkObject(path, object string) error {
+	if object == "" || object == path {
+		return nil
+	}
+	if _, ok := ParseName(path, object); !ok {
+		return fmt.Errorf("%q is no backup of the path %q", object, path)
+	}
+	return nil
+}
+
+func (s Save) check() error {
+	switch {
+	case len(s.Endpoints) == 0:
+		return errors.New("the order has no endpoint of etcd")
+	case s.Keep < 0:
+		return errors.New("the number of backups to keep is negative")
+	case s.Time.Year() > 9999:
+		return errors.New("the time of the backup is none")
+	}
+	return nil
+}
+
+func (p Prune) check() error {
+	if p.Keep < 1 {
+		return errors.New("at least one backup is to be kept")
+	}
+	return nil
+}
+
+func (r Restore) check() error {
+	switch {
+	case r.Name == "" || r.InitialCluster == "" || r.Token == "" || len(r.PeerURLs) == 0:
+		return errors.New("the order lacks a name, initial cluster, token or peer URL of the member")
+	case r.Bump() < 0 || r.Bump() > 1<<62:
+		return fmt.Errorf("the revision cannot be raised by %d", r.Bump())
+	case filepath.Dir(r.DataDir) == r.DataDir:
+		return fmt.Errorf("%q cannot be a data directory", r.DataDir)
+	}
+	return absolute("the data directory", r.DataDir)
+}
+
+func (r Restore) checkFrom(o Order) error {
+	switch {
+	case o.Subcommand() == "" || o.Target != Target{} || r.Object != "":
+		return errors.New("the order is to restore the data of a member, and asks for something else, too")
+	case r.From.Endpoint == "" || r.From.ClusterID == "":
+		return errors.New("the order does not tell which member of which cluster has the data")
+	}
+	return r.check()
+}
+
+func absolute(what, path string) error {
+	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+		return fmt.Errorf("%s is %q, which is no absolute path", what, path)
+	}
+	return nil
+}

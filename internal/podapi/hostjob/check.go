@@ -1,0 +1,102 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostjob
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+const maxUID = 128
+
+// Check says what is wrong with an order, all of it at once. It never repeats a value:
+// messages end up where more people read than may read the order.
+func (o *Order) Check() error {
+	return errors.Join(
+		demand(IsUID(o.UID), "uid has letters, digits and dashes only, 128 at most"),
+		demand(o.Run >= 1, "run is 1 or more"),
+		demand(!o.Created.IsZero(), "created is needed"),
+		demand((o.Command == "") != (len(o.Args) == 0), "either command or args is needed"),
+		demand(len(o.Args) == 0 || o.Args[0] != "", "args begins with what to execute"),
+		demand(strings.HasPrefix(o.Dir, "/"), "dir is absolute, as in /var/tmp"),
+		checkUser(o.User),
+		checkSeconds("timeoutSeconds", o.TimeoutSeconds),
+		checkSeconds("graceSeconds", o.GraceSeconds),
+		checkEnvs(o.Envs),
+		checkSecretEnvs(o.SecretEnvs),
+		o.checkNUL(),
+	)
+}
+
+// IsUID reports whether a text can be the UID of an Activity, and so a part of the name of a marker.
+func IsUID(text string) bool { return plain(text, "-") && len(text) <= maxUID }
+
+func demand(ok bool, text string) error {
+	if ok {
+		return nil
+	}
+	return errors.New(text)
+}
+
+// checkUser refuses what could not be the name of a user, in the files of the host or as an
+// argument; whether there is such a user is found out on the host.
+func checkUser(user string) error {
+	return demand(user != "" && !strings.HasPrefix(user, "-") && !strings.ContainsAny(user, ":\n"),
+		"user does not begin with a dash and has neither colons nor line breaks")
+}
+
+func checkSeconds(field string, seconds int) error {
+	if seconds < 0 || seconds > math.MaxInt32 {
+		return fmt.Errorf("%s is from 0 to %d", field, math.MaxInt32)
+	}
+	return nil
+}
+
+func checkEnvs(envs []string) error {
+	for i, env := range envs {
+		name, _, ok := strings.Cut(env, "=")
+		if !ok || !isEnvName(name) {
+			return fmt.Errorf("envs[%d] is not KEY=value", i)
+		}
+	}
+	return nil
+}
+
+func checkSecretEnvs(envs map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(envs)) {
+		if !isEnvName(name) {
+			return fmt.Errorf("secretEnvs: %q is not the name of a variable", name)
+		}
+		if file := envs[name]; !plain(file, "-._") || strings.HasPrefix(file, "..") || file == "." {
+			return fmt.Errorf("secretEnvs: the file of %s is not a key of a Secret", name)
+		}
+	}
+	return nil
+}
+
+// checkNUL refuses what cannot be handed to a process: there a string ends at NUL, so that
+// only its beginning would be run.
+func (o *Order) checkNUL() error {
+	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir, o.BootID}, o.Args, o.Envs) {
+		if strings.ContainsRune(text, 0) {
+			return errors.New("nothing in an order has a NUL character")
+		}
+	}
+	return nil
+}
+
+// isEnvName allows what Kubernetes allows in containers.
+func isEnvName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '=' })
+}
+
+func plain(text, others string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(others, r)
+	})
+}

@@ -1,0 +1,94 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostjob
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// MaxResult is how much of a termination message a kubelet takes.
+	MaxResult = 4096
+	// TailSize leaves room in a result for everything else, as long as few characters of the
+	// tail need an escape.
+	TailSize = 3 << 10
+	maxWord  = 64 // reason, signal and boot ID are words
+	// widest is how many bytes of JSON one byte of text can become, as \u001b does.
+	widest = 6
+)
+
+// EncodeResult gives at most MaxResult bytes of what ParseResult reads, whatever the result
+// has: first the tail loses its beginning, then the message its end.
+func EncodeResult(r Result) []byte {
+	r.tidy()
+	for {
+		text := encode(r)
+		excess := len(text) - MaxResult
+		switch {
+		case excess <= 0:
+			return text
+		case r.Tail != "":
+			r.Tail, r.Truncated = dropFront(r.Tail, excess/widest+1), true
+		default:
+			r.Message = dropBack(r.Message, excess/widest+1)
+		}
+	}
+}
+
+// tidy makes a result one that can be encoded, in bounded time and size.
+func (r *Result) tidy() {
+	r.State = State(clip(string(r.State), maxWord))
+	r.Reason, r.Signal, r.BootID = clip(r.Reason, maxWord), clip(r.Signal, maxWord), clip(r.BootID, maxWord)
+	r.Message = clip(strings.ReplaceAll(r.Message, "\n", "; "), MaxResult) // errors are joined by line breaks
+	r.Tail = strings.ToValidUTF8(r.Tail, "\uFFFD")
+	if excess := len(r.Tail) - MaxResult; excess > 0 {
+		r.Tail, r.Truncated = dropFront(r.Tail, excess), true
+	}
+	r.StartedAt, r.EndedAt = encodable(r.StartedAt), encodable(r.EndedAt)
+}
+
+// encodable is a time in UTC with milliseconds, or none if JSON has no words for its year.
+func encodable(t time.Time) time.Time {
+	if t = t.UTC().Truncate(time.Millisecond); t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}
+
+func encode(r Result) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // < > & are frequent in output, and six bytes each if escaped
+	if err := encoder.Encode(r); err != nil {
+		return []byte(`{"state":"Unknown","message":"the result cannot be encoded"}`)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+func clip(text string, length int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return dropBack(text, max(0, len(text)-length))
+}
+
+// dropFront takes at least n bytes from the beginning of a text, and whole characters.
+func dropFront(text string, n int) string {
+	n = min(n, len(text))
+	for n < len(text) && !utf8.RuneStart(text[n]) {
+		n++
+	}
+	return text[n:]
+}
+
+// dropBack takes at least n bytes from the end of a text, and whole characters.
+func dropBack(text string, n int) string {
+	end := max(0, len(text)-n)
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}

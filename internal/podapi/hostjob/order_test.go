@@ -1,0 +1,135 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostjob
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// morning is when the Activities of the tests were created.
+func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
+
+func TestAnOrderHasDefaultsWhereItSaysNothing(t *testing.T) {
+	got, err := ParseOrder([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00Z","command":"true","user":"","timeoutSeconds":0}`))
+	want := NewOrder("u", 1, morning())
+	want.Command = "true"
+	if err != nil || !cmp.Equal(got, want) {
+		t.Errorf("error %v, difference from the expected order: %s", err, cmp.Diff(want, got))
+	}
+	if want.User != "root" || want.Dir != "/" || want.GraceSeconds != 10 {
+		t.Errorf("expected root in / with 10 seconds of grace, got %+v", want)
+	}
+}
+
+func TestAnOrderThatIsEncodedIsReadAsItWas(t *testing.T) {
+	want := Order{
+		UID: "0f1e", Run: 3, Created: morning(), ForgetBefore: morning().Add(-time.Hour), BeginBefore: morning().Add(time.Hour), BootID: "then", Args: []string{"echo", "<&>\n'\"$(id)"}, User: "ada",
+		Dir: "/srv/a b", Envs: []string{"A=1=2", "B="}, SecretEnvs: map[string]string{"P": "db.password"}, TimeoutSeconds: 60, GraceSeconds: 0,
+	}
+	text, err := EncodeOrder(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseOrder([]byte(text))
+	if err != nil || !cmp.Equal(got, want) {
+		t.Errorf("error %v, difference from the expected order: %s", err, cmp.Diff(want, got))
+	}
+}
+
+func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
+	const begin = `{"uid":"u","run":1,"created":"2026-05-01T08:00:00Z",`
+	for _, test := range []struct{ name, order, want string }{
+		{"nothing", "", "EOF"},
+		{"not JSON", "run this", "invalid character"},
+		{"another type", begin + `"command":["a"]}`, "command"},
+		{"an unknown field", begin + `"command":"a","sudo":true}`, `unknown field "sudo"`},
+		{"something behind", begin + `"command":"a"} {}`, "behind the order"},
+		{"no command", begin + `"command":""}`, "either command or args"},
+		{"both", begin + `"command":"a","args":["a"]}`, "either command or args"},
+		{"nothing to execute", begin + `"args":["","a"]}`, "args begins with what to execute"},
+		{"a uid with a path", `{"uid":"../u","run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid has letters"},
+		{"no uid", `{"run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid has letters"},
+		{"a long uid", strings.Replace(begin, `"u"`, `"`+strings.Repeat("u", 129)+`"`, 1) + `"command":"a"}`, "uid has letters"},
+		{"run zero", `{"uid":"u","created":"2026-05-01T08:00:00Z","command":"a"}`, "run is 1 or more"},
+		{"no time", `{"uid":"u","run":1,"command":"a"}`, "created is needed"},
+		{"a relative directory", begin + `"command":"a","dir":"tmp"}`, "dir is absolute"},
+		{"NUL in the command", begin + `"command":"a\u0000b"}`, "NUL"},
+		{"NUL in an argument", begin + `"args":["a","\u0000"]}`, "NUL"},
+		{"NUL in the user", begin + `"command":"a","user":"a\u0000"}`, "NUL"},
+		{"NUL in the directory", begin + `"command":"a","dir":"/\u0000"}`, "NUL"},
+		{"NUL in the boot", begin + `"command":"a","bootID":"a\u0000"}`, "NUL"},
+		{"NUL in a variable", begin + `"command":"a","envs":["A=\u0000"]}`, "NUL"},
+		{"a user that is an option", begin + `"command":"a","user":"--help"}`, "user does not begin"},
+		{"a user that is a line", begin + `"command":"a","user":"a:0:0"}`, "colons"},
+		{"two users", begin + `"command":"a","user":"a\nb"}`, "line breaks"},
+		{"a variable without a value", begin + `"command":"a","envs":["A=1","secret"]}`, "envs[1] is not KEY=value"},
+		{"a variable without a name", begin + `"command":"a","envs":["=1"]}`, "envs[0] is not KEY=value"},
+		{"a variable with a strange name", begin + `"command":"a","envs":["A\n=1"]}`, "envs[0] is not KEY=value"},
+		{"a secret variable with a strange name", begin + `"command":"a","secretEnvs":{"A=B":"f"}}`, `"A=B" is not the name of a variable`},
+		{"a secret elsewhere", begin + `"command":"a","secretEnvs":{"A":"../order"}}`, "the file of A is not a key of a Secret"},
+		{"a secret that is a directory", begin + `"command":"a","secretEnvs":{"A":"..data"}}`, "the file of A is not a key of a Secret"},
+		{"a negative time", begin + `"command":"a","timeoutSeconds":-1}`, "timeoutSeconds is from 0"},
+		{"an endless grace", begin + `"command":"a","graceSeconds":99999999999}`, "graceSeconds is from 0"},
+		{"bytes that are no text", begin + "\"command\":\"a\xff\"}", "not UTF-8"},
+		{"too much", begin + `"command":"` + strings.Repeat("a", MaxOrder) + `"}`, "at most 245760 fit"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := ParseOrder([]byte(test.order))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("expected a refusal with %q, got %v", test.want, err)
+			}
+		})
+	}
+}
+
+func TestARefusalDoesNotRepeatValues(t *testing.T) {
+	o := NewOrder("u", 1, morning())
+	o.Command, o.Envs, o.User, o.Dir = "hunter2", []string{"hunter2"}, "-hunter2", "hunter2"
+	o.SecretEnvs = map[string]string{"A": "hunter2/"}
+	if err := o.Check(); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("expected a refusal without the values, got %v", err)
+	}
+}
+
+func TestWhatCannotBeReadIsNotEncoded(t *testing.T) {
+	o := NewOrder("u", 1, morning())
+	if _, err := EncodeOrder(o); err == nil {
+		t.Error("expected an order without a command to be refused")
+	}
+	o.Args = []string{"a", strings.Repeat("b", MaxOrder)}
+	if _, err := EncodeOrder(o); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("expected a refusal of what is too long, got %v", err)
+	}
+}
+
+// FuzzParseOrder holds that what is accepted is safe to carry out, and stays the same when
+// it is encoded again.
+func FuzzParseOrder(f *testing.F) {
+	f.Add([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00Z","command":"a","envs":["A=b"],"secretEnvs":{"P":"f"}}`))
+	f.Add([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00+02:00","forgetBefore":"2026-05-01T08:00:00.5Z","args":["a","\ud800"],"user":"0","dir":"/a"}`))
+	f.Add([]byte(`{"uid":"..","run":-1}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		o, err := ParseOrder(text)
+		if err != nil {
+			return
+		}
+		if strings.ContainsAny(o.UID, "/.\x00") || strings.ContainsRune(fmt.Sprint(o), 0) {
+			t.Errorf("%+v was accepted", o)
+		}
+		again, err := EncodeOrder(o)
+		if err != nil {
+			return // escapes can make it longer than it came
+		}
+		got, err := ParseOrder([]byte(again))
+		if err != nil || !cmp.Equal(got, o, cmp.Comparer(func(a, b []string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
+			cmp.Comparer(func(a, b map[string]string) bool { return fmt.Sprint(a) == fmt.Sprint(b) })) {
+			t.Errorf("%q was read as %+v, and %q, which that was encoded as, as %+v (%v)", text, o, again, got, err)
+		}
+	})
+}

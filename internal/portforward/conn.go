@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package portforward
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/streaming/pkg/httpstream"
+)
+
+// mostWords of what a node says about a failure are read.
+const mostWords = 4 << 10
+
+// conn is a connection over a tunnel of its own. Streams of a tunnel have no deadlines, so
+// the caller has one end of a pipe, and the other is copied to and from the stream.
+type conn struct {
+	net.Conn
+	tunnel httpstream.Connection
+	to     addr
+
+	mu  sync.Mutex
+	why error // set before the pipe is closed from the other end
+}
+
+// newConn begins to forward a port over a tunnel, which it owns unless it fails.
+func newConn(tunnel httpstream.Connection, to addr, port string) (net.Conn, error) {
+	failure, err := stream(tunnel, corev1.StreamTypeError, port)
+	if err != nil {
+		return nil, fmt.Errorf("open the stream of errors: %w", err)
+	}
+	failure.Close() // nothing is written to it
+	data, err := stream(tunnel, corev1.StreamTypeData, port)
+	if err != nil {
+		return nil, fmt.Errorf("open the stream of data: %w", err)
+	}
+	ours, theirs := net.Pipe()
+	c := &conn{Conn: ours, tunnel: tunnel, to: to}
+	go c.send(data, theirs)
+	go c.receive(theirs, data, failure)
+	return c, nil
+}
+
+func stream(tunnel httpstream.Connection, kind, port string) (httpstream.Stream, error) {
+	headers := http.Header{}
+	headers.Set(corev1.StreamType, kind)
+	headers.Set(corev1.PortHeader, port)
+	headers.Set(corev1.PortForwardRequestIDHeader, "0") // the only one of its tunnel
+	return tunnel.CreateStream(headers)
+}
+
+// send copies until one of the two ends is closed.
+func (c *conn) send(data httpstream.Stream, theirs net.Conn) {
+	_, _ = io.Copy(data, theirs)
+	_ = c.tunnel.Close()
+}
+
+// receive copies until one of the two ends is closed, and notes what the node says why.
+func (c *conn) receive(theirs net.Conn, data, failure httpstream.Stream) {
+	_, _ = io.Copy(theirs, data)
+	words, _ := io.ReadAll(io.LimitReader(failure, mostWords))
+	c.fail(strings.TrimSpace(string(words)))
+	_ = theirs.Close()
+	_ = c.tunnel.Close()
+}
+
+// fail notes the words of a node. That nothing listens is the one error that callers know.
+func (c *conn) fail(words string) {
+	if words == "" {
+		return
+	}
+	err := errors.New(words)
+	if strings.Contains(words, "connection refused") {
+		err = fmt.Errorf("%w (%s)", syscall.ECONNREFUSED, words)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.why = &net.OpError{Op: "port-forward", Net: c.to.network, Addr: c.to, Err: err}
+}
+
+// Read returns why the node ended the connection, where it said so.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	return n, c.explain(err)
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	return n, c.explain(err)
+}
+
+func (c *conn) explain(err error) error {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.why != nil {
+		return c.why
+	}
+	return err
+}
+
+func (c *conn) RemoteAddr() net.Addr { return c.to }
+
+// addr is what was dialled.
+type addr struct{ network, address string }
+
+func (a addr) Network() string { return a.network }
+func (a addr) String() string  { return a.address }

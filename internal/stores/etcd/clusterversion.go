@@ -1,0 +1,170 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+const (
+	// mostVersion is more than any answer about versions takes.
+	mostVersion = 4 << 10
+	// undecided is what a cluster says before it has agreed for the first time.
+	undecided = "not_decided"
+)
+
+// web is for the one thing that members tell by HTTP only. It goes to the members themselves,
+// and nowhere that they might send it to.
+func web(target Target, through ContextDialer) *http.Client {
+	if through == nil {
+		through = (&net.Dialer{Timeout: connectTimeout}).DialContext
+	}
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:           nil,
+			DialContext:     through,
+			TLSClientConfig: target.TLS.Clone(),
+			IdleConnTimeout: keepAlive, // at rest nothing is asked
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// ClusterVersion asks one member. The path is the same in all versions of etcd 3, and so is
+// what is read of the answer.
+func (r *remote) ClusterVersion(ctx context.Context, endpoint string) (string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.open, cancel)()
+	body, err := get(ctx, r.web, strings.TrimSuffix(endpoint, "/")+"/version")
+	if err != nil {
+		return "", err // with the address
+	}
+	said, err := parseVersion(body)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", endpoint, err)
+	}
+	return said, nil
+}
+
+func get(ctx context.Context, by *http.Client, url string) ([]byte, error) {
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := by.Do(ask)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", url, answer.Status)
+	}
+	return io.ReadAll(io.LimitReader(answer.Body, mostVersion))
+}
+
+func parseVersion(body []byte) (string, error) {
+	var said struct {
+		Cluster string `json:"etcdcluster"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		return "", fmt.Errorf("not an answer of etcd about its version: %w", err)
+	}
+	if said.Cluster == undecided {
+		return "", nil
+	}
+	if _, err := version.ParseSemantic(said.Cluster); err != nil {
+		return "", fmt.Errorf("not an answer of etcd about its version: %w", err)
+	}
+	return said.Cluster, nil
+}
+
+// askVersion has the cluster tell which version it speaks, while that may change: members
+// raise it by themselves, some time after all of them run a newer minor version. Else it stays
+// as it is known.
+func (v *View) askVersion(ctx context.Context, store Store) {
+	endpoint, ok := v.informed()
+	if v.Err != nil || v.agreed() || !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	said, err := store.ClusterVersion(ctx, endpoint)
+	v.VersionErr = err
+	if said != "" {
+		v.ClusterVersion = said
+	}
+}
+
+// informed is where the member is asked that knows best: the leader, or another voter if it
+// does not answer.
+func (v *View) informed() (endpoint string, ok bool) {
+	leader, _ := v.Leader()
+	for _, m := range v.Voters() {
+		if !m.Started() || !v.Healthy(m.ID) {
+			continue
+		}
+		if m.ID == leader {
+			return m.ClientURLs[0], true
+		}
+		if !ok {
+			endpoint, ok = m.ClientURLs[0], true
+		}
+	}
+	return endpoint, ok
+}
+
+// agreed reports whether the cluster speaks the lowest minor version that its members run, as far
+// as they have told.
+func (v *View) agreed() bool {
+	low := v.lowest()
+	if low == nil {
+		return true
+	}
+	said, err := version.ParseSemantic(v.ClusterVersion)
+	return err == nil && said.Major() == low.Major() && said.Minor() == low.Minor()
+}
+
+// mostAgreeing is how long members take at most to agree: the leader looks every four seconds
+// (monitorVersionInterval of etcd). Those that are made to speak an older version, by etcdctl
+// downgrade, do not agree for as long as that lasts.
+const mostAgreeing = time.Minute
+
+// agreeing reports that the cluster is about to speak another version. One that cannot be asked
+// may go on for ever.
+func (v *View) agreeing() bool {
+	return v.VersionErr == nil && !v.agreed() && v.At.Sub(v.DisagreesSince) < mostAgreeing
+}
+
+// noteAgreement says since when there is none.
+func (v *View) noteAgreement(before View) {
+	switch {
+	case v.agreed():
+	case before.DisagreesSince.IsZero():
+		v.DisagreesSince = v.At
+	default:
+		v.DisagreesSince = before.DisagreesSince
+	}
+}
+
+// lowest is the lowest version that a member runs that has answered; nil if none has.
+func (v *View) lowest() *version.Version {
+	var low *version.Version
+	for _, status := range v.Status {
+		runs, err := version.ParseSemantic(status.Version)
+		if status.Err == nil && err == nil && (low == nil || runs.LessThan(low)) {
+			low = runs
+		}
+	}
+	return low
+}

@@ -1,0 +1,173 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+const (
+	// connectTimeout is for one attempt to connect; until it is over, calls wait. An attempt
+	// that goes through something else than the network may take throughTimeout.
+	connectTimeout = time.Second
+	throughTimeout = 10 * time.Second
+	// mostBackoff passes between two attempts. A pod may come up at any time, and the
+	// default of two minutes would have us sleep through it.
+	mostBackoff = 250 * time.Millisecond
+	// keepAlive is twice the least that servers put up with by default. That it is set
+	// has the kernel give up a connection on which nothing was acknowledged for
+	// keepAliveTimeout: the pod has moved, or its node is gone.
+	keepAlive        = 10 * time.Second
+	keepAliveTimeout = 3 * time.Second
+)
+
+// ContextDialer opens one connection, as (*net.Dialer).DialContext does.
+type ContextDialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// remote is a Store over the network, with one connection to each member.
+type remote struct {
+	target  Target
+	through ContextDialer // nil: the network of this process
+	web     *http.Client
+	// open ends when the store is closed.
+	open  context.Context
+	close context.CancelFunc
+
+	mu    sync.Mutex
+	conns map[string]*conn
+	// voter is the endpoint that steps go to: the leader's, as far as is known.
+	voter string
+}
+
+// Dial opens the store of a real cluster.
+func Dial(target Target) (Store, error) { return DialThrough(nil)(target) }
+
+// DialThrough returns a Dialer for real clusters whose connections another dialer opens;
+// nil is the network of this process. Names of members are verified as ever: they are those
+// of their endpoints.
+func DialThrough(through ContextDialer) Dialer {
+	return func(target Target) (Store, error) { return open(target, through) }
+}
+
+func open(target Target, through ContextDialer) (Store, error) {
+	if len(target.Endpoints) == 0 {
+		return nil, errors.New("no endpoint is known")
+	}
+	open, end := context.WithCancel(context.Background())
+	return &remote{target: target, through: through, web: web(target, through), open: open, close: end, conns: map[string]*conn{}}, nil
+}
+
+// conn is the connection to one member.
+type conn struct {
+	*clientv3.Client
+	endpoint    string
+	maintenance clientv3.Maintenance
+
+	mu      sync.Mutex
+	version string // "" until it has told
+}
+
+// before reports whether the member is older than a minor of etcd 3, or may be.
+func (c *conn) before(minor uint) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, err := version.ParseSemantic(c.version)
+	return err != nil || v.Major() == 3 && v.Minor() < minor
+}
+
+func (c *conn) learn(version string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = version
+}
+
+func (r *remote) conn(endpoint string) (*conn, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open.Err() != nil {
+		return nil, errors.New("the connections have been closed")
+	}
+	if c, ok := r.conns[endpoint]; ok {
+		return c, nil
+	}
+	c, err := connect(endpoint, r.target, r.through)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", endpoint, err)
+	}
+	r.conns[endpoint] = c
+	return c, nil
+}
+
+func connect(endpoint string, target Target, through ContextDialer) (*conn, error) {
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:            []string{endpoint},
+		TLS:                  target.TLS,
+		Logger:               zap.NewNop(), // what is wrong stands in the View
+		MaxUnaryRetries:      1,            // whoever asks looks again, and at other members first
+		DialKeepAliveTime:    keepAlive,
+		DialKeepAliveTimeout: keepAliveTimeout,
+		DialOptions:          dialOptions(through),
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The client's own Status dials for every call.
+	asked := etcdserverpb.NewMaintenanceClient(client.ActiveConnection())
+	return &conn{Client: client, endpoint: endpoint, maintenance: clientv3.NewMaintenanceFromMaintenanceClient(asked, client)}, nil
+}
+
+func dialOptions(through ContextDialer) []grpc.DialOption {
+	params := grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: mostBackoff},
+		MinConnectTimeout: timeoutOf(through),
+	}
+	options := []grpc.DialOption{grpc.WithConnectParams(params), grpc.WithChainUnaryInterceptor(failFast)}
+	if through == nil {
+		return options
+	}
+	return append(options, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+		return through(ctx, "tcp", address)
+	}))
+}
+
+func timeoutOf(through ContextDialer) time.Duration {
+	if through == nil {
+		return connectTimeout
+	}
+	return throughTimeout
+}
+
+// failFast has a call to a member that cannot be reached fail at once with the reason.
+// The client would rather wait until there is no time left, and then tell only that.
+func failFast(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return invoke(ctx, method, req, reply, cc, append(slices.Clip(opts), grpc.WaitForReady(false))...)
+}
+
+// Close ends the connections.
+func (r *remote) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.close()
+	r.web.CloseIdleConnections()
+	var errs []error
+	for _, c := range r.conns {
+		errs = append(errs, c.Close())
+	}
+	clear(r.conns)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,145 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdtest
+
+import (
+	"cmp"
+	"crypto/sha1" // etcd's own choice
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// cluster is what its members agree on.
+type cluster struct {
+	id      uint64
+	token   string
+	initial []string
+	formed  bool
+	served  bool // clients were led to it
+	members []*member
+	removed map[uint64]bool
+	leader  uint64 // 0 without a quorum
+	term    uint64
+	index   uint64
+	// old is the index of the last entry that etcd before 3.6 has written of itself.
+	old     uint64
+	changes []string
+	// version is what it speaks; "" before all members have run at a time.
+	version string
+	// looks at the members since all run a newer minor version than that.
+	looks int
+	// data is what all members keep, and alarms what they have raised.
+	data   data
+	alarms []etcd.Alarm
+}
+
+type member struct {
+	etcd.Member
+	volume string // its data is on; "" until it has run
+	looks  int
+}
+
+// elect keeps the leader while it is up, and else takes the voter with the least id.
+func (c *cluster) elect(voting []uint64) {
+	switch {
+	case !c.formed:
+	case len(voting) < c.quorum():
+		c.leader = 0
+	case !slices.Contains(voting, c.leader):
+		c.lead(voting[0])
+	}
+}
+
+func (c *cluster) lead(id uint64) {
+	c.leader = id
+	c.term++
+	c.index++
+}
+
+// forget has no one be known as one that has run: who begins knows only who is to be there.
+func (c *cluster) forget() {
+	for _, m := range c.members {
+		m.Name, m.ClientURLs = "", nil
+	}
+}
+
+func (c *cluster) voters() []*member {
+	return slices.DeleteFunc(slices.Clone(c.members), func(m *member) bool { return m.Learner })
+}
+
+func (c *cluster) quorum() int { return quorum(len(c.voters())) }
+
+func quorum(n int) int { return n/2 + 1 }
+
+// started counts the voters that have ever run, or, as etcd has it, have a name.
+func (c *cluster) started(except uint64) int {
+	n := 0
+	for _, m := range c.voters() {
+		if m.Name != "" && m.ID != except {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *cluster) member(id uint64) *member {
+	return c.find(func(m *member) bool { return m.ID == id })
+}
+
+func (c *cluster) byPeerURL(url string) *member {
+	return c.find(func(m *member) bool { return slices.Contains(m.PeerURLs, url) })
+}
+
+func (c *cluster) find(is func(*member) bool) *member {
+	if i := slices.IndexFunc(c.members, is); i >= 0 {
+		return c.members[i]
+	}
+	return nil
+}
+
+func (c *cluster) list() []etcd.Member {
+	out := make([]etcd.Member, 0, len(c.members))
+	for _, m := range c.members {
+		copied := m.Member
+		copied.PeerURLs, copied.ClientURLs = slices.Clone(m.PeerURLs), slices.Clone(m.ClientURLs)
+		out = append(out, copied)
+	}
+	slices.SortFunc(out, func(a, b etcd.Member) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+func (c *cluster) peers() []string { return peers(c.members) }
+
+// peers are the addresses of members: etcd resolves the names before it compares two lists.
+func peers(members []*member) []string {
+	var out []string
+	for _, m := range members {
+		for _, url := range m.PeerURLs {
+			out = append(out, address(url))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// address is where a URL leads: DNS resolves the names of pods with and without the domain of the cluster.
+func address(url string) string { return strings.Replace(url, ".svc.cluster.local:", ".svc:", 1) }
+
+// clusterID is made of the ids of the first members, as etcd's.
+func clusterID(initial []*member) uint64 {
+	var ids []uint64
+	for _, m := range initial {
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	var b []byte
+	for _, id := range ids {
+		b = binary.BigEndian.AppendUint64(b, id)
+	}
+	sum := sha1.Sum(b)
+	return binary.BigEndian.Uint64(sum[:8])
+}

@@ -1,0 +1,63 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdtest
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// agree raises the version that a cluster speaks once all of its members have run a newer minor
+// version for long enough.
+func (w *World) agree(c *cluster) {
+	low := w.lowest(c)
+	switch {
+	case low == nil, c.version != "" && !version.MustParseSemantic(c.version).LessThan(low):
+		c.looks = 0
+	case c.looks >= w.VersionLooks:
+		c.version = low.String()
+		c.wrote(c.version)
+	}
+}
+
+// lowest is the lowest minor version that members run; nil unless all of them do.
+func (w *World) lowest(c *cluster) *version.Version {
+	runs := map[uint64]*version.Version{}
+	for _, p := range w.up(c) {
+		runs[p.id] = minor(p.Version)
+	}
+	var low *version.Version
+	for _, m := range c.members {
+		v := runs[m.ID]
+		if v == nil {
+			return nil
+		}
+		if low == nil || v.LessThan(low) {
+			low = v
+		}
+	}
+	return low
+}
+
+// mayRun reports a process that is more than one minor version ahead of its cluster. Etcd lets it
+// run, and its upgrade guides do not.
+func (w *World) mayRun(p *process) {
+	if p.cluster == nil || p.cluster.version == "" {
+		return
+	}
+	runs, speaks := minor(p.Version), version.MustParseSemantic(p.cluster.version)
+	if runs != nil && runs.Minor() > speaks.Minor()+1 {
+		w.violated("%s runs %s in a cluster that speaks %s", p.Name, p.Version, p.cluster.version)
+	}
+}
+
+// minor is the minor version of a text, as clusters tell theirs; nil if it is none.
+func minor(text string) *version.Version {
+	v, err := version.ParseSemantic(text)
+	if err != nil {
+		return nil
+	}
+	return version.MustParseSemantic(fmt.Sprintf("%d.%d.0", v.Major(), v.Minor()))
+}

@@ -1,0 +1,117 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Look lists the members and asks each how it is, all at the same time.
+func (l *looker) Look(ctx context.Context, before View) View {
+	view := View{At: l.Clock().Now(), ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion, Decided: before.Decided}
+	store, done, err := l.Use()
+	if err != nil {
+		view.Err = err
+		return view
+	}
+	defer done()
+	target := l.Target()
+	round := l.begin(ctx, store)
+	round.Ask(target.Endpoints...)
+	round.Ask(endpoints(before.Members)...)
+	if view.list(ctx, store); view.Err == nil {
+		round.Ask(endpoints(view.Members)...)
+	}
+	view.fill(target.Endpoints, statuses(round.Wait()))
+	view.weigh(target.Waste)
+	view.askVersion(ctx, store)
+	view.noteAgreement(before)
+	view.noteDecided(before)
+	return view
+}
+
+// list lists the members. What another cluster has agreed on says nothing of this one.
+func (v *View) list(ctx context.Context, store Store) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	id, members, err := store.Members(ctx)
+	if err != nil {
+		v.Err = fmt.Errorf("list the members: %w", err)
+		return
+	}
+	if id != v.ClusterID {
+		v.ClusterVersion = ""
+	}
+	v.ClusterID, v.Members = id, members
+}
+
+// endpoints are where members are asked.
+func endpoints(members []Member) []string {
+	var out []string
+	for _, m := range members {
+		if m.Started() {
+			out = append(out, m.ClientURLs[0])
+		}
+	}
+	return out
+}
+
+// fill sorts answers, by the endpoints that gave them, to the members that did.
+func (v *View) fill(wanted []string, answers map[string]MemberStatus) {
+	v.Status = map[uint64]MemberStatus{}
+	for _, status := range answers {
+		if v.trusts(status) {
+			v.Status[status.ID] = status
+		}
+	}
+	for _, m := range v.Members {
+		if _, answered := v.Status[m.ID]; !answered && m.Started() {
+			v.Status[m.ID] = MemberStatus{Err: whyNot(m.ClientURLs[0], answers[m.ClientURLs[0]])}
+		}
+	}
+	for _, endpoint := range wanted {
+		if !v.trusts(answers[endpoint]) && !slices.Contains(endpoints(v.Members), endpoint) {
+			v.Absent = append(v.Absent, endpoint)
+		}
+	}
+}
+
+// trusts reports whether an answer is that of a member: not, as far as one can know, of one
+// that has been removed and still runs, nor of another cluster's.
+func (v *View) trusts(status MemberStatus) bool {
+	if status.Err != nil || status.ID == 0 {
+		return false
+	}
+	_, listed := v.Member(status.ID)
+	return v.Err != nil || listed && status.ClusterID == v.ClusterID
+}
+
+func whyNot(endpoint string, answer MemberStatus) error {
+	if answer.Err != nil {
+		return answer.Err
+	}
+	return fmt.Errorf("%s: member %x of cluster %x answers there", endpoint, answer.ID, answer.ClusterID)
+}
+
+const (
+	// eager is between two looks while something is amiss or under way; rested, else.
+	eager  = 250 * time.Millisecond
+	rested = 2 * time.Second
+)
+
+// DefaultInterval is the time between two looks.
+func DefaultInterval(view View) time.Duration {
+	if view.Err != nil || view.Stale || view.Work != "" || len(view.Absent) > 0 || len(view.Members) == 0 || view.agreeing() {
+		return eager
+	}
+	for _, m := range view.Members {
+		if m.Learner || !m.Started() || !view.Healthy(m.ID) {
+			return eager
+		}
+	}
+	return rested
+}

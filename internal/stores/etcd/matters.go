@@ -1,0 +1,62 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// matters is what of a View someone might act on. Indexes, sizes and the time move all
+// the while, and so do the words of an error.
+type matters struct {
+	failing, stale bool
+	cluster        uint64
+	members        []Member
+	status         map[uint64]state
+	leader         uint64
+	absent         string
+	version        string
+	unversioned    bool
+	work           string
+	wasteful       []uint64
+}
+
+// state is that of a member's status.
+type state struct {
+	answers, healthy, learner bool
+	version, errors           string
+}
+
+// alike reports whether nothing that matters lies between two looks.
+func alike(a, b View) bool { return reflect.DeepEqual(a.matters(), b.matters()) }
+
+func (v View) matters() matters {
+	leader, _ := v.Leader()
+	out := matters{
+		failing: v.Err != nil, stale: v.Stale, cluster: v.ClusterID, leader: leader,
+		members: v.Members, status: map[uint64]state{}, absent: joined(v.Absent),
+		version: v.ClusterVersion, unversioned: v.VersionErr != nil,
+		work: v.Work, wasteful: v.Wasteful,
+	}
+	for id, status := range v.Status {
+		out.status[id] = state{
+			answers: status.Err == nil, healthy: v.Healthy(id), learner: status.Learner,
+			version: status.Version, errors: status.troubles(),
+		}
+	}
+	return out
+}
+
+// troubles are the status's errors in one order and one spelling.
+func (s MemberStatus) troubles() string {
+	var out []string
+	for _, line := range s.Errors {
+		out = append(out, strings.Join(strings.Fields(line), " "))
+	}
+	return joined(out)
+}
+
+func joined(lines []string) string { return strings.Join(slices.Sorted(slices.Values(lines)), "\n") }

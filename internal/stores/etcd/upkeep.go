@@ -1,0 +1,71 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcd
+
+import (
+	"context"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Hash is what a member's keys add up to. That of two members is the same if they have carried out
+// the same log, and neither has lost or changed anything.
+type Hash struct {
+	Sum uint32
+	// Revision is the last that went into it, and Compacted the one up to which there is no history.
+	Revision, Compacted int64
+}
+
+func (h Hash) String() string {
+	return fmt.Sprintf("%08x at revision %d, compacted at %d", h.Sum, h.Revision, h.Compacted)
+}
+
+// Compact throws history away.
+func (r *remote) Compact(ctx context.Context, revision int64) error {
+	c, err := r.stepper(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.Client.Compact(ctx, revision, clientv3.WithCompactPhysical())
+	return typed(err)
+}
+
+// Defragment has one member write its data again.
+func (r *remote) Defragment(ctx context.Context, endpoint string) error {
+	c, err := r.conn(endpoint)
+	if err != nil {
+		return err
+	}
+	_, err = c.maintenance.Defragment(ctx, endpoint)
+	return typed(err)
+}
+
+// Disarm takes an alarm back.
+func (r *remote) Disarm(ctx context.Context, alarm Alarm) error {
+	kind, known := etcdserverpb.AlarmType_value[alarm.Kind]
+	if !known || kind == int32(etcdserverpb.AlarmType_NONE) { // etcd would take all alarms back
+		return fmt.Errorf("no such alarm: %s", alarm.Kind)
+	}
+	c, err := r.stepper(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.maintenance.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: alarm.Member, Alarm: etcdserverpb.AlarmType(kind)})
+	return typed(err)
+}
+
+// Hash reads the data of one member.
+func (r *remote) Hash(ctx context.Context, endpoint string) (Hash, error) {
+	c, err := r.conn(endpoint)
+	if err != nil {
+		return Hash{}, err
+	}
+	answer, err := c.maintenance.HashKV(ctx, endpoint, 0)
+	if err != nil {
+		return Hash{}, fmt.Errorf("%s: %w", endpoint, typed(err))
+	}
+	return Hash{Sum: answer.Hash, Revision: answer.Header.Revision, Compacted: answer.CompactRevision}, nil
+}

@@ -1,0 +1,93 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package prober
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ErrBusy is returned when work is under way on the cluster already.
+var ErrBusy = errors.New("something is being done to the cluster already")
+
+// Work is done to a cluster beside the looks, one at a time, and may take minutes, such as a defragmentation.
+type Work[S Store] struct {
+	// Name is what the view shows meanwhile.
+	Name string
+	// Limit is how long it may take.
+	Limit time.Duration
+	// Do does it, and keeps the outcome itself.
+	Do func(context.Context, S)
+}
+
+// Begin starts work and returns at once. The view names it until it has ended, and is stale then until the next look.
+// Its context ends with the prober and when the cluster is forgotten.
+func (p *Prober[T, V, S]) Begin(key types.NamespacedName, work Work[S]) error {
+	c, ok := p.Cluster(key)
+	if !ok {
+		return ErrNotWatched
+	}
+	claim := func() error {
+		if !c.claim(work.Name) {
+			return ErrBusy
+		}
+		return nil
+	}
+	return c.Background(claim, func(ctx context.Context) { c.carryOut(ctx, work) })
+}
+
+// Background runs a function beside the looks if claim allows it. The end of the prober ends its context and waits for it.
+func (c *Cluster[T, V, S]) Background(claim func() error, run func(context.Context)) error {
+	p := c.prober
+	p.mu.Lock() // a goroutine that starts under the lock is counted before Wait
+	defer p.mu.Unlock()
+	if p.ctx == nil || p.ctx.Err() != nil {
+		return ErrNotWatched
+	}
+	if err := claim(); err != nil {
+		return err
+	}
+	ctx := p.ctx
+	p.running.Go(func() { run(ctx) })
+	return nil
+}
+
+// claim reports whether no work was under way, and if so notes this one.
+func (c *Cluster[T, V, S]) claim(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.work != "" {
+		return false
+	}
+	c.work = name
+	c.mark(c.stale)
+	return true
+}
+
+func (c *Cluster[T, V, S]) carryOut(ctx context.Context, work Work[S]) {
+	ctx, cancel := context.WithTimeout(ctx, work.Limit)
+	defer cancel()
+	ctx, stop := c.whileWatched(ctx)
+	defer stop()
+	defer c.Wake()
+	defer c.endWork()
+	store, done, err := c.Use()
+	if err != nil {
+		return
+	}
+	defer done()
+	work.Do(ctx, store)
+}
+
+// endWork notes that no work is under way, and that earlier views are stale.
+func (c *Cluster[T, V, S]) endWork() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.work = ""
+	c.steps += 2
+	c.mark(true)
+}

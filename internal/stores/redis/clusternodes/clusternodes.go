@@ -1,0 +1,154 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package clusternodes reads the table of nodes that a Redis or Valkey server in cluster mode
+// keeps in its nodes.conf, and prints for CLUSTER NODES. What follows from it does not live here.
+package clusternodes
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Node is one line of the table: what one server knows of itself or of another.
+type Node struct {
+	ID       string
+	Address  string // host and port of clients; the host is empty while it is not known
+	Hostname string // that it announces; empty: none
+	Flags    []string
+	Primary  string // the ID of the node that it is a replica of; empty: of none
+	Epoch    uint64 // of its slots: of two that claim one, others believe the greater
+	Linked   bool   // whether the bus to it is connected
+	Slots    []Range
+	// Migrating and Importing are slots on their way, which the line of the server itself reports: by slot, the ID of whom
+	// it goes to, or comes from. Odd are those that are written otherwise: they are still with their source, and no reason
+	// to know nothing of all others.
+	Migrating, Importing map[int]string
+	Odd                  []string
+}
+
+// Range is of slots, both ends included.
+type Range struct{ First, Last int }
+
+// LastSlot is the highest slot there is (cluster specification, "Key distribution model").
+const LastSlot = 16383
+
+// lineFields are those before the slots.
+const lineFields = 8
+
+// Is reports whether a node has a flag, such as myself, master, slave, fail or handshake.
+func (n Node) Is(flag string) bool { return slices.Contains(n.Flags, flag) }
+
+// SlotCount is how many slots a node has, without those that are on their way to it.
+func (n Node) SlotCount() int {
+	count := 0
+	for _, r := range n.Slots {
+		count += r.Last - r.First + 1
+	}
+	return count
+}
+
+// Myself is the node that the table is of.
+func Myself(nodes []Node) (Node, bool) {
+	i := slices.IndexFunc(nodes, func(n Node) bool { return n.Is("myself") })
+	if i < 0 {
+		return Node{}, false
+	}
+	return nodes[i], true
+}
+
+// Parse reads a table. The line of variables that nodes.conf ends with is skipped.
+func Parse(text string) ([]Node, error) {
+	var nodes []Node
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "vars" {
+			continue
+		}
+		node, err := parseLine(fields)
+		if err != nil {
+			return nil, fmt.Errorf("line %.200q of the table of nodes: %w", strings.TrimSpace(line), err)
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes, nil
+}
+
+func parseLine(fields []string) (Node, error) {
+	if len(fields) < lineFields {
+		return Node{}, fmt.Errorf("it has %d fields, expected %d at least", len(fields), lineFields)
+	}
+	n := Node{ID: fields[0], Flags: strings.Split(fields[2], ","), Linked: fields[7] == "connected"}
+	n.Address, n.Hostname = splitAddress(fields[1])
+	if fields[3] != "-" {
+		n.Primary = fields[3]
+	}
+	n.Epoch, _ = strconv.ParseUint(fields[6], 10, 64) // 0 where there is none
+	for _, field := range fields[lineFields:] {
+		if open, is := strings.CutPrefix(field, "["); is {
+			n.addOpen(strings.TrimSuffix(open, "]"))
+			continue
+		}
+		slots, err := parseRange(field)
+		if err != nil {
+			return Node{}, err
+		}
+		n.Slots = append(n.Slots, slots)
+	}
+	return n, nil
+}
+
+// addOpen reads SLOT->-ID and SLOT-<-ID.
+func (n *Node) addOpen(field string) {
+	for sign, to := range map[string]*map[int]string{"->-": &n.Migrating, "-<-": &n.Importing} {
+		text, id, is := strings.Cut(field, sign)
+		slot, err := strconv.Atoi(text)
+		if !is || err != nil {
+			continue
+		}
+		if *to == nil {
+			*to = map[int]string{}
+		}
+		(*to)[slot] = id
+		return
+	}
+	n.Odd = append(n.Odd, field)
+}
+
+// splitAddress reads IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].
+func splitAddress(field string) (address, hostname string) {
+	endpoint, rest, _ := strings.Cut(field, ",")
+	hostname, _, _ = strings.Cut(rest, ",")
+	if strings.Contains(hostname, "=") {
+		hostname = "" // what stands there has no name of its own
+	}
+	address, _, _ = strings.Cut(endpoint, "@")
+	i := strings.LastIndexByte(address, ':')
+	if i > 0 && strings.Contains(address[:i], ":") {
+		address = "[" + address[:i] + "]" + address[i:] // IPv6, which the table has without brackets
+	}
+	return address, hostname
+}
+
+func parseRange(field string) (Range, error) {
+	first, last, more := strings.Cut(field, "-")
+	if !more {
+		last = first
+	}
+	from, errFrom := strconv.Atoi(first)
+	to, errTo := strconv.Atoi(last)
+	if errFrom != nil || errTo != nil || from < 0 || to > LastSlot || from > to {
+		return Range{}, fmt.Errorf("%q is no range of slots", field)
+	}
+	return Range{from, to}, nil
+}
+
+// String is how the servers themselves print a range.
+func (r Range) String() string {
+	if r.First == r.Last {
+		return strconv.Itoa(r.First)
+	}
+	return fmt.Sprintf("%d-%d", r.First, r.Last)
+}

@@ -1,0 +1,101 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// pairsAtOnce bounds the moves that go on at the same time.
+const pairsAtOnce = 8
+
+// schedule is the moves of a plan: those that wait, those that go on, and how others have ended.
+type schedule struct {
+	waiting, moving []Move
+	// failed is the first failure. One that was only stopped tells less than one that was not.
+	failed, large error
+}
+
+// next takes a move that may begin: none of its ends is one of a move that goes on, as each end serves one at a time.
+func (p *schedule) next(atOnce int) (Move, bool) {
+	if len(p.moving) >= atOnce {
+		return Move{}, false
+	}
+	i := slices.IndexFunc(p.waiting, func(move Move) bool { return !slices.ContainsFunc(p.moving, move.touches) })
+	if i < 0 {
+		return Move{}, false
+	}
+	move := p.waiting[i]
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	p.moving = append(p.moving, move)
+	return move, true
+}
+
+// touches reports whether two moves have an end in common.
+func (m Move) touches(other Move) bool {
+	return m.From == other.From || m.From == other.To || m.To == other.From || m.To == other.To
+}
+
+// ended notes how a move has ended.
+func (p *schedule) ended(move Move, err error) {
+	p.moving = slices.DeleteFunc(p.moving, func(other Move) bool { return other.From == move.From && other.To == move.To })
+	_, isLarge := errors.AsType[*LargeKeyError](err)
+	switch {
+	case err == nil:
+	case isLarge && p.large == nil:
+		p.large = err
+	case isLarge:
+	case p.failed == nil || errors.Is(p.failed, context.Canceled):
+		p.failed = err
+	}
+}
+
+// inPairs carries out all moves of the plan, those of disjoint pairs of processes at the same time. Where one fails the
+// others are stopped. A rate is for all of them together, and so they go one by one then.
+func (m *mover) inPairs(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	atOnce := pairsAtOnce
+	if m.plan.BytesPerSecond > 0 {
+		atOnce = 1
+	}
+	p := &schedule{waiting: slices.Clone(m.plan.Moves)}
+	ended := make(chan func())
+	for {
+		for p.failed == nil {
+			move, ok := p.next(atOnce)
+			if !ok {
+				break
+			}
+			m.noteEnds(p.moving)
+			go func() {
+				err := m.move(ctx, move)
+				ended <- func() { p.ended(move, err) }
+			}()
+		}
+		if len(p.moving) == 0 {
+			break
+		}
+		(<-ended)()
+		m.noteEnds(p.moving)
+		if p.failed != nil {
+			stop()
+		}
+	}
+	if p.failed != nil {
+		return p.failed
+	}
+	return p.large
+}
+
+// noteEnds says between whom slots are moved.
+func (m *mover) noteEnds(moving []Move) {
+	var ends []End
+	for _, move := range moving {
+		ends = append(ends, move.From, move.To)
+	}
+	m.note(func(p *Progress) { p.Ends = ends })
+}

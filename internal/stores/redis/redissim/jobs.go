@@ -1,0 +1,153 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redissim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// failed is the state of a move that came to nothing.
+const failed = "failed"
+
+// job is a move of slots that the end that owns them carries out, until it has ended.
+type job struct {
+	name, to, state, message string
+	slots                    set
+	looks                    int
+}
+
+func (j *job) ended() bool { return j.state == "success" || j.state == failed }
+
+// migrateSlots is CLUSTER MIGRATESLOTS SLOTSRANGE <first> <last> ... NODE <id>.
+func (n *node) migrateSlots(args []string) (any, error) {
+	last := len(args) - 2
+	if !n.Version.Valkey || !n.Version.HasJobs() {
+		return nil, refuse("ERR unknown subcommand 'MIGRATESLOTS'. Try CLUSTER HELP.")
+	}
+	j := &job{to: args[last+1], state: "snapshotting"}
+	for pair := range slices.Chunk(args[1:last], 2) {
+		for slot := number(pair[0]); slot <= number(pair[1]); slot++ {
+			j.slots.add(slot)
+		}
+	}
+	to := n.peers[j.to]
+	switch theirs := j.slots.both(n.slots); {
+	case n.primary != "":
+		return nil, refuse("ERR CLUSTER MIGRATESLOTS can only be used on primaries.")
+	case to == nil || to.primary != "":
+		return nil, refuse("ERR Unknown node %s", j.to)
+	case theirs != j.slots:
+		return nil, refuse("ERR Slots are not served by this node.")
+	case len(n.migrating)+len(n.importing) > 0:
+		return nil, refuse("ERR Slots are being manually migrated.")
+	}
+	for _, other := range n.jobs {
+		if both := other.slots.both(j.slots); !other.ended() && !both.empty() {
+			return nil, refuse("ERR I am already migrating slots of these.")
+		}
+	}
+	n.world.made++
+	j.name = fmt.Sprint("job-", n.world.made)
+	n.jobs = append([]*job{j}, n.jobs...)
+	return "OK", nil
+}
+
+// getSlotMigrations is CLUSTER GETSLOTMIGRATIONS.
+func (n *node) getSlotMigrations([]string) (any, error) {
+	if !n.Version.Valkey || !n.Version.HasJobs() {
+		return nil, refuse("ERR unknown subcommand 'GETSLOTMIGRATIONS'. Try CLUSTER HELP.")
+	}
+	out := []any{}
+	for _, j := range n.jobs {
+		n.work(j)
+		var ranges []string
+		for _, r := range j.slots.ranges() {
+			ranges = append(ranges, fmt.Sprintf("%d-%d", r.First, r.Last))
+		}
+		out = append(out, []any{
+			"name", j.name, "operation", "EXPORT", "slot_ranges", strings.Join(ranges, " "), "target_node", j.to, "state", j.state, "message", j.message,
+		})
+	}
+	return out, nil
+}
+
+// Jobs counts the jobs that processes of a cluster which run have had.
+func (w *World) Jobs(cluster string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, p := range w.of(cluster) {
+		n += len(p.jobs) + len(p.tasks)
+	}
+	return n
+}
+
+// work has a job go on. It ends when it has been looked at often enough, and fails where one of its ends is not what it was.
+func (n *node) work(j *job) {
+	if j.looks++; j.ended() || j.looks < n.world.JobLooks {
+		return
+	}
+	var to *node
+	if p := n.peers[j.to]; p != nil {
+		to = n.reach(p)
+	}
+	if owned := j.slots.both(n.slots); n.primary != "" || to == nil || to.primary != "" || !to.Version.HasJobs() || owned != j.slots {
+		j.state, j.message = failed, "one of the ends is not what it was"
+		return
+	}
+	n.handOver(j.slots, to)
+	j.state = "success"
+}
+
+// handOver gives slots away, with their keys.
+func (n *node) handOver(given set, to *node) {
+	for _, slot := range given.all() {
+		for _, key := range n.keysIn(slot) {
+			to.set(key, n.data[key])
+			n.drop(key)
+		}
+		for _, end := range []*node{to, n} {
+			if _, err := end.assign(slot, to.id); err != nil {
+				n.world.violated(n.Cluster, "slot %d was to go by a job: %v", slot, err)
+			}
+		}
+	}
+	to.outbid()
+}
+
+func (n *node) hasJobOf(slot int) bool {
+	return slices.ContainsFunc(n.jobs, func(j *job) bool { return !j.ended() && j.slots.has(slot) }) || n.hasTaskOf(slot)
+}
+
+// ends are the jobs that have not ended and that it is an end of.
+func (n *node) ends() []redis.Job {
+	out := n.taskEnds()
+	for _, other := range n.world.of(n.Cluster) {
+		for _, j := range other.jobs {
+			if other == n && !j.ended() {
+				n.work(j) // as it does whether or not it is asked for it
+			}
+			if !j.ended() && n.primary == "" && (other == n || j.to == n.id) {
+				out = append(out, redis.Job{Name: j.name, Import: other != n, Slots: j.slots.ranges(), To: j.to, State: j.state})
+			}
+		}
+	}
+	return out
+}
+
+// info is INFO replication.
+func (n *node) info([]string) (any, error) {
+	if n.primary != "" {
+		return "run_id:" + n.run + "\r\nrole:slave\r\n", nil
+	}
+	lines := []string{"run_id:" + n.run, "role:master"}
+	for i, replica := range n.followers() {
+		lines = append(lines, fmt.Sprintf("slave%d:ip=,port=0,state=online,offset=%d,lag=0", i, replica.offset))
+	}
+	return strings.Join(append(lines, fmt.Sprintf("master_repl_offset:%d", n.offset), ""), "\r\n"), nil
+}

@@ -1,0 +1,131 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redissim
+
+import (
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// judge finds slots that two processes would let clients write to.
+func (w *World) judge(cluster string, nodes []*node) {
+	var seen set
+	for _, n := range nodes {
+		if n.primary != "" || !n.ok() {
+			continue
+		}
+		serves := n.slots
+		for slot := range n.migrating { // who was asked to move it sends clients on
+			serves.take(slot)
+		}
+		if twice := seen.both(serves); !twice.empty() {
+			w.violated(cluster, "%d slots have two primaries, %s among them", twice.count(), n.Address)
+		}
+		seen.addAll(serves)
+	}
+}
+
+// Whole says what is wrong with a cluster that is to be at rest with so many pods: each slot has one primary, each
+// primary a replica in sync on another pod, all know of all and nothing else, and what was written is found.
+func (w *World) Whole(cluster string, pods int) error {
+	w.mu.Lock()
+	nodes := w.of(cluster)
+	w.gossip(cluster)
+	err := whole(nodes, pods)
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if lost := w.Lost(cluster); len(lost) > 0 {
+		return fmt.Errorf("%d keys are lost, such as %s", len(lost), lost[0])
+	}
+	return nil
+}
+
+func whole(nodes []*node, pods int) error {
+	if len(nodes) != 2*pods {
+		return fmt.Errorf("%d processes run, expected those of %d pods", len(nodes), pods)
+	}
+	var owned set
+	primaries := 0
+	for _, n := range nodes {
+		if err := n.whole(nodes); err != nil {
+			return fmt.Errorf("%s: %w", n.Address, err)
+		}
+		if twice := owned.both(n.slots); !twice.empty() {
+			return fmt.Errorf("%d slots have two primaries", twice.count())
+		}
+		owned.addAll(n.slots)
+		if n.leads() {
+			primaries++
+		}
+	}
+	if owned.count() != redis.SlotCount || primaries != pods {
+		return fmt.Errorf("%d slots have a primary, of %d", owned.count(), primaries)
+	}
+	return nil
+}
+
+// whole says what is wrong with one process.
+func (n *node) whole(nodes []*node) error {
+	switch {
+	case len(n.peers) != len(nodes)-1:
+		return fmt.Errorf("it knows %d others, of %d", len(n.peers), len(nodes)-1)
+	case len(n.migrating)+len(n.importing) > 0:
+		return fmt.Errorf("slots are open: %v and %v", n.migrating, n.importing)
+	case n.primary != "" && !n.synced:
+		return fmt.Errorf("it is not in sync")
+	case !n.ok():
+		return fmt.Errorf("it holds the cluster to be down")
+	case n.leads() && !n.copied():
+		return fmt.Errorf("it has no replica in sync on another pod")
+	}
+	for _, other := range nodes {
+		if p := n.peers[other.id]; other != n && (p == nil || p.address != other.Address || p.slots != other.slots || p.primary != other.primary) {
+			return fmt.Errorf("it does not know what %s is", other.Address)
+		}
+	}
+	return nil
+}
+
+// copied reports whether a replica on another pod has all that a primary has.
+func (n *node) copied() bool {
+	for _, other := range n.followers() {
+		if other.Pod != n.Pod || len(n.peers) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// InRing reports whether a pod has its role in the ring, for all that its own two processes know: what the agent
+// in it answers when it is asked whether it is ready.
+func (w *World) InRing(pod string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	home, guest := false, false
+	for _, n := range w.pods[pod] {
+		switch {
+		case !n.ok():
+		case n.Place == redis.Home:
+			home = n.leads()
+		default:
+			guest = n.primary != "" && n.synced
+		}
+	}
+	return home && guest
+}
+
+// Opened reports whether a slot of a cluster is being moved.
+func (w *World) Opened(cluster string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range w.of(cluster) {
+		if len(n.migrating)+len(n.importing) > 0 {
+			return true
+		}
+	}
+	return false
+}

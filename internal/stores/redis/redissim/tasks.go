@@ -1,0 +1,158 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redissim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// The jobs of Redis are made after its source (cluster_asm.c) and its documentation
+// (https://redis.io/commands/cluster-migration). No server that has them was run beside this.
+
+// task is a move of slots that the end that gets them carries out, and tries again until it is called off.
+type task struct {
+	name, from, state, message string
+	slots                      set
+	looks                      int
+}
+
+func (t *task) ended() bool { return t.state == "completed" || t.state == "canceled" }
+
+// migration is CLUSTER MIGRATION.
+func (n *node) migration(args []string) (any, error) {
+	switch {
+	case n.Version.Valkey || !n.Version.HasJobs():
+		return nil, refuse("ERR unknown subcommand 'MIGRATION'. Try CLUSTER HELP.")
+	case args[0] == "IMPORT":
+		return n.importSlots(args[1:])
+	case args[0] == "STATUS":
+		return n.taskStatus(args[1:])
+	}
+	return n.cancelTask(args[2])
+}
+
+// importSlots begins a task. A process is in one at a time, and in none while slots are open.
+func (n *node) importSlots(args []string) (any, error) {
+	t := &task{state: "accumulate-buffer"}
+	for pair := range slices.Chunk(args, 2) {
+		for slot := number(pair[0]); slot <= number(pair[1]); slot++ {
+			t.slots.add(slot)
+		}
+	}
+	for _, slot := range t.slots.all() {
+		owner := n.owner(slot)
+		if t.from != "" && owner != t.from || owner == "" {
+			return nil, refuse("ERR slots belong to different source nodes")
+		}
+		t.from = owner
+	}
+	switch {
+	case n.primary != "":
+		return nil, refuse("ERR slot migration not allowed on replica.")
+	case t.from == n.id:
+		return nil, refuse("ERR this node is already the owner of the slot range")
+	case len(n.migrating)+len(n.importing) > 0:
+		return nil, refuse("ERR all slot states must be STABLE to start a slot migration task.")
+	case n.busy():
+		return nil, refuse("ERR another ASM task is already in progress")
+	}
+	n.world.made++
+	t.name = fmt.Sprint("task-", n.world.made)
+	n.tasks = append([]*task{t}, n.tasks...)
+	return t.name, nil
+}
+
+// busy reports whether a process is an end of a task that goes on.
+func (n *node) busy() bool {
+	for _, other := range n.world.of(n.Cluster) {
+		for _, t := range other.tasks {
+			if !t.ended() && (other == n || t.from == n.id) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasTaskOf reports whether a slot is one of a task that a process is an end of.
+func (n *node) hasTaskOf(slot int) bool {
+	for _, other := range n.world.of(n.Cluster) {
+		for _, t := range other.tasks {
+			if !t.ended() && (other == n || t.from == n.id) && t.slots.has(slot) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (n *node) taskStatus(args []string) (any, error) {
+	out := []any{}
+	for _, t := range n.tasks {
+		if args[0] == "ID" && args[1] != t.name {
+			continue
+		}
+		n.workOn(t)
+		var ranges []string
+		for _, r := range t.slots.ranges() {
+			ranges = append(ranges, fmt.Sprintf("%d-%d", r.First, r.Last))
+		}
+		out = append(out, []any{
+			"id", t.name, "slots", strings.Join(ranges, " "), "source", t.from, "dest", n.id, "operation", "import",
+			"state", t.state, "last_error", t.message, "retries", int64(0),
+		})
+	}
+	return out, nil
+}
+
+func (n *node) cancelTask(name string) (any, error) {
+	for _, t := range n.tasks {
+		if t.name == name && !t.ended() {
+			t.state = "canceled"
+			return int64(1), nil
+		}
+	}
+	return int64(0), nil
+}
+
+// workOn has a task go on, as work does with a job. One that fails begins again.
+func (n *node) workOn(t *task) {
+	if t.looks++; t.ended() || t.looks < n.world.JobLooks {
+		return
+	}
+	t.looks = 0
+	var from *node
+	if p := n.peers[t.from]; p != nil {
+		from = n.reach(p)
+	}
+	if from == nil || n.primary != "" || from.primary != "" || !from.Version.HasJobs() || t.slots.both(from.slots) != t.slots {
+		t.state, t.message = failed, "Main channel - Failed to sync with source node"
+		return
+	}
+	from.handOver(t.slots, n)
+	t.state = "completed"
+}
+
+// taskEnds are the tasks that have not ended and that it is an end of.
+func (n *node) taskEnds() []redis.Job {
+	var out []redis.Job
+	for _, other := range n.world.of(n.Cluster) {
+		for _, t := range other.tasks {
+			if other == n && !t.ended() {
+				n.workOn(t)
+			}
+			if goesOn := !t.ended() && (other == n || t.state != failed); goesOn && n.primary == "" && (other == n || t.from == n.id) {
+				out = append(out, redis.Job{
+					Name: t.name, Import: other == n, Slots: t.slots.ranges(), To: other.id, State: t.state, Message: t.message,
+					Retried: other == n && t.state == failed,
+				})
+			}
+		}
+	}
+	return out
+}

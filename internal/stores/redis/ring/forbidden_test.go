@@ -1,0 +1,242 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// judge knows what must never be done, whatever the rules say. It goes by the view alone.
+type judge struct {
+	redis.View
+	ring ring.Ring
+}
+
+// forbidden says what is wrong with a step; "" if nothing is.
+func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
+	j := judge{view, wanted}
+	switch step := step.(type) {
+	case redis.SetEpoch:
+		return j.setEpoch(step)
+	case redis.AssignSlots:
+		return j.assign(step)
+	case redis.Admit:
+		return j.admit(step)
+	case redis.Replicate:
+		return j.replicate(step)
+	case redis.TakeLead:
+		return j.takeLead(step)
+	case redis.Takeover:
+		return j.takeover(step)
+	case redis.ForceFailover:
+		return j.force(step)
+	case redis.Forget:
+		return j.forget(step)
+	case redis.CancelMove:
+		return j.cancel(step)
+	case redis.MoveSlots:
+		return j.move(step)
+	case redis.OpenSlots:
+		return j.open(step)
+	case redis.ResetEmpty:
+		return j.reset(step)
+	case redis.Renew:
+		if !j.Nodes[step.Address].Fresh() {
+			return step.Address + " is in a cluster, or holds something"
+		}
+	}
+	return ""
+}
+
+func (j judge) answering() map[string]redis.NodeStatus {
+	out := map[string]redis.NodeStatus{}
+	for _, status := range j.Nodes {
+		if status.Answers() {
+			out[status.ID] = status
+		}
+	}
+	return out
+}
+
+// silent counts processes of the ring that do not answer, and of these those that may run.
+func (j judge) silent() (silent, mayRun int) {
+	for _, pod := range j.ring.Pods {
+		for _, address := range []string{pod.Home, pod.Guest} {
+			if j.Nodes[address].Answers() {
+				continue
+			}
+			silent++
+			if !pod.Gone {
+				mayRun++
+			}
+		}
+	}
+	return silent, mayRun
+}
+
+// mayReturn reports whether someone who is gone may come back with data.
+func (j judge) mayReturn() bool {
+	return slices.ContainsFunc(j.ring.Pods, func(pod ring.Pod) bool {
+		return pod.Gone && pod.Returns && (!j.Nodes[pod.Home].Answers() || !j.Nodes[pod.Guest].Answers())
+	})
+}
+
+// claimed reports whether anybody says that someone owns a slot.
+func (j judge) claimed(slot int) bool {
+	for _, status := range j.answering() {
+		if status.Slots.Contains(slot) || slices.ContainsFunc(status.Known, func(p redis.Peer) bool { return p.Slots.Contains(slot) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// owners are the ids that are said to own slots, but for those that say otherwise themselves.
+func (j judge) owners() map[string]bool {
+	out := map[string]bool{}
+	all := j.answering()
+	for id, status := range all {
+		out[id] = len(status.Slots) > 0
+	}
+	for _, status := range all {
+		for _, peer := range status.Known {
+			if _, answers := all[peer.ID]; !answers && len(peer.Slots) > 0 {
+				out[peer.ID] = true
+			}
+		}
+	}
+	for id, owns := range out {
+		if !owns {
+			delete(out, id)
+		}
+	}
+	return out
+}
+
+func (j judge) followers(id string) (all, linked int) {
+	for _, status := range j.answering() {
+		if status.Role == redis.Replica && status.PrimaryID == id {
+			all++
+			if status.LinkUp {
+				linked++
+			}
+		}
+	}
+	return all, linked
+}
+
+func (j judge) setEpoch(step redis.SetEpoch) string {
+	for address := range step.Epochs {
+		if !j.Nodes[address].Fresh() {
+			return address + " is not fresh"
+		}
+	}
+	return ""
+}
+
+func (j judge) assign(step redis.AssignSlots) string {
+	silent, mayRun := j.silent()
+	for address, slots := range step.Slots {
+		status := j.Nodes[address]
+		given := len(slots.Without(j.ring.Forsaken)) == 0
+		switch {
+		case mayRun > 0 || j.mayReturn() || silent > 0 && !given:
+			return "somebody does not answer, and may have the slots"
+		case !status.Answers() || status.Role != redis.Primary:
+			return address + " is no primary that answers"
+		case !given && (status.Keys > 0 || len(status.Slots) > 0):
+			return address + " is not an empty primary"
+		case !given && j.formed():
+			return "the data of slots that were not given up would be passed over"
+		}
+		for _, slot := range slots.Numbers() {
+			if j.claimed(slot) {
+				return fmt.Sprintf("slot %d is claimed", slot)
+			}
+		}
+	}
+	return ""
+}
+
+// formed reports whether slots that no one claims are not those of a cluster that is being made: someone has other
+// slots than in the beginning, or was there and is not.
+func (j judge) formed() bool {
+	all := j.answering()
+	for id, status := range all {
+		if slots := status.Slots; len(slots) > 0 && slots.String() != even(j.pod(id), j.ring.Nodes).String() {
+			return true
+		}
+		for _, peer := range status.Known {
+			if _, answers := all[peer.ID]; !answers && !peer.Handshake && j.pod(id) < j.ring.Nodes {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (j judge) admit(step redis.Admit) string {
+	for address := range step.Runs {
+		for at, status := range j.Nodes {
+			if status.Source == address && status.PrimaryID != j.Nodes[address].ID && (status.Answers() || !j.ended(at)) {
+				return "the replica of another would copy " + address
+			}
+		}
+	}
+	return ""
+}
+
+// ended reports whether the kubelet has the process at an address not run.
+func (j judge) ended(address string) bool {
+	return slices.ContainsFunc(j.ring.Pods, func(p ring.Pod) bool {
+		return p.Home == address && p.Ended[redis.Home] || p.Guest == address && p.Ended[redis.Guest]
+	})
+}
+
+func (j judge) replicate(step redis.Replicate) string {
+	status := j.Nodes[step.Address]
+	if primary, ok := j.answering()[step.PrimaryID]; !ok || primary.Role != redis.Primary {
+		return "whom it is to follow is no primary that answers"
+	}
+	if status.Role == redis.Primary {
+		if status.Keys > 0 || len(status.Slots) > 0 {
+			return "a primary would drop what it has"
+		}
+		return ""
+	}
+	primary, answers := j.answering()[status.PrimaryID]
+	if !answers && j.isMissed(status) {
+		return "the replica of a lost primary would drop what it has"
+	}
+	_, linked := j.followers(status.PrimaryID)
+	if status.LinkUp {
+		linked--
+	}
+	if answers && len(primary.Slots) > 0 && linked == 0 {
+		return "a shard would have no replica"
+	}
+	return ""
+}
+
+// isMissed reports whether a replica may alone have what its primary had, be it on its way there.
+func (j judge) isMissed(replica redis.NodeStatus) bool {
+	id := replica.PrimaryID
+	return j.owners()[id] && !j.mayBeForgotten(id) || replica.Keys > 0 && j.expects(id)
+}
+
+// expects reports whether someone has slots open that go to another.
+func (j judge) expects(id string) bool {
+	for _, status := range j.answering() {
+		for _, to := range status.Migrating {
+			if to == id {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// force is for a replica that the others could elect, and that does not stand by itself.
+func (j judge) force(step redis.ForceFailover) string {
+	status := j.Nodes[step.Address]
+	_, primaryAnswers := j.answering()[status.PrimaryID]
+	_, mayRun := j.silent()
+	switch answer, all := j.voters(); {
+	case status.Role != redis.Replica || !status.Unlinked:
+		return "it is no replica that was restarted"
+	case primaryAnswers:
+		return "its primary answers"
+	case mayRun > 0:
+		return "its primary may still run"
+	case j.mayReturn():
+		return "its primary may come back with more"
+	case answer*2 <= all:
+		return "no majority can elect it"
+	}
+	return j.inherits(status)
+}
+
+// inherits says what speaks against a replica that shall lead for good.
+func (j judge) inherits(status redis.NodeStatus) string {
+	if status.Unlinked && status.Keys == 0 {
+		return "it has never had the data"
+	}
+	for _, other := range j.answering() {
+		if other.PrimaryID == status.PrimaryID && other.Offset > status.Offset {
+			return "another has more of the writes"
+		}
+	}
+	return ""
+}
+
+// mayBeForgotten reports whether the user has given up all that someone who is gone had, and no one has a copy.
+func (j judge) mayBeForgotten(id string) bool {
+	if _, mayRun := j.silent(); mayRun > 0 || j.mayReturn() {
+		return false
+	}
+	for _, status := range j.answering() {
+		if status.Role == redis.Replica && status.PrimaryID == id && (!status.Unlinked || status.Keys > 0) {
+			return false
+		}
+	}
+	had := j.had(id)
+	for _, status := range j.answering() {
+		had = had.Without(status.Slots)
+	}
+	return len(had) > 0 && len(had.Without(j.ring.Forsaken)) == 0
+}
+
+// had are the slots that someone who is gone had, for all that anybody knows.
+func (j judge) had(id string) redis.Slots {
+	var out []int
+	for _, status := range j.answering() {
+		if peer, ok := status.Peer(id); ok {
+			out = append(out, peer.Slots.Numbers()...)
+		}
+	}
+	return redis.SlotsOf(out...)
+}
+
+// giveUp is to forget a primary with slots.
+func (j judge) giveUp(step redis.Forget) string {
+	if all, _ := j.followers(step.ID); all > 0 {
+		return "a replica cannot forget its primary"
+	}
+	for _, status := range j.answering() {
+		_, answers := j.answering()[status.PrimaryID]
+		lost := status.Role == redis.Replica && !answers && (!status.Unlinked || status.Keys > 0) && len(j.had(status.PrimaryID)) > 0
+		if lost && j.alone(status.PrimaryID) {
+			return "an election may be going on"
+		}
+		if _, listed := status.Peer(step.ID); listed && !slices.Contains(step.At, j.address(status.ID)) {
+			return "somebody would go on telling others of it"
+		}
+	}
+	return ""
+}
+
+// alone reports whether someone who is gone had slots that no one serves.
+func (j judge) alone(id string) bool {
+	had := j.had(id)
+	for _, status := range j.answering() {
+		had = had.Without(status.Slots)
+	}
+	return len(had) > 0
+}
+
+func (j judge) address(id string) string {
+	for address, status := range j.Nodes {
+		if status.ID == id {
+			return address
+		}
+	}
+	return ""
+}

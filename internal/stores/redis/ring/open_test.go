@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+func TestSlotsThatACrashLeftOpenAreMovedAndKeepTheirKeys(t *testing.T) {
+	o := operate(t, 3)
+	o.settled(soon)
+	keys := []string{"{mid}1", "{mid}2", "{over}1"}
+	for _, key := range keys {
+		if err := o.client().Set(t.Context(), key, key, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.crash()
+	// The slots of both are those of the first shard of three.
+	from, to := o.pods[0].home, o.pods[1].home
+	half, done := o.slot(from, "{mid}"), o.slot(from, "{over}")
+	o.open(half, from, to)
+	o.tell(from, o.migrate(to, "{mid}1"))
+	o.open(done, from, to)
+	o.tell(from, o.migrate(to, "{over}1"))
+	o.tell(to, redis.Command{"CLUSTER", "SETSLOT", done, "NODE", o.id(to)})
+	o.run()
+	o.settled(later)
+	for _, key := range keys {
+		if got, err := o.client().Get(t.Context(), key).Result(); got != key {
+			t.Errorf("expected to find %s, got %q (%v)", key, got, err)
+		}
+	}
+}
+
+// tell sends commands to a process, and returns the first answer.
+func (o *operator) tell(to *server, commands ...redis.Command) any {
+	o.t.Helper()
+	store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	answers, err := store.Do(context.Background(), to.address, commands...)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return answers[0]
+}
+
+func (o *operator) id(of *server) any { return o.tell(of, redis.Command{"CLUSTER", "MYID"}) }
+
+func (o *operator) slot(at *server, key string) any {
+	return o.tell(at, redis.Command{"CLUSTER", "KEYSLOT", key})
+}
+
+func (o *operator) open(slot any, from, to *server) {
+	o.tell(to, redis.Command{"CLUSTER", "SETSLOT", slot, "IMPORTING", o.id(from)})
+	o.tell(from, redis.Command{"CLUSTER", "SETSLOT", slot, "MIGRATING", o.id(to)})
+}
+
+func (o *operator) migrate(to *server, key string) redis.Command {
+	return redis.Command{"MIGRATE", o.host(to.pod), "6379", key, 0, 1000, "AUTH2", "opcrew", secret}
+}

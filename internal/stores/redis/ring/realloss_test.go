@@ -1,0 +1,201 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+	"github.com/opcrew/opcrew/test/testenv/loopback"
+)
+
+func TestAShardIsServedByAReplicaThatWasRestartedWhenItsPrimaryIsGone(t *testing.T) {
+	o, w := written(t)
+	for _, p := range o.pods {
+		o.kill(p.servers()...)
+	}
+	o.pods[0].home.wipe(t)
+	for _, p := range o.pods {
+		o.restart(loopback.Host(), p.servers()...)
+	}
+	o.settled(soon)
+	o.tookSteps("be elected in the place of a lost primary", "take the lead by agreement")
+	o.keeps(w)
+}
+
+func TestAShardThatIsLostIsGivenUpWhenTheUserSaysSo(t *testing.T) {
+	o, w := written(t)
+	lose := []*server{o.pods[0].home, o.pods[1].guest}
+	o.kill(lose...)
+	for _, s := range lose {
+		s.wipe(t)
+		o.restart(o.host(s.pod), s)
+	}
+	var lost redis.Slots
+	o.await(soon, "the loss to be told", func(view redis.View, wanted ring.Ring, why ring.Why) bool {
+		loss := ring.Missing(view, wanted)
+		lost = loss.Slots
+		return loss.Waits == "" && lost.String() == "0-5460" && refuses(ring.Lost)(view, wanted, why)
+	})
+	o.forsake(lost)
+	o.settled(soon)
+	o.tookSteps("forget", "assign slots to 1 primaries")
+	var gone int
+	client := o.client()
+	for key, n := range w.acked {
+		slot, err := client.ClusterKeySlot(context.Background(), key).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := client.Get(context.Background(), key).Int()
+		switch {
+		case lost.Contains(int(slot)):
+			gone++
+		case err != nil || got < n:
+			t.Errorf("expected to find %s as it was, %d, got %d (%v)", key, n, got, err)
+		}
+	}
+	if gone == 0 {
+		t.Error("expected some of the keys to have been in the slots that were lost")
+	}
+	if err := client.Set(t.Context(), "{mid}1", "again", 0).Err(); err != nil {
+		t.Errorf("expected slots of the first shard to be written to again, got %v", err)
+	}
+}
+
+func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
+	o, w := written(t)
+	home := o.pods[0].home
+	o.kill(home)
+	home.wipe(t)
+	o.restart(o.host(0), home) // at once: no one has missed it yet
+	o.settled(soon)
+	o.tookSteps("take the lead by agreement") // Redis 7.0 is asked to elect someone first, and Valkey 9 does so by itself
+	o.keeps(w)
+}
+
+func TestAReplicaDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
+	o, w := written(t)
+	for _, p := range o.pods {
+		o.kill(p.servers()...)
+	}
+	o.restart(o.host(1), o.pods[1].servers()...)
+	o.usurp(func() {})
+	o.keeps(w)
+}
+
+func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
+	o, w := written(t)
+	guest := o.pods[1].guest
+	o.signal(guest, syscall.SIGSTOP) // as one that is cut off: it runs, and knows of nothing that happens
+	o.kill(append(o.pods[0].servers(), o.pods[2].servers()...)...)
+	o.usurp(func() { o.signal(guest, syscall.SIGCONT) })
+	o.keeps(w)
+}
+
+// usurp has pod 2 be where pod 0 was, which comes back elsewhere with nothing: the guest of pod 1 has all that is left
+// of its data, and is let go on when it has been seen to be in danger.
+func (o *operator) usurp(goOn func()) {
+	o.t.Helper()
+	was := o.host(0)
+	o.unplace(0)
+	o.restart(was, o.pods[2].servers()...)
+	o.await(soon, "it to be told", refuses(ring.Misled))
+	goOn()
+	time.Sleep(5 * time.Second) // in which it tries to copy who is there: that nothing comes of it can only be waited for
+	o.pods[0].home.wipe(o.t)
+	o.restart(loopback.Host(), o.pods[0].servers()...)
+	o.settled(soon)
+}
+
+func TestAPrimaryThatWasGivenUpAndComesBackLateDoesNotWinOverWhatWasWrittenSince(t *testing.T) {
+	o, _ := written(t)
+	home, guest := o.pods[0].home, o.pods[1].guest
+	o.kill(home, guest)
+	late := home.dir
+	home.dir = filepath.Join(t.TempDir(), "new")
+	home.wipe(t)
+	guest.wipe(t)
+	o.restart(o.host(0), home)
+	o.restart(o.host(1), guest)
+	o.await(soon, "the loss to be told", refuses(ring.Lost))
+	o.forsake(redis.Slots{{First: 0, Last: 5460}})
+	o.settled(soon)
+	client := o.client()
+	for i := range 50 {
+		if err := client.RPush(t.Context(), "{mid}since", i).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Second) // until the replica has them
+	o.kill(home)
+	home.dir = late
+	o.restart(o.host(0), home)
+	o.settled(soon)
+	if n, err := o.client().LLen(t.Context(), "{mid}since").Result(); err != nil || n != 50 {
+		t.Errorf("expected the 50 items that were written since to be kept, got %d (%v)", n, err)
+	}
+}
+
+func TestNobodyIsForcedToLeadWhoHasNoDataOrMayAskByItself(t *testing.T) {
+	o := operate(t, 3)
+	o.settled(soon)
+	o.crash()
+	home, guest := o.pods[0].home, o.pods[1].guest
+	o.forced(guest, "has been connected to its primary since")
+	o.kill(home, guest)
+	o.restart(o.host(1), guest)
+	o.forced(guest, "holds no key of the slots of its primary")
+}
+
+// unplace has a pod have no address.
+func (o *operator) unplace(pod int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.pods[pod].servers() {
+		s.address = ""
+	}
+}
+
+// forced expects a process to be refused the lead, once it answers.
+func (o *operator) forced(s *server, words string) {
+	o.t.Helper()
+	var err error
+	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // it waits for nothing
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		err = redis.Apply(ctx, store, redis.ForceFailover{Address: s.address})
+		cancel()
+		_ = store.Close() // nobody waits for its answers
+		if err != nil && strings.Contains(err.Error(), words) {
+			return
+		}
+	}
+	o.t.Errorf("expected to be refused, as it %s; got %v", words, err)
+}
+
+// written is a cluster of three that was written to, and of which all copies are up to date.
+func written(t *testing.T) (*operator, *writer) {
+	t.Helper()
+	o := operate(t, 3)
+	o.settled(soon)
+	w := o.write()
+	time.Sleep(2 * time.Second)
+	w.stop()
+	time.Sleep(2 * time.Second) // they write to disk once a second
+	return o, w
+}
+
+// forsake has the user give up slots.
+func (o *operator) forsake(slots redis.Slots) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.forsaken = slots
+}

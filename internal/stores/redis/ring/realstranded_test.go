@@ -1,0 +1,84 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// The only copy of keys is with the replica of a primary that has no slots. Redis has no one elected for it; Valkey does, from
+// version 8 on, as replicas know there which slots are open.
+func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
+	o, lists := withLists(t)
+	o.pass(2, 0)
+	o.cutOff(lists[0])
+	o.copied()
+	o.kill(o.pods[2].servers()...)
+	for _, s := range o.pods[2].servers() {
+		s.wipe(t)
+		o.restart(o.host(2), s)
+	}
+	o.run()
+	o.settled(later)
+	o.listsAreWhole(lists)
+}
+
+// pass has the home of one pod of three have all slots of another's, which has no keys.
+func (o *operator) pass(from, to int) {
+	o.t.Helper()
+	id, commands := o.id(o.pods[to].home), []redis.Command{}
+	for _, slot := range even(from, 3).Numbers() {
+		commands = append(commands, redis.Command{"CLUSTER", "SETSLOT", slot, "NODE", id})
+	}
+	o.tell(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all believe who is later
+	for _, pod := range []int{to, from} {
+		o.tell(o.pods[pod].home, commands...)
+	}
+}
+
+// The move is not about that primary any more: clients would be sent to it for as long as it stays away.
+func TestAMoveIsFinishedWithWhoLeadsInThePlaceOfAPrimaryThatStaysAway(t *testing.T) {
+	o, lists := withLists(t)
+	o.cutOff(lists[0])
+	o.copied()
+	o.kill(o.pods[2].home)
+	o.leads(o.pods[0].guest)
+	o.run()
+	o.await(soon, "no slot to be open", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
+		for _, status := range view.Nodes {
+			if len(status.Migrating)+len(status.Importing) > 0 {
+				return false
+			}
+		}
+		return !view.Stale
+	})
+	o.listsAreWhole(lists)
+}
+
+// withLists is a cluster of three with two lists in one slot, whose operator has ended.
+func withLists(t *testing.T) (*operator, []string) {
+	t.Helper()
+	o := operate(t, 3)
+	o.settled(soon)
+	lists := []string{"{mid}1", "{mid}2"}
+	o.fillLists(lists)
+	o.crash()
+	return o, lists
+}
+
+// copied waits until the replica of the home of pod 2 has as many keys as that.
+func (o *operator) copied() {
+	o.t.Helper()
+	size := redis.Command{"DBSIZE"}
+	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if keys := o.tell(o.pods[2].home, size); keys != int64(0) && keys == o.tell(o.pods[0].guest, size) {
+			return
+		}
+	}
+	o.t.Fatal("expected the replica to have the keys of its primary")
+}

@@ -1,0 +1,123 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/test/testenv/repo"
+)
+
+const secret = "s3cret"
+
+// server is a Redis process, and the folder that it keeps.
+type server struct {
+	place   redis.Place
+	pod     int
+	dir     string
+	address string
+	// ran is the folder and the address with which it ran last.
+	ran string
+	cmd *exec.Cmd
+}
+
+// redisBinary is what OPCREW_REDIS_SERVER names, else bin/redis-server. Debian has one:
+// apt-get install redis-server, or apt-get download it and take it apart with dpkg -x.
+func redisBinary(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a Redis server")
+	}
+	path := os.Getenv("OPCREW_REDIS_SERVER")
+	if path == "" {
+		path = repo.Path(t, "bin", "redis-server")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%s is missing: have a Redis of version 7.0 or later there, or name one by OPCREW_REDIS_SERVER", path)
+	}
+	return path
+}
+
+// start runs it at an address, until it is stopped or the test ends.
+func (s *server) start(t *testing.T, host string) {
+	t.Helper()
+	port := "6379"
+	if s.place == redis.Guest {
+		port = "6380"
+	}
+	s.address = host + ":" + port
+	rights := "+@all -psync -sync" // nobody may copy who is new here, as internal/agents/redisserver has it
+	if s.ran == s.dir+s.address {
+		rights = "+@all"
+	}
+	s.ran = s.dir + s.address
+	config := filepath.Join(t.TempDir(), "redis.conf")
+	if err := os.WriteFile(config, []byte(s.config(host, port, rights)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.OpenFile(filepath.Join(filepath.Dir(s.dir), string(s.place)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cmd = exec.Command(redisBinary(t), config)
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.stop()
+		if t.Failed() {
+			tail, _ := os.ReadFile(log.Name()) // there may be none
+			t.Logf("the %s of pod %d ended with:\n%s", s.place, s.pod, tail[max(0, len(tail)-2500):])
+		}
+	})
+}
+
+// config has what is acknowledged be on disk. With everysec a server whose disk is busy keeps what it is given in memory
+// for two seconds (aof.c, flushAppendOnlyFile), and loses that when it is killed.
+func (s *server) config(host, port, rights string) string {
+	return strings.Join([]string{
+		"bind " + host, "port " + port, "dir " + s.dir, "protected-mode no",
+		"cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 2000",
+		"cluster-require-full-coverage no", "cluster-allow-replica-migration no",
+		"cluster-replica-validity-factor 1000000", "cluster-announce-ip " + host,
+		"appendonly yes", "appendfsync always", `save ""`, "maxmemory 256mb", "maxmemory-policy noeviction",
+		"repl-diskless-sync-delay 0",
+		"user default on >" + secret + " ~* &* +@all", "user opcrew on >" + secret + " ~* &* " + rights,
+		"masteruser opcrew", "masterauth " + secret, "",
+	}, "\n")
+}
+
+// stop kills it, as the kernel would.
+func (s *server) stop() {
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Wait()         // as above
+	s.cmd = nil
+}
+
+// wipe has it lose what it kept.
+func (s *server) wipe(t *testing.T) {
+	t.Helper()
+	if err := os.RemoveAll(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.ran = ""
+}

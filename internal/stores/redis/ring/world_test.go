@@ -1,0 +1,213 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// world is a cluster from which views are made. Its processes are called h0, g0, h1 and so
+// on, by place and pod.
+type world struct {
+	ring  ring.Ring
+	at    time.Time
+	stale bool
+	move  *redis.Progress
+	procs map[string]*process
+	// ghosts are what else stands in the tables of all.
+	ghosts []redis.Peer
+	order  []string
+}
+
+// process is one of them.
+type process struct {
+	redis.NodeStatus
+	address string
+	// down is one that does not answer, known as where it was; alone is one that has never met
+	// any other.
+	down, alone bool
+	// remembered is one that is down, and whom it copied when it last answered is known.
+	remembered bool
+	// elsewhere is where the others believe it to be, if not at its address.
+	elsewhere string
+	// heard is what the others believe that it owns, if not what it does.
+	heard redis.Slots
+}
+
+const gib = 1 << 30
+
+// fresh is n pods whose processes have never met.
+func fresh(n int) *world {
+	w := &world{at: time.Unix(1_000_000, 0), procs: map[string]*process{}}
+	w.ring.Nodes = n
+	for range n {
+		w.add()
+	}
+	return w
+}
+
+// add adds a pod of two fresh processes.
+func (w *world) add() {
+	i := len(w.ring.Pods)
+	pod := ring.Pod{Home: fmt.Sprintf("10.0.0.%d:6379", i+1), Guest: fmt.Sprintf("10.0.0.%d:6380", i+1)}
+	w.ring.Pods = append(w.ring.Pods, pod)
+	for place, address := range map[string]string{"h": pod.Home, "g": pod.Guest} {
+		name := fmt.Sprintf("%s%d", place, i)
+		w.procs[name] = &process{address: address, alone: true, NodeStatus: redis.NodeStatus{
+			ID: "id-" + name, RunID: "run-" + name, Role: redis.Primary, ClusterOK: true, MaxMemory: gib,
+		}}
+	}
+	w.order = append(w.order, fmt.Sprintf("h%d", i), fmt.Sprintf("g%d", i))
+}
+
+// formed is n pods in a ring, each shard with a thousand keys.
+func formed(n int) *world {
+	w := fresh(n)
+	for i := range n {
+		home := w.procs[fmt.Sprintf("h%d", i)]
+		home.Slots = even(i, n)
+		w.fill(fmt.Sprintf("h%d", i))
+		w.follow(fmt.Sprintf("g%d", (i+1)%n), fmt.Sprintf("h%d", i))
+	}
+	for i, name := range w.order {
+		w.procs[name].alone = false
+		w.procs[name].ConfigEpoch = uint64(i + 1)
+	}
+	return w
+}
+
+func even(i, n int) redis.Slots {
+	return redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
+}
+
+// p are processes by their names: "h0 g1".
+func (w *world) p(names string) []*process {
+	var out []*process
+	for name := range strings.FieldsSeq(names) {
+		out = append(out, w.procs[name])
+	}
+	return out
+}
+
+func (w *world) one(name string) *process { return w.procs[name] }
+
+func (w *world) fill(names string) {
+	for _, p := range w.p(names) {
+		p.Keys, p.UsedMemory, p.Dataset, p.Offset = 1000, gib/4, gib/5, 5000
+	}
+}
+
+// join has fresh processes know the others.
+func (w *world) join(names string) {
+	for _, p := range w.p(names) {
+		p.alone = false
+	}
+}
+
+// follow has a process be a replica in sync.
+func (w *world) follow(name, primary string) {
+	p, of := w.procs[name], w.procs[primary]
+	p.alone, p.Role, p.PrimaryID, p.Source, p.LinkUp, p.Slots = false, redis.Replica, of.ID, of.address, true, nil
+	p.Keys, p.UsedMemory, p.Dataset, p.Offset = of.Keys, of.UsedMemory, of.Dataset, of.Offset
+}
+
+// promote has a replica lead in the place of another process.
+func (w *world) promote(name, instead string) {
+	p, old := w.procs[name], w.procs[instead]
+	p.Role, p.PrimaryID, p.Source, p.LinkUp, p.Slots = redis.Primary, "", "", false, old.Slots
+	old.Slots = nil
+	if !old.down {
+		w.follow(instead, name)
+	}
+}
+
+func (w *world) kill(names string) {
+	for _, p := range w.p(names) {
+		p.down = true
+	}
+}
+
+// cutOff has processes not answer that did before.
+func (w *world) cutOff(names string) {
+	for _, p := range w.p(names) {
+		p.down, p.remembered = true, true
+	}
+}
+
+// gone has pods be proven gone.
+func (w *world) gone(pods ...int) {
+	for _, i := range pods {
+		w.kill(fmt.Sprintf("h%d g%d", i, i))
+		w.ring.Pods[i].Gone = true
+	}
+}
+
+// wipe has a process be a new one, and what it was be a ghost.
+func (w *world) wipe(name string) {
+	p := w.procs[name]
+	w.ghosts = append(w.ghosts, redis.Peer{ID: p.ID, Address: p.address, Role: p.Role, PrimaryID: p.PrimaryID, Slots: p.Slots, Failed: true})
+	w.procs[name] = &process{address: p.address, alone: true, NodeStatus: redis.NodeStatus{ID: p.ID + "-new", RunID: p.RunID + "-new", Role: redis.Primary}}
+}
+
+// open has a slot be open at two ends.
+func (w *world) open(slot int, from, to string) {
+	w.one(from).Migrating = map[int]string{slot: w.one(to).ID}
+	w.one(to).Importing = map[int]string{slot: w.one(from).ID}
+}
+
+// failed has a move have failed a moment ago.
+func (w *world) failed() {
+	w.move = &redis.Progress{Goal: w.ring.Nodes, Ended: true, EndedAt: w.at, Err: errors.New("connection refused"), Failures: 1}
+}
+
+func (w *world) view() redis.View {
+	out := redis.View{At: w.at, Stale: w.stale, Move: w.move, Nodes: map[string]redis.NodeStatus{}}
+	for _, p := range w.procs {
+		status := p.NodeStatus
+		if p.down {
+			status = redis.NodeStatus{Err: errors.New("connection refused")}
+			if p.remembered {
+				status.RunID, status.PrimaryID, status.Source = p.RunID, p.PrimaryID, p.Source
+			}
+		}
+		if !p.down && !p.Loading {
+			status.Known = w.table(p)
+		}
+		out.Nodes[p.address] = status
+	}
+	return out
+}
+
+// table is what a process knows.
+func (w *world) table(of *process) []redis.Peer {
+	out := []redis.Peer{of.peer()}
+	out[0].Myself, out[0].Address, out[0].Slots = true, of.address, of.Slots
+	if of.alone {
+		return out
+	}
+	for _, name := range w.order {
+		if p := w.procs[name]; p != of && !p.alone {
+			out = append(out, p.peer())
+		}
+	}
+	return append(out, w.ghosts...)
+}
+
+// peer is what others know of a process.
+func (p *process) peer() redis.Peer {
+	out := redis.Peer{ID: p.ID, Address: p.address, Role: p.Role, PrimaryID: p.PrimaryID, Slots: p.Slots, Failed: p.down, Connected: !p.down}
+	if p.elsewhere != "" {
+		out.Address = p.elsewhere
+	}
+	if p.heard != nil {
+		out.Slots = p.heard
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// overdue passes after the end of a pod's grace period before the pod counts as stuck: a kubelet that works needs less.
+const overdue = 10 * time.Second
+
+// Leftovers are pods that are stuck on their way out and that nothing waits for: anyone who collects them vouches for that.
+type Leftovers []*corev1.Pod
+
+// StuckOf are those of some pods that are being deleted and do not go.
+func StuckOf(pods []*corev1.Pod, now time.Time) Leftovers {
+	var out Leftovers
+	for _, pod := range pods {
+		if Stuck(pod, now) {
+			out = append(out, pod)
+		}
+	}
+	slices.SortFunc(out, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Stuck reports whether a pod is being deleted and does not go: its node does not answer, or its grace period is over.
+func Stuck(pod *corev1.Pod, now time.Time) bool {
+	return pod.DeletionTimestamp != nil && (lost(pod) || !now.Before(pod.DeletionTimestamp.Add(overdue)))
+}
+
+// StuckIn is how long it takes until the first pod counts as stuck that is being deleted and is not stuck yet; 0: there
+// is none.
+func StuckIn(pods []*corev1.Pod, now time.Time) time.Duration {
+	var soonest time.Duration
+	for _, pod := range pods {
+		if pod.DeletionTimestamp == nil || Stuck(pod, now) {
+			continue
+		}
+		if wait := pod.DeletionTimestamp.Add(overdue).Sub(now); soonest == 0 || wait < soonest {
+			soonest = wait
+		}
+	}
+	return soonest
+}
+
+// Report sets condition Leftovers, and has Ready name the pods where it is True. Call it after Ready was set.
+func (l Leftovers) Report(set condition.Set) {
+	if len(l) == 0 {
+		set.Remove(common.ConditionLeftovers)
+		return
+	}
+	var names, causes []string
+	for _, pod := range l {
+		names = append(names, pod.Name)
+		causes = append(causes, pod.Name+": "+whyStuck(pod))
+	}
+	set.True(common.ConditionLeftovers, common.ReasonPodStuck, "Nothing waits for these pods; "+strings.Join(causes, "; "))
+	if ready := meta.FindStatusCondition(*set.Conditions, "Ready"); ready != nil && ready.Status == metav1.ConditionTrue {
+		set.True("Ready", ready.Reason, ready.Message+"; left over: pod "+strings.Join(names, ", "))
+	}
+}
+
+// whyStuck says why a pod that is being deleted does not go.
+func whyStuck(pod *corev1.Pod) string {
+	if why, needsHand := WhyNotReady(pod); needsHand {
+		return why
+	}
+	out := fmt.Sprintf("it is being deleted, and should have gone by %s", pod.DeletionTimestamp.UTC().Format(time.RFC3339))
+	if len(pod.Finalizers) > 0 {
+		return out + ", finalizers " + strings.Join(pod.Finalizers, ", ") + " hold it"
+	}
+	return fmt.Sprintf("%s; look at node %s; if the node is gone for good, delete the Node or taint it %s", out, pod.Spec.NodeName, corev1.TaintNodeOutOfService)
+}

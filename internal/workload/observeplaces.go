@@ -1,0 +1,62 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// ObservePlaces reads where pods run that have a node and stay there. reader is the cache, which has to hold nodes.
+func ObservePlaces(ctx context.Context, reader client.Reader, pods []*corev1.Pod) ([]Place, error) {
+	var out []Place
+	for _, pod := range Bound(pods) {
+		node := &corev1.Node{}
+		if err := reader.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)
+		}
+		out = append(out, Place{Member: pod.Name, Node: pod.Spec.NodeName, Zone: Zone(node)})
+	}
+	return out, nil
+}
+
+// Zone is that of a node, empty if it has none.
+func Zone(node *corev1.Node) string { return node.Labels[corev1.LabelTopologyZone] }
+
+// ZoneChanged passes nodes that come, and those whose zone changes. Heartbeats do not pass, nor what there is when the
+// process begins: every object is looked at then.
+func ZoneChanged() predicate.Predicate {
+	changed := kit.Updates(func(e ctrlevent.UpdateEvent) bool {
+		return Zone(e.ObjectOld.(*corev1.Node)) != Zone(e.ObjectNew.(*corev1.Node))
+	})
+	changed.CreateFunc = func(e ctrlevent.CreateEvent) bool { return !e.IsInInitialList }
+	changed.DeleteFunc = func(ctrlevent.DeleteEvent) bool { return false }
+	return changed
+}
+
+// ForPodsOn wakes anyone who ofPod names for the pods on a node.
+func ForPodsOn(reader client.Reader, ofPod handler.MapFunc) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, node client.Object) []reconcile.Request {
+		pods := &corev1.PodList{}
+		if err := reader.List(ctx, pods, client.UnsafeDisableDeepCopy); err != nil {
+			return nil // the cache is not there any more
+		}
+		var out []reconcile.Request
+		for i := range pods.Items {
+			if pods.Items[i].Spec.NodeName == node.GetName() {
+				out = append(out, ofPod(ctx, &pods.Items[i])...)
+			}
+		}
+		return out
+	})
+}

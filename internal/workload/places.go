@@ -1,0 +1,116 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// Place is where a member runs. Zone is that of the node, empty if the node has none.
+type Place struct{ Member, Node, Zone string }
+
+// Domain is a node or a zone, which can be lost at once, with the members that run there.
+type Domain struct {
+	Name    string
+	IsZone  bool
+	Members []string
+}
+
+// Cost is what the loss of some members costs, in words such as "3 of 3 members: quorum". Harms: the others do not make
+// up for it.
+type Cost struct {
+	Words string
+	Harms bool
+}
+
+// Domains groups members by node and by zone: first all nodes, then all zones, each by name.
+func Domains(places []Place) []Domain {
+	nodes, zones := map[string][]string{}, map[string][]string{}
+	for _, place := range places {
+		nodes[place.Node] = append(nodes[place.Node], place.Member)
+		if place.Zone != "" {
+			zones[place.Zone] = append(zones[place.Zone], place.Member)
+		}
+	}
+	return append(domains(nodes, false), domains(zones, true)...)
+}
+
+func domains(members map[string][]string, zones bool) []Domain {
+	var out []Domain
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		out = append(out, Domain{Name: name, IsZone: zones, Members: slices.Sorted(slices.Values(members[name]))})
+	}
+	return out
+}
+
+// ReportPlacement sets condition Placement from where members run and what the loss of some of them costs. Where none
+// has a node there is no such condition.
+func ReportPlacement(set condition.Set, places []Place, cost func(members []string) Cost) {
+	const kind = common.ConditionPlacement
+	all := Domains(places)
+	if len(all) == 0 {
+		set.Remove(kind)
+		return
+	}
+	var harmful []Domain
+	for _, domain := range all {
+		if len(domain.Members) > 1 && cost(domain.Members).Harms {
+			harmful = append(harmful, domain)
+		}
+	}
+	switch {
+	case len(harmful) == 0:
+		set.True(kind, common.ReasonSpread, "At worst, "+losing(worst(all, cost), cost))
+	case harmful[0].IsZone:
+		set.False(kind, common.ReasonSharedZone, "L"+losses(harmful, cost)[1:])
+	default:
+		set.False(kind, common.ReasonSharedNode, "L"+losses(harmful, cost)[1:])
+	}
+}
+
+// worst is the domain whose loss costs most: one that does harm, and of those the one with the most members.
+func worst(all []Domain, cost func([]string) Cost) Domain {
+	weight := func(d Domain) int {
+		if cost(d.Members).Harms {
+			return len(d.Members) + 1<<20
+		}
+		return len(d.Members)
+	}
+	return slices.MaxFunc(all, func(a, b Domain) int { return cmp.Compare(weight(a), weight(b)) })
+}
+
+// mostTold is how many domains, and how many members of each, a message names.
+const mostTold = 5
+
+func losses(all []Domain, cost func([]string) Cost) string {
+	var out []string
+	for _, domain := range all[:min(len(all), mostTold)] {
+		out = append(out, losing(domain, cost))
+	}
+	return strings.Join(out, "; ") + more(len(all))
+}
+
+// losing says what the loss of a domain costs, such as "losing node1 (db-0, db-1) loses 2 of 3 members: quorum".
+func losing(domain Domain, cost func([]string) Cost) string {
+	name := domain.Name
+	if domain.IsZone {
+		name = "zone " + name
+	}
+	members := strings.Join(domain.Members[:min(len(domain.Members), mostTold)], ", ") + more(len(domain.Members))
+	return fmt.Sprintf("losing %s (%s) loses %s", name, members, cost(domain.Members).Words)
+}
+
+func more(n int) string {
+	if n <= mostTold {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n-mostTold)
+}

@@ -1,0 +1,160 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// island is a network namespace from which nothing can be reached but the API server, at a
+// port of its loopback interface: a laptop with a kubeconfig and no route to any pod.
+type island struct {
+	kubeconfig string
+	calls      chan func()
+}
+
+// newIsland makes one that lasts until the test ends.
+func newIsland(t *testing.T, c *cluster) *island {
+	t.Helper()
+	i := &island{calls: make(chan func())}
+	go i.live()
+	t.Cleanup(func() { close(i.calls) })
+	var listener net.Listener
+	i.do(func() {
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			t.Errorf("make a network namespace: %v", err)
+			return
+		}
+		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
+			t.Errorf("raise its loopback interface: %v: %s", err, out)
+			return
+		}
+		var err error
+		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Error(err)
+		}
+	})
+	if t.Failed() {
+		t.FailNow()
+	}
+	t.Cleanup(func() { listener.Close() })
+	server, err := url.Parse(c.config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go ferry(listener, server.Host)
+	i.kubeconfig = i.writeKubeconfig(t, c, listener.Addr().String(), server.Hostname())
+	return i
+}
+
+// live runs calls on one thread, which alone is in the namespace. The thread is not given
+// back: it ends with the goroutine.
+func (i *island) live() {
+	runtime.LockOSThread()
+	for call := range i.calls {
+		call()
+	}
+}
+
+// do runs something in the namespace. Programs that it starts stay there.
+func (i *island) do(call func()) {
+	done := make(chan struct{})
+	i.calls <- func() {
+		defer close(done)
+		call()
+	}
+	<-done
+}
+
+// ferry passes connections from the namespace on to an address outside of it.
+func ferry(from net.Listener, to string) {
+	for {
+		conn, err := from.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer conn.Close()
+			other, err := net.Dial("tcp", to)
+			if err != nil {
+				return
+			}
+			defer other.Close()
+			go func() {
+				defer other.Close()
+				_, _ = io.Copy(other, conn)
+			}()
+			_, _ = io.Copy(conn, other)
+		}()
+	}
+}
+
+// writeKubeconfig copies the cluster's, with another way to the same server.
+func (i *island) writeKubeconfig(t *testing.T, c *cluster, address, name string) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(filepath.Join(c.root, "bin", "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, known := range config.Clusters {
+		known.Server, known.TLSServerName = "https://"+address, name
+	}
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// reaches reports whether a TCP connection can be made from the namespace.
+func (i *island) reaches(address string) (err error) {
+	i.do(func() {
+		var conn net.Conn
+		if conn, err = net.DialTimeout("tcp", address, 2*time.Second); err == nil {
+			conn.Close()
+		}
+	})
+	return err
+}
+
+// start starts a program in the namespace, whose output goes to a file. It ends with the test.
+func (i *island) start(t *testing.T, c *cluster, name string, args ...string) (output string) {
+	t.Helper()
+	log, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.root, log, log
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+i.kubeconfig)
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	i.do(func() { err = cmd.Start() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = unix.Kill(-cmd.Process.Pid, unix.SIGINT) // make and what it started, as Ctrl-C does
+		if err := cmd.Wait(); err != nil {
+			t.Logf("%s ended: %v", name, err)
+		}
+		if text, _ := os.ReadFile(log.Name()); t.Failed() {
+			fmt.Fprintf(os.Stderr, "%s said:\n%s", name, text[max(0, len(text)-8000):])
+		}
+	})
+	return log.Name()
+}

@@ -1,0 +1,134 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/opcrew/opcrew/test/fields/table"
+	"github.com/opcrew/opcrew/test/testenv/manifest"
+)
+
+// mutationsBudget is how long all kinds may take together.
+const mutationsBudget = 15 * time.Minute
+
+// Every field of every kind gets the value of its row in test/fields and values that make no sense,
+// one after the other, on objects that live. Each time the API server refuses it with a message, or
+// the object settles and says how it is; and it is Ready again when the change is undone.
+func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
+	c := connect(t)
+	c.removePools(t) // their taints leave one node for all pods
+	for _, image := range []string{nginxImage, memcachedImage} {
+		c.wantImage(t, image)
+	}
+	if !c.holds(t, redisImage) {
+		c.debian(t, "redis")
+	}
+	(&divaTest{cluster: c}).wantLonghorn(t)
+	tables, err := table.Read(c.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	before := c.operatorRestarts(t)
+	var kinds sync.WaitGroup
+	for _, kind := range tables {
+		kinds.Go(func() { t.Run(kind.Kind, func(t *testing.T) { c.mutate(t, kind, began.Add(mutationsBudget)) }) })
+	}
+	kinds.Wait()
+	if after := c.operatorRestarts(t); after != before {
+		t.Errorf("expected no restart of the operator, its containers restarted %d times", after-before)
+	}
+	c.expectNoPanic(t, began)
+}
+
+// mutate has the mutations of a kind shared out to some live objects.
+func (c *cluster) mutate(t *testing.T, kind *table.File, end time.Time) {
+	mutations, err := kind.Mutations(c.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := c.mutated(t, kind.Kind)
+	ns := &corev1.Namespace{}
+	ns.GenerateName = "mutations-"
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.kubectl(t, "delete", "namespace", ns.Name, "--wait=false") })
+	work, counts := make(chan table.Mutation, len(mutations)), &outcomes{of: map[string]int{}}
+	for _, m := range mutations {
+		work <- m
+	}
+	close(work)
+	var objects sync.WaitGroup
+	for i := range lanes[kind.Kind] + 1 {
+		objects.Go(func() {
+			p := newPatient(t, c, docs, ns.Name, fmt.Sprintf("m%d", i))
+			for m := range work {
+				if time.Now().After(end) {
+					counts.add("not carried out: out of time")
+					continue
+				}
+				counts.add(p.endure(m))
+			}
+		})
+	}
+	objects.Wait()
+	t.Logf("%s: %d mutations: %s", kind.Kind, len(mutations), counts)
+	if left := counts.of["not carried out: out of time"]; left > 0 {
+		t.Errorf("expected all mutations within %s, %d were not carried out", mutationsBudget, left)
+	}
+}
+
+// mutated is the object of a kind that is mutated, behind what it needs, with images that there are.
+func (c *cluster) mutated(t *testing.T, kind string) []manifest.Document {
+	t.Helper()
+	docs, err := manifest.Read(filepath.Join(c.root, "test/e2e/testdata/mutations", kind+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind != "Diva" {
+		return docs
+	}
+	for _, part := range []struct{ field, image string }{{"client", "diva-client"}, {"manager", "diva"}, {"extra", "diva-extra"}} {
+		if err := unstructured.SetNestedField(docs[0].Object.Object, c.debian(t, part.image), "spec", part.field, "image"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return docs
+}
+
+// lanes are how many objects more than one are mutated at a time, of kinds whose pods take long.
+var lanes = map[string]int{"Diva": 2, "EtcdCluster": 2, "MicroServiceDeploy": 2, "RedisEnterpriseCluster": 3}
+
+// outcomes counts how mutations ended.
+type outcomes struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+func (o *outcomes) add(outcome string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.of[outcome]++
+}
+
+func (o *outcomes) String() string {
+	var out []string
+	for outcome, n := range o.of {
+		out = append(out, fmt.Sprintf("%d %s", n, outcome))
+	}
+	slices.Sort(out)
+	return fmt.Sprint(out)
+}

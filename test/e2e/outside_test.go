@@ -1,0 +1,76 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// Every sample must become Ready, and be cleaned up after, by a process that has no way to any pod.
+func TestMakeRunServesTheSamplesFromALaptopThatReachesOnlyTheAPIServer(t *testing.T) {
+	c := connect(t)
+	c.removePools(t)
+	laptop := newIsland(t, c)
+	c.wantUnreachable(t, laptop)
+
+	output := laptop.start(t, c, "make", "run")
+	says := func(words string) func() error {
+		return func() error {
+			if text, err := os.ReadFile(output); err != nil || !regexp.MustCompile(words).Match(text) {
+				return errors.Join(fmt.Errorf("expected it to say %s, it says\n%s", words, text), err)
+			}
+			return nil
+		}
+	}
+	eventually.True(t, 5*time.Minute, "make run waits for the operator that is deployed", says("serves nothing until that one ends"))
+	c.withoutOperator(t)
+	eventually.True(t, time.Minute, "make run says what it serves", says(`etcdcluster +yes +members are reached by port-forward`))
+	c.applySamples(t)
+}
+
+// withoutOperator ends the deployed operator until the test is over.
+func (c *cluster) withoutOperator(t *testing.T) {
+	t.Helper()
+	c.kubectl(t, "-n", namespace, "scale", "deployment", "--all", "--replicas", "0")
+	t.Cleanup(func() {
+		c.kubectl(t, "-n", namespace, "scale", "deployment", "--all", "--replicas", "2")
+		for _, layer := range []string{"machines", "applications", dataLayer} {
+			c.kubectl(t, "-n", namespace, "rollout", "status", "deployment/opcrew-"+layer, "--timeout", "180s")
+		}
+	})
+}
+
+// wantUnreachable expects pods to be reached from this machine, and not from a laptop.
+func (c *cluster) wantUnreachable(t *testing.T, laptop *island) {
+	t.Helper()
+	pods := &corev1.PodList{}
+	if err := c.List(t.Context(), pods, client.InNamespace(namespace), client.MatchingFields{"status.phase": string(corev1.PodRunning)}); err != nil {
+		t.Fatal(err)
+	}
+	if len(pods.Items) == 0 {
+		t.Fatal("found no pod of the operator")
+	}
+	address := net.JoinHostPort(pods.Items[0].Status.PodIP, "8081") // its probes
+	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
+	if err != nil {
+		t.Fatalf("expected this machine to reach %s: %v", address, err)
+	}
+	conn.Close()
+	if err := laptop.reaches(address); err == nil {
+		t.Fatalf("expected the laptop not to reach %s", address)
+	}
+}

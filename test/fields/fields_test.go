@@ -1,0 +1,156 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build fields
+
+package fields
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/fields/table"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/etcdpods"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+	"github.com/opcrew/opcrew/test/testenv/redispods"
+)
+
+// atOnce is how many objects are edited at a time.
+const atOnce = 16
+
+func TestEveryEditDoesWhatItsRowSays(t *testing.T) {
+	trials := plan(t)
+	serve(t)
+	prepare(t)
+	carryOut(t, trials)
+	for _, trial := range trials {
+		t.Run(trial.String(), func(t *testing.T) {
+			if err := trial.done(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Log(tally(trials))
+}
+
+// plan lists the edits of all rows, of all kinds by turns: no operator has more to do at a time than the others.
+func plan(t *testing.T) []*trial {
+	t.Helper()
+	files, err := table.Read(env.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trials []*trial
+	turn := map[*trial]int{}
+	for _, f := range files {
+		first := len(trials)
+		for _, row := range f.Rows {
+			for _, path := range row.Fields() {
+				one := &trial{kind: f, row: row, path: path, name: fmt.Sprintf("f%d", len(trials))}
+				one.namespace = one.name
+				if row.Shown == "" && strings.Contains(one.String(), *only) {
+					turn[one] = len(trials) - first
+					trials = append(trials, one)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(trials, func(a, b *trial) int { return turn[a] - turn[b] })
+	return trials
+}
+
+// serve starts the operators, and what plays nodes and stores.
+func serve(t *testing.T) {
+	t.Helper()
+	env.Nodes(t, 4, testenv.NodeSpec{Prefix: "fields", Labels: map[string]string{"disk": "fast"}, Mutate: func(n *corev1.Node) {
+		n.Status.Capacity = corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("9k"), corev1.ResourceMemory: resource.MustParse("9Ti"), corev1.ResourcePods: resource.MustParse("5k"),
+		}
+		n.Status.Allocatable = n.Status.Capacity
+	}})
+	seen = watch(t)
+	etcdpods.Follow(t, env.Config, env.Client, etcds)
+	redispods.Follow(t, env.Config, env.Client, redises)
+	for _, kinds := range layers() {
+		operator.New(env, kinds...).Operator(t)
+	}
+}
+
+// watch returns a copy of what the server has, kept by watches until the end of the test.
+func watch(t *testing.T) client.Reader {
+	t.Helper()
+	copied, err := cache.New(env.Config, cache.Options{
+		Scheme: env.Client.Scheme(), Mapper: env.Client.RESTMapper(), DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultUnsafeDisableDeepCopy: new(true), // nothing is changed in it
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = copied.Start(t.Context()) }() // a copy that does not start fails every row
+	return copied
+}
+
+// carryOut runs the edits, many at a time.
+func carryOut(t *testing.T, trials []*trial) {
+	t.Helper()
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, trial := range trials {
+		group.Go(func() error {
+			if trial.err = trial.home(t.Context()); trial.err == nil {
+				trial.err = trial.run(t.Context())
+			}
+			outcome := "its effect was seen"
+			if trial.err != nil {
+				outcome = trial.err.Error()
+			}
+			t.Logf("%s: %s", trial, outcome)
+			return nil // each is told in its own test
+		})
+	}
+	_ = group.Wait() // see above
+}
+
+// done returns an error unless the effect was seen. The pods of live edits are looked at once
+// more: some rollouts begin late.
+func (t *trial) done(ctx context.Context) error {
+	if t.err != nil || t.row.Gone || t.row.Effect == table.Refused || t.row.Effect == table.Rollout {
+		return t.err
+	}
+	later, err := t.snap(ctx)
+	if err != nil {
+		return err
+	}
+	return t.before.keptIn(later)
+}
+
+// home makes the namespace of the object.
+func (t *trial) home(ctx context.Context) error {
+	ns := &corev1.Namespace{}
+	ns.Name = t.namespace
+	return env.Client.Create(ctx, ns)
+}
+
+// tally counts the edits by kind and effect.
+func tally(trials []*trial) string {
+	count := map[string]int{}
+	for _, t := range trials {
+		count[t.kind.Kind+" "+string(t.row.Effect)]++
+	}
+	var out strings.Builder
+	for _, line := range slices.Sorted(maps.Keys(count)) {
+		fmt.Fprintf(&out, "\n%s: %d", line, count[line])
+	}
+	return out.String()
+}

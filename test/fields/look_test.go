@@ -1,0 +1,151 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build fields
+
+package fields
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/fields/table"
+)
+
+// kinds are those of Kubernetes that rows look at.
+var kinds = map[string]schema.GroupVersion{
+	"ConfigMap": {Version: "v1"}, "Node": {Version: "v1"}, "PersistentVolumeClaim": {Version: "v1"}, "Pod": {Version: "v1"},
+	"ResourceQuota": {Version: "v1"}, "Secret": {Version: "v1"}, "Service": {Version: "v1"}, "ServiceAccount": {Version: "v1"},
+	"Deployment": {Group: "apps", Version: "v1"}, "StatefulSet": {Group: "apps", Version: "v1"},
+	"HorizontalPodAutoscaler": {Group: "autoscaling", Version: "v2"},
+	"HTTPRoute":               {Group: "gateway.networking.k8s.io", Version: "v1"},
+	"Ingress":                 {Group: "networking.k8s.io", Version: "v1"},
+	"PodDisruptionBudget":     {Group: "policy", Version: "v1"},
+	"RuntimeClass":            {Group: "node.k8s.io", Version: "v1"},
+	"Activity":                {Group: "ego.example.com", Version: "v1"},
+}
+
+func key(namespace, name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: namespace, Name: name}
+}
+
+// look returns an error unless all that is expected holds.
+func (t *trial) look(ctx context.Context, from client.Reader, expected ...table.See) error {
+	for _, see := range expected {
+		see = see.Of(t.name)
+		objects, err := t.find(ctx, from, see)
+		if err != nil {
+			return err
+		}
+		if err := see.In(objects); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find lists what is looked at.
+func (t *trial) find(ctx context.Context, from client.Reader, see table.See) ([]table.Object, error) {
+	if see.Kind == "self" {
+		return t.get(ctx, from, t.gvk(), t.name)
+	}
+	group, ok := kinds[see.Kind]
+	if !ok {
+		return nil, fmt.Errorf("kind %s is not in look_test.go", see.Kind)
+	}
+	if see.Name != "" {
+		return t.get(ctx, from, group.WithKind(see.Kind), see.Name)
+	}
+	return t.list(ctx, from, group.WithKind(see.Kind))
+}
+
+func (t *trial) gvk() schema.GroupVersionKind {
+	base := unstructured.Unstructured{Object: t.kind.Base}
+	return base.GroupVersionKind()
+}
+
+func (t *trial) get(ctx context.Context, from client.Reader, gvk schema.GroupVersionKind, name string) ([]table.Object, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(gvk)
+	namespaced, err := env.Client.IsObjectNamespaced(object)
+	if err != nil {
+		return nil, err
+	}
+	where := key("", name)
+	if namespaced {
+		where.Namespace = t.namespace
+	}
+	err = from.Get(ctx, where, object)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return []table.Object{object.Object}, err
+}
+
+// list is all of a kind in the namespace that is not on its way out; of pods, those of the row.
+func (t *trial) list(ctx context.Context, from client.Reader, gvk schema.GroupVersionKind) ([]table.Object, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err := from.List(ctx, list, client.InNamespace(t.namespace)); err != nil {
+		return nil, err
+	}
+	chosen := labels.Everything()
+	if gvk.Kind == "Pod" {
+		var err error
+		if chosen, err = labels.Parse(t.row.Pods); err != nil {
+			return nil, err
+		}
+	}
+	var out []table.Object
+	for _, item := range list.Items {
+		if item.GetDeletionTimestamp() == nil && chosen.Matches(labels.Set(item.GetLabels())) {
+			out = append(out, item.Object)
+		}
+	}
+	return out, nil
+}
+
+// settled returns an error unless the object is ready to be edited.
+func (t *trial) settled(ctx context.Context, from client.Reader) error {
+	if err := t.observed(ctx, from); err != nil {
+		return err
+	}
+	expected := t.row.Settled
+	if expected == nil {
+		expected = t.kind.Settled
+	}
+	if expected == nil {
+		expected = []table.See{{Kind: "self", Path: `{.status.conditions[?(@.type=="Ready")].status}`, Operator: "=", Want: "True"}}
+	}
+	err := t.look(ctx, from, expected...)
+	if err != nil {
+		return errors.Join(err, t.ready(ctx, from))
+	}
+	return nil
+}
+
+// observed returns an error unless the status is about the present spec.
+func (t *trial) observed(ctx context.Context, from client.Reader) error {
+	objects, err := t.get(ctx, from, t.gvk(), t.name)
+	if err != nil || len(objects) == 0 { // a row may expect it to go
+		return err
+	}
+	object := unstructured.Unstructured{Object: objects[0]}
+	seen, _, _ := unstructured.NestedInt64(objects[0], "status", "observedGeneration")
+	if seen != object.GetGeneration() {
+		return fmt.Errorf("the status is about generation %d, the spec is %d", seen, object.GetGeneration())
+	}
+	return nil
+}
+
+// ready is what Ready says, as an error.
+func (t *trial) ready(ctx context.Context, from client.Reader) error {
+	return t.look(ctx, from, table.See{Kind: "self", Path: `{.status.conditions[?(@.type=="Ready")].message}`, Operator: "=", Want: "(what Ready says)"})
+}

@@ -1,0 +1,109 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build fields
+
+package fields
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kinds/activity"
+	"github.com/opcrew/opcrew/internal/kinds/appservice"
+	"github.com/opcrew/opcrew/internal/kinds/diva"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
+	"github.com/opcrew/opcrew/internal/kinds/etcdrestore"
+	"github.com/opcrew/opcrew/internal/kinds/memcached"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
+	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
+	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
+	"github.com/opcrew/opcrew/test/testenv"
+)
+
+var (
+	env *testenv.Env
+	// seen is a copy of the server that watches keep: to ask it costs the server nothing.
+	seen client.Reader
+	// etcds and redises are all the etcd and Redis there is.
+	etcds   = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3, AdvanceMost: 4000}
+	redises = &redissim.World{SyncLooks: 2}
+
+	only = flag.String("fields.only", "", "carry out the rows whose kind and path contain this, such as 'AppService spec.ports'")
+)
+
+// layers are the kinds by the process that serves them, with simulated stores.
+func layers() map[kit.Layer][]kit.Kind {
+	out := map[kit.Layer][]kit.Kind{}
+	for _, kind := range []kit.Kind{
+		nodepool.Kind(), activity.Kind(), appservice.Kind(), microservicedeploy.Kind(),
+		diva.KindReading(func(c kubernetes.Interface) diva.LogReader { return current{c}.log }),
+		memcached.Kind(), etcdcluster.KindWith(etcds.Dial), etcdbackup.Kind(), etcdrestore.Kind(),
+		redisenterprisecluster.KindWith(redises.Dial),
+	} {
+		out[kind.Layer] = append(out[kind.Layer], kind)
+	}
+	return out
+}
+
+// current plays the helpers in the pods of Divas: each serves what the Secret holds now.
+type current struct{ kubernetes.Interface }
+
+func (c current) log(ctx context.Context, pod *corev1.Pod) (string, error) {
+	files := map[string][]byte{}
+	for _, volume := range pod.Spec.Volumes {
+		if volume.Name != "ssh-source" {
+			continue
+		}
+		secret := &corev1.Secret{}
+		if err := env.Client.Get(ctx, key(pod.Namespace, volume.Secret.SecretName), secret); err != nil {
+			return "", err
+		}
+		for _, item := range volume.Secret.Items {
+			if content, ok := secret.Data[item.Key]; ok {
+				files[item.Path] = content
+			}
+		}
+	}
+	return fmt.Sprintf("{\"msg\":\"Serving\",\"digest\":%q}\n", sshkeys.Digest(files)), nil
+}
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	scheme := runtime.NewScheme()
+	adds := []func(*runtime.Scheme) error{clientgoscheme.AddToScheme}
+	for _, kinds := range layers() {
+		for _, kind := range kinds {
+			adds = append(adds, kind.AddToScheme)
+		}
+	}
+	for _, add := range adds {
+		if err := add(scheme); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	testenv.Run(m, &env, testenv.Options{
+		CRDs:   []string{testenv.ProjectCRDs, "internal/kinds/microservicedeploy/integration/testdata/httproutes.yaml"},
+		Scheme: scheme,
+		// Heartbeats are work for the server.
+		NodeGrace: 5 * time.Minute,
+	})
+}

@@ -1,0 +1,164 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build fields
+
+package fields
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/fields/table"
+)
+
+// long is what a busy machine may take for one edit; nothing waits for it to pass.
+const long = 8 * time.Minute
+
+// trial is the edit of one field of one object.
+type trial struct {
+	kind *table.File
+	row  table.Row
+	path string
+	// namespace and name of the object.
+	namespace, name string
+
+	// certificate and privateKey are PEM, for rows whose object needs them.
+	certificate, privateKey []byte
+
+	before, after snapshot
+	err           error
+}
+
+func (t *trial) String() string { return t.kind.Kind + " " + t.path }
+
+// run carries the edit out and returns an error if the effect of the row is not seen.
+func (t *trial) run(ctx context.Context) error {
+	object, err := t.create(ctx)
+	if err != nil {
+		return fmt.Errorf("creating the object to edit: %w", err)
+	}
+	if t.row.Effect == table.Refused {
+		return t.refused(ctx, object)
+	}
+	if err := t.until(ctx, long, t.settled); err != nil {
+		return fmt.Errorf("the object to edit does not settle: %w", err)
+	}
+	if err := t.look(ctx, env.Client, t.expected()...); err == nil {
+		return errors.New("what the row looks for is there before the edit: it proves nothing")
+	}
+	if t.before, err = t.snap(ctx); err != nil {
+		return err
+	}
+	if err := t.edit(ctx, object); err != nil {
+		return fmt.Errorf("the edit is refused: %w", err)
+	}
+	if err := t.until(ctx, long, t.effect); err != nil {
+		return fmt.Errorf("an edit has no effect that is seen: %w", err)
+	}
+	return nil
+}
+
+// create makes what the object needs, and the object.
+func (t *trial) create(ctx context.Context) (*unstructured.Unstructured, error) {
+	for _, need := range slices.Concat(t.kind.Needs, t.row.Needs) {
+		if _, err := t.make(ctx, need); err != nil {
+			return nil, err
+		}
+	}
+	return t.make(ctx, table.Merge(t.kind.Base, t.row.With))
+}
+
+func (t *trial) make(ctx context.Context, declared table.Object) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{Object: table.Named(declared, t.name).(table.Object)}
+	if object.GetName() == "" {
+		object.SetName(t.name)
+	}
+	if namespaced, err := env.Client.IsObjectNamespaced(object); err != nil {
+		return nil, err
+	} else if namespaced {
+		object.SetNamespace(t.namespace)
+	}
+	if err := t.certify(object); err != nil {
+		return nil, err
+	}
+	return object, env.Client.Create(ctx, object, client.FieldValidation("Strict"))
+}
+
+// edit merges the row's change into the object.
+func (t *trial) edit(ctx context.Context, object *unstructured.Unstructured) error {
+	change := table.Named(t.row.Change(t.path, table.Merge(t.kind.Base, t.row.With)), t.name).(table.Object)
+	raw, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	return env.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, raw), client.FieldOwner("kubectl-edit"), client.FieldValidation("Strict"))
+}
+
+func (t *trial) refused(ctx context.Context, object *unstructured.Unstructured) error {
+	switch err := t.edit(ctx, object); {
+	case err == nil:
+		return fmt.Errorf("expected a refusal with %q, the server accepts it", t.row.Says)
+	case !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), t.row.Says):
+		return fmt.Errorf("expected a refusal with %q, got %w", t.row.Says, err)
+	}
+	return nil
+}
+
+// expected is what the row looks for.
+func (t *trial) expected() []table.See {
+	if t.row.Effect != table.NotImplemented {
+		return t.row.See
+	}
+	return []table.See{{
+		Kind: "self", Operator: "~", Want: strings.TrimPrefix(t.path, "spec."),
+		Path: `{.status.conditions[?(@.type=="FieldsIgnored")].message}`,
+	}}
+}
+
+// effect returns an error unless the effect of the row is there, for the edited spec.
+func (t *trial) effect(ctx context.Context, from client.Reader) error {
+	if err := t.observed(ctx, from); err != nil {
+		return err
+	}
+	if err := t.look(ctx, from, t.expected()...); err != nil {
+		return err
+	}
+	after, err := t.snap(ctx)
+	if err != nil {
+		return err
+	}
+	t.after = after
+	if t.row.Effect == table.Rollout {
+		return t.before.replacedIn(after, t.row.Pods)
+	}
+	if t.row.Gone {
+		return nil
+	}
+	return t.before.keptIn(after)
+}
+
+// until polls what watches have seen until check returns nil there and on the server, and returns its last error.
+func (t *trial) until(ctx context.Context, limit time.Duration, check func(context.Context, client.Reader) error) error {
+	deadline := time.Now().Add(limit)
+	for pause := 100 * time.Millisecond; ; pause = min(pause*3/2, time.Second) {
+		err := check(ctx, seen)
+		if err == nil {
+			err = check(ctx, env.Client)
+		}
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}

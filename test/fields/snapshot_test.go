@@ -1,0 +1,67 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build fields
+
+package fields
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// snapshot is the pods of a namespace that are not on their way out, by UID.
+type snapshot map[types.UID]corev1.Pod
+
+func (t *trial) snap(ctx context.Context) (snapshot, error) {
+	list := &corev1.PodList{}
+	if err := env.Client.List(ctx, list, client.InNamespace(t.namespace)); err != nil {
+		return nil, err
+	}
+	out := snapshot{}
+	for _, pod := range list.Items {
+		if pod.DeletionTimestamp == nil {
+			out[pod.UID] = pod
+		}
+	}
+	return out, nil
+}
+
+// keptIn returns an error unless all of the pods are there later.
+func (s snapshot) keptIn(later snapshot) error {
+	for uid, pod := range s {
+		if _, kept := later[uid]; !kept {
+			return fmt.Errorf("a live edit keeps the pods, and %s is gone", pod.Name)
+		}
+	}
+	return nil
+}
+
+// replacedIn returns an error unless others have taken the place of the pods that a selector
+// selects, and the rest is there.
+func (s snapshot) replacedIn(later snapshot, selector string) error {
+	chosen, err := labels.Parse(selector)
+	if err != nil {
+		return err
+	}
+	replaced, rest := 0, snapshot{}
+	for uid, pod := range s {
+		if !chosen.Matches(labels.Set(pod.Labels)) {
+			rest[uid] = pod
+			continue
+		}
+		replaced++
+		if _, kept := later[uid]; kept {
+			return fmt.Errorf("a rollout replaces the pods, and %s is there", pod.Name)
+		}
+	}
+	if replaced == 0 || len(later) <= len(rest) {
+		return fmt.Errorf("a rollout replaces pods: there were %d before, and %d are there", replaced, len(later)-len(rest))
+	}
+	return rest.keptIn(later)
+}

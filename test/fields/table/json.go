@@ -1,0 +1,81 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package table
+
+import (
+	"maps"
+	"strings"
+)
+
+// Merge is base with the values of patch in it, as a JSON merge patch has them, but that it
+// keeps null, so that it can be merged again.
+func Merge(base, patch Object) Object {
+	if base == nil {
+		return patch
+	}
+	out := maps.Clone(base)
+	for key, value := range patch {
+		below, is := value.(Object)
+		there, was := out[key].(Object)
+		if is && was {
+			value = Merge(there, below)
+		}
+		out[key] = value
+	}
+	return out
+}
+
+// Change is what is merged into an object so that a field gets the row's value. Lists are
+// written whole: the field is set in the first item of the object's own.
+func (r Row) Change(path string, object Object) Object {
+	if r.Edit != nil {
+		return r.Edit
+	}
+	return set(object, strings.Split(path, "."), r.To)
+}
+
+func set(object Object, path []string, to any) Object {
+	name, isList := strings.CutSuffix(path[0], "[]")
+	switch {
+	case len(path) == 1:
+		return Object{name: to}
+	case isList:
+		items, _ := object[name].([]any)
+		first := Object{}
+		if len(items) > 0 {
+			first, _ = items[0].(Object)
+			items = items[1:]
+		}
+		changed := withoutNull(Merge(first, set(first, path[1:], to)))
+		return Object{name: append([]any{changed}, items...)}
+	}
+	below, _ := object[name].(Object)
+	return Object{name: set(below, path[1:], to)}
+}
+
+func withoutNull(object Object) Object {
+	maps.DeleteFunc(object, func(_ string, value any) bool { return value == nil })
+	return object
+}
+
+// Named is a copy of JSON with $name replaced by the object's name in every text.
+func Named(value any, name string) any {
+	switch v := value.(type) {
+	case string:
+		return strings.ReplaceAll(v, "$name", name)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = Named(v[i], name)
+		}
+		return out
+	case Object:
+		out := Object{}
+		for key, below := range v {
+			out[strings.ReplaceAll(key, "$name", name)] = Named(below, name)
+		}
+		return out
+	}
+	return value
+}

@@ -1,0 +1,121 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	beginMark = "<!-- fields: written by `make field-tables` from test/fields/rows -->"
+	endMark   = "<!-- end of fields -->"
+)
+
+// WritePages writes the table of every kind into its page, and the number of fields into summaryPage, between the
+// marks, and returns the pages that it changed. With dry it only returns them.
+func WritePages(root string, files []*File, dry bool) ([]string, error) {
+	content := map[string]string{summaryPage: Summary(files)}
+	for _, f := range files {
+		table, err := f.Table(root)
+		if err != nil {
+			return nil, err
+		}
+		content[f.Page] = table
+	}
+	var changed []string
+	for _, page := range slices.Sorted(maps.Keys(content)) {
+		is, err := write(filepath.Join(root, page), content[page], dry)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			changed = append(changed, page)
+		}
+	}
+	return changed, nil
+}
+
+// write puts text between the marks of a page, and reports whether that changes it.
+func write(page, text string, dry bool) (bool, error) {
+	before, err := os.ReadFile(page)
+	if err != nil {
+		return false, err
+	}
+	after, err := between(before, text)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", page, err)
+	}
+	if bytes.Equal(before, after) {
+		return false, nil
+	}
+	if dry {
+		return true, nil
+	}
+	return true, os.WriteFile(page, after, 0o644) //nolint:gosec // a page that all may read
+}
+
+// between puts the table between the marks of a page.
+func between(page []byte, table string) ([]byte, error) {
+	head, rest, ok := bytes.Cut(page, []byte(beginMark+"\n"))
+	_, tail, closed := bytes.Cut(rest, []byte(endMark))
+	if !ok || !closed {
+		return nil, fmt.Errorf("it needs the lines %q and %q where its table goes", beginMark, endMark)
+	}
+	return bytes.Join([][]byte{head, []byte(beginMark + "\n"), []byte(table), []byte(endMark), tail}, nil), nil
+}
+
+// Table is the table of a kind in Markdown.
+func (f *File) Table(root string) (string, error) {
+	fields, err := f.Fields(root)
+	if err != nil {
+		return "", err
+	}
+	byPath := map[string]Field{}
+	for _, field := range fields {
+		byPath[field.Path] = field
+	}
+	var out strings.Builder
+	out.WriteString("| field | type | an edit is | |\n|---|---|---|---|\n")
+	for _, row := range f.Rows {
+		field := byPath[row.Fields()[0]]
+		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", names(row), field.Type, words[row.Effect], cell(row.notes(field)))
+	}
+	return out.String(), nil
+}
+
+// words are the effects as a page has them.
+var words = map[Effect]string{
+	Live: "applied live", Rollout: "applied by a rollout", Refused: "refused", NotImplemented: "not implemented: condition `FieldsIgnored` names it",
+}
+
+func names(row Row) string {
+	var out []string
+	for _, path := range row.Fields() {
+		out = append(out, "`"+strings.TrimPrefix(path, "spec.")+"`")
+	}
+	return strings.Join(out, ", ")
+}
+
+// notes are what the row says, or how the field's description begins.
+func (r Row) notes(field Field) string {
+	if r.Note != "" {
+		return r.Note
+	}
+	if r.Effect == Refused {
+		return r.Says
+	}
+	if len(r.Paths) > 1 {
+		return ""
+	}
+	first, _, _ := strings.Cut(strings.Join(strings.Fields(field.Doc), " "), ". ")
+	return strings.TrimSuffix(first, ".")
+}
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

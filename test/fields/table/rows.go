@@ -1,0 +1,149 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Effect is what an edit of a live object does.
+type Effect string
+
+// The effects.
+const (
+	// Live: it is carried out without new pods.
+	Live Effect = "Live"
+	// Rollout: pods are replaced.
+	Rollout Effect = "Rollout"
+	// Refused: the API server refuses it, and says what to do instead.
+	Refused Effect = "Refused"
+	// NotImplemented: it is accepted, does nothing, and condition FieldsIgnored names the field.
+	NotImplemented Effect = "NotImplemented"
+)
+
+// Object is JSON.
+type Object = map[string]any
+
+// File is the table of a kind.
+type File struct {
+	Kind string `json:"kind"`
+	// CRD is a file of config/crd/bases, Page one of docs.
+	CRD  string `json:"crd"`
+	Page string `json:"page"`
+	// Base is the object without its name, Needs are objects that it needs.
+	Base  Object   `json:"base"`
+	Needs []Object `json:"needs"`
+	// Settled holds before an edit; by default condition Ready is True.
+	Settled []See     `json:"settled"`
+	Include []Include `json:"include"`
+	Rows    []Row     `json:"rows"`
+}
+
+// Include takes the rows of a group in.
+type Include struct {
+	Group string            `json:"group"`
+	At    string            `json:"at"`
+	Vars  map[string]string `json:"vars"`
+	// With and Pods count for rows that have none.
+	With Object `json:"with"`
+	Pods string `json:"pods"`
+}
+
+// Row is one field, or several of one effect. The fields are reported by the package's doc.
+type Row struct {
+	Path   string   `json:"path"`
+	Paths  []string `json:"paths"`
+	Effect Effect   `json:"effect"`
+	Note   string   `json:"note"`
+	With   Object   `json:"with"`
+	To     any      `json:"to"`
+	Edit   Object   `json:"edit"`
+	See    []See    `json:"see"`
+	Says   string   `json:"says"`
+	Pods   string   `json:"pods"`
+	Gone   bool     `json:"gone"`
+	Shown  string   `json:"shown"`
+	// WasSilent is how the field was accepted and did nothing before this table; empty if it never was.
+	WasSilent string `json:"wasSilent"`
+	// Needs and Settled count beside, and in place of, those of the file.
+	Needs   []Object `json:"needs"`
+	Settled []See    `json:"settled"`
+}
+
+// Fields are the paths of the row.
+func (r Row) Fields() []string {
+	if r.Path != "" {
+		return []string{r.Path}
+	}
+	return r.Paths
+}
+
+// Read reads the tables of all kinds, in the order of their names.
+func Read(root string) ([]*File, error) {
+	paths, err := filepath.Glob(filepath.Join(root, "test/fields/rows/*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	byKind := map[string]*File{}
+	for _, path := range paths {
+		f := &File{}
+		if err := readStrict(path, nil, f); err != nil {
+			return nil, err
+		}
+		if err := f.include(filepath.Join(filepath.Dir(path), "shared")); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if first := byKind[f.Kind]; first != nil { // a kind of many fields has several files
+			first.Rows = append(first.Rows, f.Rows...)
+			continue
+		}
+		byKind[f.Kind] = f
+	}
+	var files []*File
+	for _, f := range byKind {
+		slices.SortFunc(f.Rows, func(a, b Row) int { return cmp.Compare(a.Fields()[0], b.Fields()[0]) })
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b *File) int { return cmp.Compare(a.Kind, b.Kind) })
+	return files, nil
+}
+
+// include adds the rows of the groups that the file names.
+func (f *File) include(folder string) error {
+	for _, in := range f.Include {
+		var rows []Row
+		if err := readStrict(filepath.Join(folder, in.Group+".yaml"), in.Vars, &rows); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			row.Path = in.At + "." + row.Path
+			row.With = Merge(in.With, row.With)
+			row.Pods = cmp.Or(row.Pods, in.Pods)
+			f.Rows = append(f.Rows, row)
+		}
+	}
+	return nil
+}
+
+func readStrict(path string, vars map[string]string, into any) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text := string(raw)
+	for name, value := range vars {
+		text = strings.ReplaceAll(text, "$"+name, value)
+	}
+	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package table
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// See is what is looked for, such as
+//
+//	Deployment/$name {.spec.replicas} = 2     the value is this
+//	Pod {.spec.containers[0].args} ~ --max    the value contains it, in every pod of the namespace
+//	self {.status.url} !~ v1                  the object's own value does not contain it
+//	Service/$name                             the object is there
+//	no Service/$name                          it is not
+type See struct {
+	// Absent is true for "no".
+	Absent bool
+	// Kind is one of Kubernetes, or self. Name is empty for all of the namespace.
+	Kind, Name string
+	// Path is a JSONPath; Operator is =, ~, != or !~; both are empty where only presence counts.
+	Path, Operator, Want string
+}
+
+var seeSyntax = regexp.MustCompile(`^(no )?([A-Za-z]+)(?:/(\S+))?(?: (\{.*\}) (=|~|!=|!~) ?(.*))?$`)
+
+// UnmarshalJSON reads the text.
+func (s *See) UnmarshalJSON(raw []byte) error {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return err
+	}
+	parts := seeSyntax.FindStringSubmatch(text)
+	if parts == nil {
+		return fmt.Errorf("%q is no observation: write KIND/NAME {PATH} = VALUE", text)
+	}
+	*s = See{Absent: parts[1] != "", Kind: parts[2], Name: parts[3], Path: parts[4], Operator: parts[5], Want: parts[6]}
+	return nil
+}
+
+// Of is the observation for the object of a name.
+func (s See) Of(name string) See {
+	for _, text := range []*string{&s.Name, &s.Path, &s.Want} {
+		*text = strings.ReplaceAll(*text, "$name", name)
+	}
+	return s
+}
+
+// In returns an error unless it holds in the objects that were found.
+func (s See) In(objects []Object) error {
+	what := strings.TrimSuffix(s.Kind+"/"+s.Name, "/")
+	switch {
+	case s.Absent && len(objects) > 0:
+		return fmt.Errorf("%s is there", what)
+	case s.Absent:
+		return nil
+	case len(objects) == 0:
+		return fmt.Errorf("%s is not there", what)
+	case s.Path == "":
+		return nil
+	}
+	for _, object := range objects {
+		found, err := value(object, s.Path)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", what, s.Path, err)
+		}
+		if !s.holds(found) {
+			return fmt.Errorf("%s %s is %q, expected %s %q", what, s.Path, found, s.Operator, s.Want)
+		}
+	}
+	return nil
+}
+
+func (s See) holds(found string) bool {
+	operator, negated := strings.CutPrefix(s.Operator, "!")
+	held := found == s.Want
+	if operator == "~" {
+		held = strings.Contains(found, s.Want)
+	}
+	return held != negated
+}
+
+// value is what stands at a path, several values separated by commas; empty where nothing does.
+func value(object Object, path string) (string, error) {
+	parser := jsonpath.New("").AllowMissingKeys(true)
+	if err := parser.Parse(path); err != nil {
+		return "", err
+	}
+	found, err := parser.FindResults(object)
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, results := range found {
+		for _, result := range results {
+			out = append(out, text(result.Interface()))
+		}
+	}
+	return strings.Join(out, ","), nil
+}
+
+func text(value any) string {
+	if plain, is := value.(string); is {
+		return plain
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(raw)
+}

@@ -1,0 +1,73 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package table
+
+import (
+	"fmt"
+	"strings"
+)
+
+// summaryPage has the number of fields of every kind.
+const summaryPage = "docs/testing.md"
+
+// counts are how many fields a kind has, and of which effect.
+type counts struct {
+	effects map[Effect]int
+	// shown are those whose effect a test of the kind shows, silent those that were accepted and did
+	// nothing before this table.
+	all, shown, silent int
+}
+
+func (f *File) count() counts {
+	out := counts{effects: map[Effect]int{}}
+	for _, row := range f.Rows {
+		n := len(row.Fields())
+		out.all += n
+		out.effects[row.Effect] += n
+		if row.Shown != "" {
+			out.shown += n
+		}
+		if row.WasSilent != "" {
+			out.silent += n
+		}
+	}
+	return out
+}
+
+func (c counts) add(other counts) counts {
+	for effect, n := range other.effects {
+		c.effects[effect] += n
+	}
+	c.all, c.shown, c.silent = c.all+other.all, c.shown+other.shown, c.silent+other.silent
+	return c
+}
+
+// line is the counts in Markdown.
+func (c counts) line(name string) string {
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %d |\n",
+		name, c.all, c.effects[Live], c.effects[Rollout], c.effects[Refused], c.effects[NotImplemented], c.shown, c.silent)
+}
+
+// Summary is the number of fields of every kind by effect, in Markdown.
+func Summary(files []*File) string {
+	var out strings.Builder
+	out.WriteString("| kind | fields | live | rollout | refused | not implemented | of these shown by a test of the kind | silent before |\n")
+	out.WriteString("|---|---|---|---|---|---|---|---|\n")
+	sum := counts{effects: map[Effect]int{}}
+	for _, f := range files {
+		one := f.count()
+		out.WriteString(one.line(f.Kind))
+		sum = sum.add(one)
+	}
+	out.WriteString(sum.line("all"))
+	out.WriteString("\nSilent before were:\n\n")
+	for _, f := range files {
+		for _, row := range f.Rows {
+			if row.WasSilent != "" {
+				fmt.Fprintf(&out, "- %s %s: %s\n", f.Kind, names(row), row.WasSilent)
+			}
+		}
+	}
+	return out.String()
+}

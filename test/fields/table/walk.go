@@ -1,0 +1,136 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package table
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// Field is a field of a spec.
+type Field struct {
+	// Path from the object, such as spec.ports[].name.
+	Path string
+	// Type as a user reads it, such as "list of string" or "Affinity of Kubernetes".
+	Type string
+	// Doc is the field's description.
+	Doc string
+	// Holds reports whether it only holds other fields, and so needs no row.
+	Holds bool
+	// Schema of the field, for those who make values of it.
+	Schema *apiextensionsv1.JSONSchemaProps
+}
+
+// Fields are all of the spec of a kind, in the order of their paths.
+func (f *File) Fields(root string) ([]Field, error) {
+	crd, err := readCRD(filepath.Join(root, "config/crd/bases", f.CRD))
+	if err != nil {
+		return nil, err
+	}
+	object, ok := types[f.Kind]
+	if !ok {
+		return nil, fmt.Errorf("kind %s: its Go type is not in types.go", f.Kind)
+	}
+	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	return walk("spec", &spec, member(reflect.TypeOf(object), "spec")), nil
+}
+
+func readCRD(file string) (*apiextensionsv1.CustomResourceDefinition, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(raw, crd); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(crd.Spec.Versions) != 1 {
+		return nil, fmt.Errorf("%s: expected one version, got %d", file, len(crd.Spec.Versions))
+	}
+	return crd, nil
+}
+
+// walk lists a field and those below it. The Go type beside the schema shows where a type of
+// Kubernetes begins.
+func walk(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.Type) []Field {
+	field := Field{Path: path, Type: typeName(schema, goType), Doc: schema.Description, Schema: schema}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		path, schema = path+"[]", schema.Items.Schema
+	}
+	if ofKubernetes(goType) || len(schema.Properties) == 0 {
+		return []Field{field}
+	}
+	field.Holds = true
+	fields := []Field{field}
+	for _, name := range sortedKeys(schema.Properties) {
+		below := schema.Properties[name]
+		fields = append(fields, walk(path+"."+name, &below, member(element(goType), name))...)
+	}
+	return fields
+}
+
+func sortedKeys(m map[string]apiextensionsv1.JSONSchemaProps) []string {
+	var keys []string
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// element is the type behind pointers, lists and maps; nil where it is not known.
+func element(t reflect.Type) reflect.Type {
+	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
+		t = t.Elem()
+	}
+	return t
+}
+
+// member is the type of a field by its JSON name, also in structs that are inlined.
+func member(t reflect.Type, name string) reflect.Type {
+	t = element(t)
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil
+	}
+	for f := range t.Fields() {
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == name {
+			return f.Type
+		}
+		if options == "inline" {
+			if found := member(f.Type, name); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+func ofKubernetes(t reflect.Type) bool {
+	t = element(t)
+	return t != nil && t.Kind() == reflect.Struct && strings.HasPrefix(t.PkgPath(), "k8s.io/")
+}
+
+func typeName(schema *apiextensionsv1.JSONSchemaProps, t reflect.Type) string {
+	switch {
+	case schema.Type == "array" && schema.Items != nil && schema.Items.Schema != nil:
+		return "list of " + typeName(schema.Items.Schema, element(t))
+	case ofKubernetes(t):
+		return element(t).Name() + " of Kubernetes"
+	case schema.XIntOrString:
+		return "number or string"
+	case schema.AdditionalProperties != nil:
+		return "map"
+	case schema.Type == "":
+		return "any"
+	}
+	return schema.Type
+}
