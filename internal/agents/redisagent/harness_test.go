@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -118,11 +117,7 @@ func (a *agent) form() {
 	a.Helper()
 	home, guest := a.pod.Home, a.pod.Guest
 	home.Do("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-	guest.Do("CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(home.Port))
-	id := home.Do("CLUSTER", "MYID")
-	guest.Until(id, "CLUSTER", "NODES")
-	guest.Do("CLUSTER", "REPLICATE", id)
-	guest.Until("master_link_status:up", "INFO", "replication")
+	guest.Replicate(home)
 }
 
 // lead makes a replica the primary. That it is told so means that it tries: a try can come to

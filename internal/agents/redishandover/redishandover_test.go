@@ -56,9 +56,7 @@ func newShard(t *testing.T) *shard {
 		server.Until("cluster_state:ok", "CLUSTER", "INFO")
 		server.Until("cluster_known_nodes:4", "CLUSTER", "INFO")
 	}
-	s.replica.Do("CLUSTER", "REPLICATE", s.primary.Do("CLUSTER", "MYID"))
-	s.replica.Until("master_link_status:up", "INFO", "replication")
-	s.primary.Until(" slave "+s.primary.Do("CLUSTER", "MYID"), "CLUSTER", "NODES")
+	s.replica.Replicate(s.primary)
 	s.options = Options{Port: s.primary.Port, Service: "localhost", Secrets: s.pods[0].Secrets, Timeout: redistest.Patience}
 	return s
 }

@@ -163,11 +163,7 @@ func TestAPrimaryThatLostItsDataStartsAsANewNode(t *testing.T) {
 func TestAReplicaThatLostItsDataStartsAsANewNode(t *testing.T) {
 	pod := led(t)
 	pod.Guest.Start()
-	pod.Guest.Do("CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(pod.Home.Port))
-	pod.Guest.Until("cluster_known_nodes:2", "CLUSTER", "INFO")
-	pod.Guest.Until(pod.Home.Do("CLUSTER", "MYID"), "CLUSTER", "NODES")
-	pod.Guest.Do("CLUSTER", "REPLICATE", pod.Home.Do("CLUSTER", "MYID"))
-	pod.Guest.Until("master_link_status:up", "INFO", "replication") // by masteruser and masterauth
+	pod.Guest.Replicate(pod.Home) // by masteruser and masterauth
 	id := pod.Guest.Do("CLUSTER", "MYID")
 
 	pod.Guest.Stop(syscall.SIGKILL)
@@ -218,11 +214,8 @@ func TestNobodyCopiesAServerThatMayBeAtTheAddressOfAnother(t *testing.T) {
 func TestAReplicaThatIsStartedFindsItsPrimaryByName(t *testing.T) {
 	pod := led(t)
 	pod.Guest.Start()
-	pod.Guest.Do("CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(pod.Home.Port))
+	pod.Guest.Replicate(pod.Home)
 	primary := pod.Home.Do("CLUSTER", "MYID")
-	pod.Guest.Until(primary, "CLUSTER", "NODES")
-	pod.Guest.Do("CLUSTER", "REPLICATE", primary)
-	pod.Guest.Until("master_link_status:up", "INFO", "replication")
 	pod.Guest.Stop(syscall.SIGTERM)
 	pod.Home.Stop(syscall.SIGTERM)
 

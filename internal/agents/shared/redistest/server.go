@@ -5,6 +5,7 @@ package redistest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -151,4 +152,21 @@ func (s *Server) Until(word string, args ...string) {
 		}
 		return err
 	})
+}
+
+// Replicate makes the server a replica of another, and waits until both know it and data flows.
+// One MEET may introduce only one side: a handshake ends after the node timeout, so it is repeated.
+func (s *Server) Replicate(primary *Server) {
+	s.pod.Helper()
+	self, other := s.Do("CLUSTER", "MYID"), primary.Do("CLUSTER", "MYID")
+	s.Eventually("both servers list each other", func() error {
+		if strings.Contains(s.Do("CLUSTER", "NODES"), other) && strings.Contains(primary.Do("CLUSTER", "NODES"), self) {
+			return nil
+		}
+		s.Do("CLUSTER", "MEET", "127.0.0.1", strconv.Itoa(primary.Port))
+		return errors.New("one does not know the other")
+	})
+	s.Do("CLUSTER", "REPLICATE", other)
+	s.Until("master_link_status:up", "INFO", "replication")
+	primary.Until(" slave "+other, "CLUSTER", "NODES")
 }
