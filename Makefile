@@ -4,26 +4,26 @@ SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# Image of the operator: any name that Docker accepts. opcrew/opcrew:dev is for the local cluster.
+# Image of the operator: any name that Docker accepts. The default is for the local cluster.
 IMG ?= opcrew/opcrew:dev
-# Images of the helper in pods, and of what saves and restores etcd; derived from IMG where they are empty.
-HELPER_IMG ?=
+# Images of the agent in pods, and of the program that saves and restores etcd; derived from IMG if empty.
+AGENT_IMG ?=
 BACKUP_IMG ?=
 # Where docker-push puts images: registry, local (the nodes of the local cluster), or auto, by their names.
 PUSH ?= auto
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 NODES ?= 3
-# Added to go test by `make test` and `make quick`, such as -count=1.
+# Flags that `make test` and `make quick` add to go test, such as -count=1.
 TESTFLAGS ?=
-# Which parts `make faults` runs, such as NodePool-2; all if empty.
+# The parts that `make faults` runs, such as NodePool-2; all if empty.
 PARTS ?=
-# How `make faults-sample` chooses: another seed, another sample.
+# The flags of `make faults-sample`: another seed gives another sample.
 FAULTS ?= -faults.seed 1 -faults.budget 60s
-# What `make bench` runs: the sizes that docs/benchmarks.md shows; with BENCH= small ones.
+# The sizes of `make bench`: those of docs/benchmarks.md by default, small ones with BENCH=.
 BENCH ?= -nodes 5000 -pools 50 -objects 1000
 
-# All go commands share these: a package that is built with other flags is compiled again. What is linked has no debug
-# information, so none is made; that and a compiler that collects garbage less often save a quarter of the time.
+# All go commands share these flags, since other flags compile packages again. No debug information, and rarer garbage
+# collections in the compiler, save a quarter of the time.
 BUILD_FLAGS := -trimpath -buildvcs=false -gcflags=all=-dwarf=false
 export CGO_ENABLED := 0
 export GOFLAGS := $(filter-out $(BUILD_FLAGS) -buildvcs=%,$(GOFLAGS)) $(BUILD_FLAGS)
@@ -34,8 +34,8 @@ LOCAL_KUBECONFIG := $(BIN)/kubeconfig
 KUBECONFIG ?= $(if $(wildcard $(LOCAL_KUBECONFIG)),$(LOCAL_KUBECONFIG),$(HOME)/.kube/config)
 export KUBECONFIG
 KUBECTL := $(BIN)/kubectl
-# What names, builds and pushes the three images.
-IMAGES = $(LOCAL) opcrew --bin '$(BIN)' --image '$(IMG)' --helper-image '$(HELPER_IMG)' --backup-image '$(BACKUP_IMG)'
+# The command that names, builds and pushes the three images.
+IMAGES = $(LOCAL) opcrew --bin '$(BIN)' --image '$(IMG)' --agent-image '$(AGENT_IMG)' --backup-image '$(BACKUP_IMG)'
 
 # The layers and their kinds; the roles of each are generated from the markers in these packages.
 LAYERS := machines applications data
@@ -43,12 +43,12 @@ KINDS_machines := nodepool activity
 KINDS_applications := appservice microservicedeploy diva
 KINDS_data := memcached etcdcluster etcdbackup etcdrestore redisenterprisecluster
 
-# Versions of tools. What the local cluster runs has its versions in hack/localcluster/go.mod.
+# Versions of tools. hack/localcluster/go.mod has the versions of the local cluster's programs.
 CONTROLLER_GEN_VERSION := v0.23.0
 KWOK_VERSION := v0.8.0
 GOLANGCI_LINT_VERSION := v2.15.0
 KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' hack/localcluster/go.mod)
-# Flags of the linker, which hold for the programs that a pattern names; the last one that fits counts.
+# Flags of the linker for the programs that match a pattern; the last match counts.
 LDFLAGS := -ldflags "-s -w" -ldflags "github.com/opcrew/opcrew/cmd/...=-s -w -X main.version=$(VERSION)" \
 	-ldflags "github.com/opcrew/opcrew/hack/localcluster/cmd/kube=-s -w \
 	-X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION) \
@@ -57,7 +57,7 @@ LDFLAGS := -ldflags "-s -w" -ldflags "github.com/opcrew/opcrew/cmd/...=-s -w -X 
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBERNETES_VERSION)"
 GO_BUILD = GOGC=400 go build $(VERBOSE) $(LDFLAGS)
 
-# Debian packages that the local cluster's nodes are made of.
+# Debian packages that the local cluster's nodes consist of.
 PACKAGES := containerd runc containernetworking-plugins iptables conntrack iproute2 procps
 
 ##@ Start here
@@ -67,7 +67,7 @@ help: ## List the targets.
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z_0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
-up: need-root need-go $(BIN)/step ## A local cluster with the operator and the samples in it (root; 12 to 18 minutes the first time, on two processors).
+up: need-root need-go $(BIN)/step ## Start a local cluster with the operator and the samples (root; 9 to 18 minutes the first time, on two processors).
 	@$(call step,1,15,install Debian packages) $(MAKE) packages
 	@$(call step,2,60,download Go modules,-unit modules -count "^go: downloading ") $(MAKE) -j 2 modules std
 	@$(call step,3,60,build the tool that makes the cluster,$(COMPILED)) $(MAKE) local $(BIN)/pause VERBOSE=-v
@@ -78,12 +78,12 @@ up: need-root need-go $(BIN)/step ## A local cluster with the operator and the s
 	@$(call step,7,30,apply the samples,-show) $(MAKE) samples KUBECONFIG=$(LOCAL_KUBECONFIG)
 	@$(MAKE) table KUBECONFIG=$(LOCAL_KUBECONFIG)
 
-# A step of up: its number, its seconds from nothing on two idle processors, its name, flags of hack/step.
+# A step of up: its number, its seconds on two idle processors without caches, its name, flags of hack/step.
 step = $(BIN)/step -n $(1) -of 7 -expect $(2)s -log $(BIN)/log/up-$(1).log $(4) "$(3)"
 COMPILED := -unit packages -count "^[^ ]+$$"
 
 .PHONY: down
-down: need-root local ## Remove the local cluster and all that it made on this machine.
+down: need-root local ## Remove the local cluster and everything that it created on this machine.
 	@$(LOCAL) down
 
 .PHONY: test
@@ -102,17 +102,21 @@ quick: need-go $(BIN)/golangci-lint ## Tests that start no server, and the linte
 build: generated ## Build the operator: bin/opcrew.
 	@$(GO_BUILD) -o $(BIN)/opcrew ./cmd/opcrew
 
-.PHONY: helper
-helper: ## Build what runs inside of users' pods: bin/opcrew-helper.
-	@$(GO_BUILD) -o $(BIN)/opcrew-helper ./cmd/opcrew-helper
+.PHONY: agent
+agent: ## Build the agent in users' pods: bin/opcrew-agent.
+	@$(GO_BUILD) -o $(BIN)/opcrew-agent ./cmd/opcrew-agent
 
 .PHONY: backup
-backup: ## Build what saves and restores snapshots of etcd: bin/opcrew-backup.
+backup: ## Build the program that saves and restores snapshots of etcd: bin/opcrew-backup.
 	@$(GO_BUILD) -o $(BIN)/opcrew-backup ./cmd/opcrew-backup
 
+# The generator names folders after the group twice (etcd/etcd/v1beta2), and gives each group a schema of its own.
 .PHONY: generate
-generate: $(BIN)/controller-gen ## Generate DeepCopy methods.
-	@$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
+generate: $(BIN)/controller-gen ## Generate DeepCopy methods and apply configurations.
+	@rm -rf applyconfigurations/*/
+	@$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt applyconfiguration:headerFile=hack/boilerplate.go.txt paths=./api/...
+	@cd applyconfigurations && for group in */; do mv $$group$$group* $$group && rmdir $$group$$group; done && \
+		find . -name '*.go' -exec sed -i -E 's|(applyconfigurations/([a-z]+))/\2/|\1/|' {} + && gofmt -w .
 
 .PHONY: manifests
 manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
@@ -121,7 +125,7 @@ manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
 		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
 
 .PHONY: run
-run: build $(if $(filter opcrew/opcrew:dev,$(IMG)),helper backup) local ## Run all kinds in one process outside of the current cluster (make install first; RUN_FLAGS for opcrew's own).
+run: build $(if $(filter opcrew/opcrew:dev,$(IMG)),agent backup) local ## Run all kinds in one process outside the current cluster (make install first; RUN_FLAGS for opcrew's flags).
 	@flags="$$($(IMAGES) prepare)" && exec $(BIN)/opcrew --metrics-bind-address=0 --health-probe-bind-address=0 $$flags $(RUN_FLAGS)
 
 .PHONY: e2e
@@ -143,7 +147,7 @@ $(BIN)/versitygw: test/e2e/versitygw/go.mod
 	cd test/e2e/versitygw && GOWORK=off go build -ldflags "-s -w" -o $@ github.com/versity/versitygw/cmd/versitygw
 
 .PHONY: faults
-faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every place (hours, in parts below 30 minutes each; PARTS= for some).
+faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every place (hours, in parts of at most 30 minutes; PARTS= for some).
 	@hack/faults run $(PARTS)
 
 .PHONY: faults-report
@@ -155,7 +159,7 @@ faults-sample: need-go kube $(BIN)/kwok ## Attack each kind for a minute with a 
 	go test -tags faults -count 1 -timeout 60m -v ./test/faults -args $(FAULTS)
 
 .PHONY: bench
-bench: need-go kube $(BIN)/kwok $(BIN)/redis-server $(BIN)/redis-cli ## Count and time the kinds beside a naive controller and a bare client (about 20 minutes; BENCH= for 5).
+bench: need-go kube $(BIN)/kwok $(BIN)/redis-server $(BIN)/redis-cli ## Count and time the kinds, compared with a naive controller and a bare client (about 20 minutes; BENCH= for 5).
 	go test -tags bench -count 1 -timeout 60m -v ./test/bench -args $(BENCH)
 	go test -tags bench -count 1 -timeout 10m -v ./test/bench/authproxy
 	go test -tags bench -count 1 -timeout 30m -v ./test/bench/rediscluster
@@ -163,7 +167,7 @@ bench: need-go kube $(BIN)/kwok $(BIN)/redis-server $(BIN)/redis-cli ## Count an
 		echo "NOT MEASURED: pods with volumes, as no local cluster is up (make up, then make bench-cluster)"; fi
 
 .PHONY: bench-cluster
-bench-cluster: need-root ## Time how Redis clusters of pods with volumes are scaled, beside redis-cli and valkey-cli (make up first; 10 minutes).
+bench-cluster: need-root ## Time the scaling of Redis clusters with volumes, compared with redis-cli and valkey-cli (make up first; 10 minutes).
 	go test -tags e2e -count 1 -timeout 60m -v -run TestTimesOfScalingARedisCluster ./test/e2e -args $(BENCH_CLUSTER)
 
 .PHONY: lint
@@ -172,46 +176,50 @@ lint: $(BIN)/golangci-lint ## Run the linters.
 	cd hack/localcluster && $(BIN)/golangci-lint run --config ../../.golangci.yml ./...
 
 .PHONY: fields
-fields: need-go kube $(BIN)/kwok ## Edit every field of live objects on a real API server and look for the effect that its row names (10 minutes).
+fields: need-go kube $(BIN)/kwok ## Edit every field of live objects on a real API server and check the effect in its row (10 minutes).
 	go test -vet=off -tags fields -count 1 -timeout 30m -v ./test/fields
 
 .PHONY: field-tables
-field-tables: need-go ## Write the tables of fields into the pages of the kinds, from test/fields/rows.
+field-tables: need-go ## Write the field tables into the pages of the kinds, from test/fields/rows.
 	@go test -count 1 ./test/fields/table -run ThePagesShowTheTables -update >/dev/null
 
 .PHONY: verify
 verify: generate manifests field-tables build-installer lint ## Check that generated files are committed and modules agree, and lint and vet.
-	go vet -tags e2e,gateway,bench,faults,fields ./... ./api/...
+	go vet -tags e2e,gateway,bench,faults,fields ./... ./api/... ./applyconfigurations/...
 	cd hack/localcluster && go vet ./...
+	cd test/consumer && GOWORK=off go test ./...
 	@go run ./hack/figures -imports
+	@go run ./hack/figures -check
 	@go work sync
-	@dirty="$$(git status --porcelain -- api config dist docs $(MODULES))" || exit 1; if [ -n "$$dirty" ]; then \
-		echo "generated files differ from what is committed; commit what make generate manifests field-tables build-installer and go work sync made:"; \
-		echo "$$dirty"; git --no-pager diff --stat -- api config dist docs $(MODULES); exit 1; fi
+	@dirty="$$(git status --porcelain -- $(GENERATED))" || exit 1; if [ -n "$$dirty" ]; then \
+		echo "generated files differ from what is committed; commit what make generate manifests field-tables build-installer and go work sync wrote:"; \
+		echo "$$dirty"; git --no-pager diff --stat -- $(GENERATED); exit 1; fi
 
-# What says which versions are built: the two modules of go.work have one build list.
-MODULES := $(foreach dir,. api hack/localcluster,$(dir)/go.mod $(dir)/go.sum) go.work go.work.sum
+# The files that set versions: the modules of go.work have one build list.
+MODULES := $(foreach dir,. api applyconfigurations hack/localcluster,$(dir)/go.mod $(dir)/go.sum) go.work go.work.sum
+# Where make verify looks for uncommitted generated files.
+GENERATED := api applyconfigurations config dist docs $(MODULES)
 
 ##@ Image and installation
 
 .PHONY: docker-build
-docker-build: check-images build helper backup ## Make the images IMG, HELPER_IMG and BACKUP_IMG (without a daemon) and save them as bin/opcrew*.tar.
+docker-build: check-images build agent backup ## Build the images IMG, AGENT_IMG and BACKUP_IMG (without a daemon) and save them as bin/opcrew*.tar.
 	@$(IMAGES) build
 
 .PHONY: docker-push
-docker-push: local ## Push the images to the registries in their names and print their digests; opcrew/opcrew:dev goes to the local cluster.
+docker-push: local ## Push the images to their registries and print their digests; opcrew/opcrew:dev goes to the local cluster.
 	@$(IMAGES) push --to '$(PUSH)'
 
 .PHONY: install
-install: generated $(KUBECTL) ## Install the CRDs, the admission policies and the namespaces into the current cluster: all that make run needs.
+install: generated $(KUBECTL) ## Install the CRDs, the admission policies and the namespaces into the current cluster, as make run needs them.
 	$(KUBECTL) apply --server-side -k config/install
 
 .PHONY: uninstall
-uninstall: $(KUBECTL) ## Delete all objects of the kinds, while an operator runs that cleans up after them, and then what make install installed.
+uninstall: $(KUBECTL) ## Delete all objects of the kinds, while an operator runs that cleans up, and then what make install installed.
 	@KUBECTL=$(KUBECTL) hack/uninstall.sh
 
 .PHONY: deploy
-deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with all that make install installs.
+deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with everything that make install installs.
 	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
 	@for layer in $(LAYERS); do $(KUBECTL) -n opcrew-system rollout status deployment/opcrew-$$layer --timeout 180s || exit 1; done
 
@@ -227,13 +235,13 @@ build-installer: generated local $(KUBECTL) ## Write dist/install.yaml, which in
 ##@ Local cluster
 
 .PHONY: local-deploy
-local-deploy: build helper backup local
+local-deploy: build agent backup local
 	@tag=opcrew/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
-		helper=opcrew/opcrew-helper:dev-$$(sha256sum $(BIN)/opcrew-helper | cut -c1-12) && \
+		agent=opcrew/opcrew-agent:dev-$$(sha256sum $(BIN)/opcrew-agent | cut -c1-12) && \
 		backup=opcrew/opcrew-backup:dev-$$(sha256sum $(BIN)/opcrew-backup | cut -c1-12) && \
-		$(MAKE) docker-build docker-push deploy IMG=$$tag HELPER_IMG=$$helper BACKUP_IMG=$$backup
+		$(MAKE) docker-build docker-push deploy IMG=$$tag AGENT_IMG=$$agent BACKUP_IMG=$$backup
 
-# Images of the samples; they are made while Kubernetes is compiled, so that the registry has them.
+# Images of the samples; they are built while Kubernetes is compiled, so that the registry has them.
 SAMPLE_IMAGES := busybox diva diva-client diva-extra memcached nginx valkey9 etcd-3.6
 
 .PHONY: sample-images
@@ -241,20 +249,20 @@ sample-images: local
 	@for image in $(SAMPLE_IMAGES); do $(LOCAL) image make $$image >/dev/null || exit 1; done
 
 .PHONY: samples
-samples: $(KUBECTL) policies-in-force ## Apply the samples, config/samples, to the local cluster; its registry makes their images.
-	@$(KUBECTL) apply --server-side -f config/samples >/dev/null
+samples: $(KUBECTL) policies-in-force ## Apply the samples, config/samples, to the local cluster; its registry builds their images.
+	@$(KUBECTL) apply -f config/samples >/dev/null
 	@$(KUBECTL) wait --for=condition=Ready -f config/samples/activity.yaml --timeout 60s >/dev/null && \
 		$(KUBECTL) wait --for=condition=Ready nodepools/test nodepools/master --timeout 60s >/dev/null || \
-		echo "not every sample that needs no image is ready; the table says why"
+		echo "samples without images are not all ready; the table says why"
 
-# An API server may take ten seconds to hear of a policy; the operator refuses an Activity that was asked for earlier.
+# A policy may take effect after ten seconds; the operator refuses Activities that were requested earlier.
 .PHONY: policies-in-force
 policies-in-force: $(KUBECTL)
 	@since="$$($(KUBECTL) get validatingadmissionpolicy opcrew-activity-rights -o jsonpath='{.metadata.creationTimestamp}')" && \
 		left=$$(($$(date -d "$$since" +%s) + 11 - $$(date +%s))) && { [ $$left -le 0 ] || sleep $$left; }
 
 .PHONY: table
-table: $(KUBECTL) ## Show what the samples became, and what to try next.
+table: $(KUBECTL) ## Show the state of the samples, and what to try next.
 	@echo; $(KUBECTL) get nodes; echo
 	@$(KUBECTL) get -f config/samples --ignore-not-found -o custom-columns='KIND:.kind,NAME:.metadata.name,NAMESPACE:.metadata.namespace,READY:.status.conditions[?(@.type=="Ready")].status,MESSAGE:.status.conditions[?(@.type=="Ready")].message' | grep -vE '^(Namespace|PersistentVolumeClaim|Deployment) '; echo
 	@$(KUBECTL) -n opcrew-system get deployments; echo
@@ -274,9 +282,9 @@ packages:
 	if [ -n "$$missing" ]; then echo "installing $$missing"; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
 
-# What runs on the local cluster. All in one build: what programs share is compiled once, and while one is linked
-# others are compiled. The provisioner has a build of its own since it spells a module in another case than others.
-PROGRAMS := ./hack/localcluster/cmd/kube ./hack/localcluster/cmd/addons ./cmd/opcrew ./cmd/opcrew-backup ./cmd/opcrew-helper
+# The programs of the local cluster. One build compiles shared packages once, and compiles some programs while it links
+# others. The provisioner has a separate build, since it spells the path of a module in another case.
+PROGRAMS := ./hack/localcluster/cmd/kube ./hack/localcluster/cmd/addons ./cmd/opcrew ./cmd/opcrew-backup ./cmd/opcrew-agent
 PROVISIONER := github.com/rancher/local-path-provisioner
 
 binaries:
@@ -288,7 +296,7 @@ modules:
 	@go list -deps ./hack/localcluster $(PROGRAMS) > $(BIN)/packages
 	@go list -deps $(PROVISIONER) > /dev/null
 
-# The standard library needs no download, so that it is compiled meanwhile.
+# The standard library needs no download, so it is compiled meanwhile.
 std:
 	@GOGC=400 go build std
 
@@ -298,8 +306,8 @@ $(BIN)/kube: go.work hack/localcluster/go.mod $(wildcard hack/localcluster/cmd/k
 	@echo "building Kubernetes $(KUBERNETES_VERSION) (about 5 minutes, once)"
 	@$(GO_BUILD) -o $@ ./hack/localcluster/cmd/kube
 
-# The server that tests of Redis run, and the tool beside which it is timed, out of the image of both, with the libraries
-# that they were built for. Where there is no apt, link those of version 7.0 or later.
+# The server for tests of Redis, and the tool that benchmarks compare with, from their image, with their libraries.
+# Without apt, link a server and a tool of version 7.0 or later.
 $(BIN)/redis-server $(BIN)/redis-cli:
 	@[ -x $(BIN)/redis/usr/bin/$(@F) ] || $(MAKE) redis-root
 	@printf '#!/bin/sh\nroot="$$(dirname "$$(readlink -f "$$0")")/redis"\nexec "$$root"/lib*/ld-linux-* --library-path "$$(echo "$$root"/usr/lib/*-linux-gnu)" "$$root/usr/bin/$(@F)" "$$@"\n' > $@ && chmod +x $@
@@ -321,15 +329,15 @@ check-images: local
 $(BIN)/pause: hack/localcluster/cmd/pause/main.go
 	@$(GO_BUILD) -o $@ ./hack/localcluster/cmd/pause
 
-# Generated files are committed: only where their sources are edited are they made, and the generator for it.
+# Generated files are committed, so they are only generated if their sources have uncommitted edits.
 generated:
 	@edited="$$(git status --porcelain -- api internal/kit internal/kinds 2>&1)" && [ -z "$$edited" ] || $(MAKE) generate manifests
 
-# The times and progress of up's steps; it needs no module, so that it is there before the first one.
+# It shows the times and progress of up's steps. It needs no module, so it is built before the first step.
 $(BIN)/step: $(wildcard hack/step/*.go)
 	@GOWORK=off go build -ldflags "-s -w" -o $@ ./hack/step
 
-# Tools are installed under their version and linked, so that a new version is a new file.
+# Tools are installed with their version in the name and linked, so that a new version is a new file.
 define tool
 $(BIN)/$(1): $(BIN)/$(1)-$(3)
 	@ln -sf $(1)-$(3) $$@

@@ -2,15 +2,15 @@
 # Copyright The opcrew Authors.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Removes what make install installed: first all objects of opcrew's kinds, while an operator runs that
-# carries out what their finalizers ask for, then the CRDs and the rest. A deployed operator stays.
+# Removes what make install installed: first all objects of opcrew's kinds, while an operator runs and
+# handles their finalizers, then the CRDs and the rest. A deployed operator stays.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kubectl=${KUBECTL:-kubectl}
 namespace=opcrew-system
 part_of=app.kubernetes.io/part-of=opcrew
 
-# held lists the objects that an operator has to let go.
+# held lists the objects with finalizers, which only an operator removes.
 held() {
   local crd
   for crd in $("$kubectl" get customresourcedefinitions -l "$part_of" -o name); do

@@ -7,19 +7,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The rule looks for exponents itself: it is asked also about amounts that their own rule
-// refuses, and comparing those keeps an API server busy for hours.
+// The rule checks for exponents itself: it also runs on amounts that their own rule
+// refuses, and comparing those would keep an API server busy for hours.
 
-// Resources are what a container asks for and what it may use at most.
+// Resources are the requests and limits of a container.
 // +kubebuilder:object:generate=true
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.requests) || self.requests.all(r, !(r in self.limits) || string(self.requests[r]).matches('[eE]') || string(self.limits[r]).matches('[eE]') || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="requests must not be higher than limits"
 type Resources struct {
-	// limits are what the container may use at most.
+	// limits are the most that the container may use.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Limits map[corev1.ResourceName]Amount `json:"limits,omitempty"`
 
-	// requests are what is kept free for the container; where there are only limits, it is those.
+	// requests are reserved for the container; they default to limits.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Requests map[corev1.ResourceName]Amount `json:"requests,omitempty"`
@@ -28,7 +28,7 @@ type Resources struct {
 // Port is one port that an application serves.
 // +kubebuilder:object:generate=true
 type Port struct {
-	// name of the port; one is made of protocol and number where there is none.
+	// name of the port; default protocol and number.
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -39,7 +39,7 @@ type Port struct {
 	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
 	Protocol corev1.Protocol `json:"protocol,omitempty"`
 
-	// appProtocol tells proxies what is spoken, such as http or kubernetes.io/h2c.
+	// appProtocol is the protocol that proxies expect on the port, such as http or kubernetes.io/h2c.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	AppProtocol string `json:"appProtocol,omitempty"`
@@ -50,31 +50,31 @@ type Port struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 
-	// targetPort is where the container listens: a number, or a name for the port whose
-	// number is port; default port.
+	// targetPort is where the container listens: a number, or a name for the port with the
+	// number port; default port.
 	// +optional
 	TargetPort TargetPort `json:"targetPort,omitempty"`
 
-	// nodePort is the port at every node, 0 for any that is free; without it there is none.
+	// nodePort is the port on every node, 0 for any free one; without it there is none.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	NodePort *int32 `json:"nodePort,omitempty"`
 }
 
-// Probes tell whether a container is started, ready and alive.
+// Probes report whether a container is started, ready and alive.
 // +kubebuilder:object:generate=true
 type Probes struct {
 	// readiness takes the pod out of the Service while it fails.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
 	Readiness *corev1.Probe `json:"readiness,omitempty"`
 	// liveness restarts the container when it fails.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
 	Liveness *corev1.Probe `json:"liveness,omitempty"`
-	// startup holds the others back until it has succeeded.
+	// startup holds the other probes back until it succeeds.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe is a number from 1 to 65535, or the name of a port"
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
 	Startup *corev1.Probe `json:"startup,omitempty"`
 }

@@ -13,23 +13,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Amount is a quantity of Kubernetes without an exponent and not negative, as a number or
-// as text: comparing one that is beyond all measure, such as 1e999999999, keeps an API
-// server busy for hours.
+// Amount is a Kubernetes quantity, as a number or text, that is not negative and has no
+// exponent: comparing an extreme one, such as 1e999999999, keeps an API server busy for hours.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=20
-// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^[0-9]{1,15}([.][0-9]{1,3})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$')",message="an amount is a number with at most 15 digits and a unit, such as 250m or 120Mi, and not negative"
+// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^[0-9]{1,15}([.][0-9]{1,3})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$')",message="an amount must be a number with at most 15 digits and a unit, such as 250m or 120Mi, and not negative"
 type Amount string
 
-// UnmarshalJSON takes a number for its digits.
+// UnmarshalJSON accepts text, and a number as its digits.
 func (a *Amount) UnmarshalJSON(raw []byte) error {
 	text, err := digits(raw)
 	*a = Amount(text)
 	return err
 }
 
-// Quantity is the amount as Kubernetes has it; 0 for text that the schema does not admit.
+// Quantity is the amount as a Kubernetes quantity; 0 for text that the schema does not admit.
 func (a Amount) Quantity() resource.Quantity {
 	q, err := resource.ParseQuantity(string(a))
 	if err != nil {
@@ -42,10 +41,10 @@ func (a Amount) Quantity() resource.Quantity {
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=15
-// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && self.matches('[a-z]') && !self.contains('--')",message="targetPort is a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and '-' with a letter in it"
+// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && self.matches('[a-z]') && !self.contains('--')",message="targetPort must be a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and '-' with at least one letter"
 type TargetPort string
 
-// UnmarshalJSON takes a number for its digits.
+// UnmarshalJSON accepts text, and a number as its digits.
 func (p *TargetPort) UnmarshalJSON(raw []byte) error {
 	text, err := digits(raw)
 	*p = TargetPort(text)
@@ -55,7 +54,7 @@ func (p *TargetPort) UnmarshalJSON(raw []byte) error {
 // MarshalJSON writes a number as the user wrote it.
 func (p TargetPort) MarshalJSON() ([]byte, error) { return json.Marshal(p.IntOrString()) }
 
-// IntOrString is the port as Kubernetes has it.
+// IntOrString is the port as a Kubernetes IntOrString.
 func (p TargetPort) IntOrString() intstr.IntOrString {
 	if n, err := strconv.ParseInt(string(p), 10, 32); err == nil {
 		return intstr.FromInt32(int32(n))
@@ -63,8 +62,8 @@ func (p TargetPort) IntOrString() intstr.IntOrString {
 	return intstr.FromString(string(p))
 }
 
-// digits is the text of a JSON string or number, however large: one stored value that does
-// not decode would break every list of its kind.
+// digits is the text of a JSON string or number, however large: a single stored value that
+// does not decode would break every list of its kind.
 func digits(raw []byte) (string, error) {
 	var either any
 	decoder := json.NewDecoder(bytes.NewReader(raw))

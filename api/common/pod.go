@@ -7,17 +7,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodOverride changes the pods of a kind where a platform needs it: where they run and
-// what other tools read of them. What the kind itself decides (containers, commands,
-// ports, volumes) cannot be changed here.
+// PodOverride sets where the pods of a kind run, and the labels and annotations that other
+// tools need. Containers, commands, ports and volumes stay under the control of the kind.
 // +kubebuilder:object:generate=true
 type PodOverride struct {
-	// labels are added to the pods. Keys that the operator sets itself are kept.
+	// labels are added to the pods. Keys that the operator sets itself cannot be changed.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pods. Keys that the operator sets itself are kept.
+	// annotations are added to the pods. Keys that the operator sets itself cannot be changed.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -37,7 +36,7 @@ type PodOverride struct {
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// topologySpreadConstraints take the place of those that the kind sets.
+	// topologySpreadConstraints replace those that the kind sets.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16

@@ -1,11 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew-backup carries out one order of package backup, in a pod near the cluster and
-// the store: it saves, prunes, verifies or restores a snapshot of etcd. It is a binary of its own
-// because it brings the SDKs of the clouds and etcd's server, which neither the operator nor the
-// helper in users' pods is to carry. What it does is in internal/podapi/backup; this package reads the
-// command line, ends with the pod, and writes the result.
+// Command opcrew-backup carries out one order of package backup in a pod: it saves, prunes, verifies
+// or restores a snapshot of etcd. It is a separate binary because it contains the cloud SDKs and
+// etcd's server, which the operator and the agent do not need. internal/agents/backup has the work;
+// this package reads the command line, ends with the pod, and writes the result.
 package main
 
 import (
@@ -31,7 +30,7 @@ import (
 // version is set by the build.
 var version = "dev"
 
-// Exit codes: an order that is wrong will not go away by a restart, a failure may.
+// Exit codes: a restart may help after a failure, but not after a wrong order.
 const (
 	exitOK = iota
 	exitFailed
@@ -41,10 +40,10 @@ const (
 const (
 	orderVariable = "OPCREW_BACKUP_ORDER"
 	defaultResult = "/dev/termination-log"
-	// endTime is how long what is under way may take to be undone when the pod ends.
+	// endTime is how long running work may take to be undone when the pod ends.
 	endTime = 1500 * time.Millisecond
-	// streamMemory is what the Go runtime is to get along with while a snapshot is saved, in bytes,
-	// unless GOMEMLIMIT says otherwise. A container of 64 MiB has room for the rest.
+	// streamMemory is the memory limit of the Go runtime while a snapshot is saved, in bytes, unless
+	// GOMEMLIMIT sets another. It fits into a container of 64 MiB.
 	streamMemory = 40 << 20
 )
 
@@ -92,24 +91,24 @@ func carryOut(ctx context.Context, name string, args []string, stdout, stderr io
 	var text, path string
 	err := flags.Parse(name, args, stdout, func(set *flag.FlagSet) {
 		set.StringVar(&text, "order", "", "the order, as `JSON`; default: the variable "+orderVariable)
-		set.StringVar(&path, "result", defaultResult, "the `file` that the result is written to as JSON, of at most 4096 bytes")
+		set.StringVar(&path, "result", defaultResult, "the `file` for the result, as JSON of at most 4096 bytes")
 	})
 	switch {
-	case err == flag.ErrHelp: //nolint:errorlint // as package flag gives it
+	case err == flag.ErrHelp: //nolint:errorlint // package flag returns exactly this error
 		return exitOK
 	case err != nil:
 		fmt.Fprintf(stderr, "opcrew-backup %s: %v\n", name, err)
 		return exitUsage
 	}
-	result := obey(ctx, name, cmp.Or(text, os.Getenv(orderVariable)), log)
-	return tell(result, path, stdout, log)
+	result := execute(ctx, name, cmp.Or(text, os.Getenv(orderVariable)), log)
+	return report(result, path, stdout, log)
 }
 
-// obey has the agent carry the order out. What does not end in time is left to the end of the process.
-func obey(ctx context.Context, name, text string, log *slog.Logger) backup.Result {
+// execute carries out the order. Work that does not end in time ends with the process.
+func execute(ctx context.Context, name, text string, log *slog.Logger) backup.Result {
 	order, err := backup.ParseOrder(text)
 	if err == nil && order.Subcommand() != name {
-		err = fmt.Errorf("the order is not one for %s", name)
+		err = fmt.Errorf("the order is not for %s", name)
 	}
 	if err != nil {
 		return backup.Result{Outcome: backup.Invalid, Reason: backup.ReasonBadOrder, Message: err.Error()}
@@ -129,24 +128,25 @@ func obey(ctx context.Context, name, text string, log *slog.Logger) backup.Resul
 	case result := <-done:
 		return result
 	case <-time.After(endTime):
-		return backup.Result{Outcome: backup.Stopped, Reason: backup.ReasonStopped, Message: "the pod was ended before the order was carried out"}
+		return backup.Result{Outcome: backup.Stopped, Reason: backup.ReasonStopped, Message: "the pod was stopped before the order was carried out"}
 	}
 }
 
+// bound limits the memory of the Go runtime.
 func bound() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(streamMemory)
 	}
 }
 
-// tell writes the result to both places; the log has it, too.
-func tell(r backup.Result, path string, stdout io.Writer, log *slog.Logger) int {
+// report writes the result to the file and to standard output.
+func report(r backup.Result, path string, stdout io.Writer, log *slog.Logger) int {
 	text := r.Encode()
-	_, _ = stdout.Write(text) // the file counts
+	_, _ = stdout.Write(text) // the file is what counts
 	if r.Outcome != backup.Succeeded {
 		log.Error("Failed", "outcome", r.Outcome, "reason", r.Reason, "error", r.Message)
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil { // where it is: it is mounted by itself
+	if err := os.WriteFile(path, text, 0o644); err != nil { // in place, because the file itself is mounted
 		log.Error("The result cannot be written", "file", path, "error", err.Error())
 		return exitFailed
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-func TestTheExitCodeTellsAWrongOrderFromAFailure(t *testing.T) {
+func TestTheExitCodeDiffersForAWrongOrderAndAFailure(t *testing.T) {
 	target := backup.Target{Type: backup.Folder, Path: "shop", Dir: t.TempDir()}
 	prune := encoded(t, backup.Order{ID: "1", Target: target, Prune: &backup.Prune{Keep: 1}})
 	target.Dir = "/none/there"
@@ -33,10 +33,10 @@ func TestTheExitCodeTellsAWrongOrderFromAFailure(t *testing.T) {
 		"help":           {[]string{"save", "--help"}, exitOK, "", "-order JSON"},
 		"unknown flag":   {[]string{"save", "--what"}, exitUsage, "", "opcrew-backup save: flag provided but not defined"},
 		"done":           {[]string{"prune", "--order", prune}, exitOK, backup.Succeeded, ""},
-		"failed":         {[]string{"prune", "--order", gone}, exitFailed, backup.Failed, "is its volume mounted?"},
-		"another's":      {[]string{"save", "--order", prune}, exitUsage, backup.Invalid, "not one for save"},
+		"failed":         {[]string{"prune", "--order", gone}, exitFailed, backup.Failed, "check that its volume is mounted"},
+		"another's":      {[]string{"save", "--order", prune}, exitUsage, backup.Invalid, "the order is not for save"},
 		"not understood": {[]string{"save", "--order", "{}"}, exitUsage, backup.Invalid, "no id"},
-		"none":           {[]string{"save"}, exitUsage, backup.Invalid, "not what this version reads"},
+		"none":           {[]string{"save"}, exitUsage, backup.Invalid, "this version cannot read the order"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

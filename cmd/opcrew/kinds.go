@@ -22,8 +22,8 @@ import (
 )
 
 // kinds is the one list of all kinds. A new kind is a package and a line here.
-func kinds() []kit.Kind {
-	return []kit.Kind{
+func kinds() []kit.Registration {
+	return []kit.Registration{
 		nodepool.Kind(),
 		activity.Kind(),
 		appservice.Kind(),
@@ -38,9 +38,9 @@ func kinds() []kit.Kind {
 }
 
 // choose narrows the list to a layer and to names; empty means all.
-func choose(all []kit.Kind, layer, list string) ([]kit.Kind, error) {
-	layers := []kit.Layer{kit.Machines, kit.Applications, kit.Data}
-	if layer != "" && !slices.Contains(layers, kit.Layer(layer)) {
+func choose(all []kit.Registration, layer, list string) ([]kit.Registration, error) {
+	layers := []string{kit.Machines, kit.Applications, kit.Data}
+	if layer != "" && !slices.Contains(layers, layer) {
 		return nil, fmt.Errorf("--layer=%s: there is no such layer; use one of %v", layer, layers)
 	}
 	wanted := split(list)
@@ -49,15 +49,20 @@ func choose(all []kit.Kind, layer, list string) ([]kit.Kind, error) {
 			return nil, fmt.Errorf("--kinds: there is no kind %q; use some of %s", name, strings.Join(names(all), ", "))
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(k kit.Kind) bool {
-		return layer != "" && k.Layer != kit.Layer(layer) || len(wanted) > 0 && !slices.Contains(wanted, k.Name)
+	return slices.DeleteFunc(slices.Clone(all), func(k kit.Registration) bool {
+		return layer != "" && k.Layer != layer || len(wanted) > 0 && !slices.Contains(wanted, k.Name)
 	}), nil
 }
 
-func names(list []kit.Kind) []string {
+func names(list []kit.Registration) []string {
 	out := make([]string, len(list))
 	for i, kind := range list {
 		out[i] = kind.Name
 	}
 	return out
+}
+
+// split returns the items of a list, which commas or blanks separate.
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

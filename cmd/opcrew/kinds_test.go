@@ -21,10 +21,10 @@ import (
 
 const root = "../.."
 
-var layers = []kit.Layer{kit.Machines, kit.Applications, kit.Data}
+var layers = []string{kit.Machines, kit.Applications, kit.Data}
 
 func TestTheFlagsChooseKinds(t *testing.T) {
-	all := []kit.Kind{{Name: "pool", Layer: kit.Machines}, {Name: "host", Layer: kit.Machines}, {Name: "store", Layer: kit.Data}}
+	all := []kit.Registration{{Name: "pool", Layer: kit.Machines}, {Name: "host", Layer: kit.Machines}, {Name: "store", Layer: kit.Data}}
 	for name, c := range map[string]struct {
 		layer, kinds string
 		want         []string
@@ -96,11 +96,11 @@ func TestTheMakefileKnowsTheKindsOfEachLayer(t *testing.T) {
 		t.Errorf("expected LAYERS to list the layers of the kit:\n%s", diff)
 	}
 	for _, layer := range layers {
-		served, err := choose(kinds(), string(layer), "")
+		served, err := choose(kinds(), layer, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(names(served), listed["KINDS_"+string(layer)], cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(names(served), listed["KINDS_"+layer], cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("expected KINDS_%s to list what kinds.go has in that layer:\n%s", layer, diff)
 		}
 	}
@@ -108,19 +108,19 @@ func TestTheMakefileKnowsTheKindsOfEachLayer(t *testing.T) {
 
 func TestEveryLayerIsDeployedWithItsKindsAndRights(t *testing.T) {
 	for _, layer := range layers {
-		t.Run(string(layer), func(t *testing.T) {
-			dir := filepath.Join(root, "config/layers", string(layer))
+		t.Run(layer, func(t *testing.T) {
+			dir := filepath.Join(root, "config/layers", layer)
 			kustomization, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"--layer=" + string(layer), "nameSuffix: -" + string(layer), "role.yaml"} {
+			for _, want := range []string{"--layer=" + layer, "nameSuffix: -" + layer, "role.yaml"} {
 				if !strings.Contains(string(kustomization), want) {
 					t.Errorf("expected %q in the layer's kustomization", want)
 				}
 			}
 			rules := rulesOf(t, filepath.Join(dir, "role.yaml"))
-			served, _ := choose(kinds(), string(layer), "")
+			served, _ := choose(kinds(), layer, "")
 			for _, kind := range served {
 				for _, crd := range kind.CRDs {
 					if !allowed(rules, crd, "watch") {

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command opcrew runs the operators: every kind of the list in kinds.go, or those of
-// one layer, in one process. Flags and wiring live here; what all kinds share is in
+// one layer, in one process. Flags and wiring live here; code that all kinds share is in
 // internal/kit, each kind in internal/kinds.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -32,30 +31,6 @@ import (
 // version is set by the build.
 var version = "dev"
 
-// flags are those of the command line.
-type flags struct {
-	layer      string
-	kinds      string
-	namespaces string
-	metrics    string
-	probes     string
-	elect      string
-	helper     string
-	backup     string
-	redis      string
-	dial       string
-	log        zap.Options
-}
-
-// defaultRedisImage is the fastest stable line: its servers move slots by themselves. Clusters that run keep what they have.
-const defaultRedisImage = "docker.io/valkey/valkey:9.1"
-
-// What make docker-build makes beside the operator's own image.
-const (
-	defaultHelperImage = "opcrew/opcrew-helper:dev"
-	defaultBackupImage = "opcrew/opcrew-backup:dev"
-)
-
 func main() {
 	f := parse()
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&f.log)))
@@ -63,23 +38,6 @@ func main() {
 		ctrl.Log.Error(err, "Stopped")
 		os.Exit(1)
 	}
-}
-
-func parse() *flags {
-	f := &flags{}
-	flag.StringVar(&f.layer, "layer", "", "serve the kinds of one layer only: machines, applications or data; empty: all")
-	flag.StringVar(&f.kinds, "kinds", "", "serve only these kinds, separated by commas: "+strings.Join(names(kinds()), ", "))
-	flag.StringVar(&f.namespaces, "namespaces", "", "serve namespaced kinds only in these namespaces, separated by commas; empty: all")
-	flag.StringVar(&f.metrics, "metrics-bind-address", ":8443", "where metrics are served over TLS to those who may read them; 0: nowhere")
-	flag.StringVar(&f.probes, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0: nowhere")
-	flag.StringVar(&f.elect, "leader-elect", "auto", "elect one active process for each layer: true, or false if there can be no other; auto is true")
-	flag.StringVar(&f.dial, "dial", "auto", "how members of stores are reached: direct, port-forward (through the API server), or auto: direct inside a cluster, port-forward outside")
-	flag.StringVar(&f.helper, "helper-image", defaultHelperImage, "image of the helper that runs in pods of some kinds")
-	flag.StringVar(&f.redis, "redis-image", defaultRedisImage, "image of Redis or Valkey where a RedisEnterpriseCluster names none, or the vendor's")
-	flag.StringVar(&f.backup, "backup-image", defaultBackupImage, "image of what saves and restores etcd")
-	f.log.BindFlags(flag.CommandLine)
-	flag.Parse()
-	return f
 }
 
 func run(ctx context.Context, f *flags) error {
@@ -120,9 +78,9 @@ func serve(ctx context.Context, cfg *rest.Config, opts kit.Options, layer string
 	return mgr.Start(ctx)
 }
 
-// options are those of the manager. The namespace is that of the pod that this process runs
-// in; "" outside of a cluster, where the manager itself runs no election.
-func options(f *flags, served []kit.Kind, namespace string) (kit.Options, error) {
+// options returns those of the manager. The namespace is that of the pod that this process runs
+// in; "" outside a cluster, where the manager itself runs no election.
+func options(f *flags, served []kit.Registration, namespace string) (kit.Options, error) {
 	if !slices.Contains([]string{"true", "false", "auto"}, f.elect) {
 		return kit.Options{}, fmt.Errorf("--leader-elect=%s: use true, false or auto", f.elect)
 	}
@@ -132,7 +90,7 @@ func options(f *flags, served []kit.Kind, namespace string) (kit.Options, error)
 		MetricsAddress:  f.metrics,
 		ProbeAddress:    f.probes,
 		Registry:        metrics.Registry,
-		HelperImage:     f.helper,
+		AgentImage:      f.agent,
 		BackupImage:     f.backup,
 		RedisImage:      f.redis,
 		Clock:           clock.RealClock{},
@@ -145,15 +103,8 @@ func options(f *flags, served []kit.Kind, namespace string) (kit.Options, error)
 	return opts, nil
 }
 
-// lease is the name of the lease by which the processes of a layer elect the active one.
-func lease(layer string) string { return strings.TrimSuffix(common.Name+"-"+layer, "-") }
-
-// ownNamespace is the namespace of the pod that this process runs in, if it does.
+// ownNamespace is the namespace of the pod that this process runs in, if any.
 func ownNamespace() (string, bool) {
 	raw, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 	return strings.TrimSpace(string(raw)), err == nil
-}
-
-func split(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

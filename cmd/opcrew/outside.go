@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/outside"
 	"github.com/opcrew/opcrew/internal/portforward"
@@ -24,14 +26,14 @@ import (
 // deployed is the namespace that config/default deploys the operator in.
 const deployed = "opcrew-system"
 
-// Those of the deployed processes, which are the defaults of controller-runtime.
+// The durations of deployed processes, which are the defaults of controller-runtime.
 const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
 )
 
-// dialer is how pods are reached; nil: over the network of this process.
+// dialer returns how to connect to pods; nil: over the network of this process.
 func dialer(mode string, inCluster bool, cfg *rest.Config) (func(context.Context, string, string) (net.Conn, error), error) {
 	switch {
 	case mode == "direct" || mode == "auto" && inCluster:
@@ -46,9 +48,9 @@ func dialer(mode string, inCluster bool, cfg *rest.Config) (func(context.Context
 	return through.DialContext, nil
 }
 
-// fromOutside serves while it holds the leases of the layers whose kinds it serves: an
-// operator that is deployed in the cluster holds them else.
-func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.Kind, serve func(context.Context) error) error {
+// fromOutside serves while it holds the leases of the layers whose kinds it serves, which
+// a deployed operator holds otherwise.
+func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.Registration, serve func(context.Context) error) error {
 	if f.elect == "false" {
 		return serve(ctx)
 	}
@@ -66,18 +68,21 @@ func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.K
 	}.Hold(ctx, serve)
 }
 
-// leases are those of the layers of kinds, in one order, so that two processes that want
-// several never wait for each other.
-func leases(served []kit.Kind) []string {
+// leases are the leases of the layers of kinds, in a fixed order, so that two processes that
+// need several never deadlock.
+func leases(served []kit.Registration) []string {
 	var out []string
 	for _, kind := range served {
-		out = append(out, lease(string(kind.Layer)))
+		out = append(out, lease(kind.Layer))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// announce prints what is served.
-func announce(served []kit.Kind, unserved map[string]string) {
-	_ = outside.Table(os.Stdout, served, unserved) // the log has what could not be printed
+// lease is the name of the lease with which the processes of a layer elect their leader.
+func lease(layer string) string { return strings.TrimSuffix(common.Name+"-"+layer, "-") }
+
+// announce prints the kinds that are served.
+func announce(served []kit.Registration, unserved map[string]string) {
+	_ = outside.Table(os.Stdout, served, unserved) // the log shows the kinds too
 }

@@ -25,7 +25,7 @@ type layer struct {
 
 // picture is the one in docs/architecture.md: each part, and what it may import. The first part that a folder lies in counts.
 const picture = `
-cmd/opcrew-helper:    internal/agents internal/podapi
+cmd/opcrew-agent:    internal/agents internal/podapi
 cmd/opcrew-backup:    internal/agents internal/podapi
 cmd/opcrew:           internal/outside internal/portforward internal/kinds internal/kit api
 internal/outside:     internal/kit

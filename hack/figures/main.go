@@ -4,9 +4,12 @@
 // Command figures measures the structure and the language of the tree: how large packages and types are,
 // which references point upward, how many concepts the kit has, and which words of the glossary are left.
 //
-//	go run ./hack/figures            a table
-//	go run ./hack/figures -check     fails if a limit is exceeded
-//	go run ./hack/figures -imports   fails if an import points upward; make verify runs this
+//	go run ./hack/figures [-all]                 what exceeds a limit, or every package
+//	go run ./hack/figures -check                 fails if a limit is exceeded or a glossary word is left
+//	go run ./hack/figures -imports               fails if an import points upward
+//	go run ./hack/figures -seed S [-sample N]    prints texts chosen at random, for a fresh reader
+//
+// make verify runs -imports and -check.
 package main
 
 import (
@@ -28,13 +31,18 @@ const (
 )
 
 func main() {
-	check := flag.Bool("check", false, "fail if a limit is exceeded")
+	check := flag.Bool("check", false, "fail if a limit is exceeded or a glossary word is left")
 	all := flag.Bool("all", false, "print every package, not only those that exceed a limit")
 	imports := flag.Bool("imports", false, "check imports only, and fail if one points upward")
+	size := flag.Int("sample", 100, "the number of texts of a sample: 60 % comments, 30 % status messages, 10 % paragraphs of docs")
+	seed := flag.String("seed", "", "print a sample that depends on this text, such as the hash of a commit")
 	flag.Parse()
-	if *imports {
+	switch {
+	case *imports:
 		wrong, err := printImports(os.Stdout, ".")
 		exit(wrong > 0, err)
+	case *seed != "":
+		exit(false, printSample(os.Stdout, ".", *size, *seed))
 	}
 	exceeded, err := run(os.Stdout, ".", *all)
 	exit(*check && exceeded > 0, err)
@@ -57,12 +65,13 @@ func run(out io.Writer, root string, all bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	words, err := leftWords(root)
+	uses, err := findWords(root)
 	if err != nil {
 		return 0, err
 	}
-	exceeded := printPackages(out, packages, all) + printKit(out, packages) + printWords(out, words)
+	exceeded := printPackages(out, packages, all) + printKit(out, packages) + len(uses)
 	printTotals(out, packages)
+	printWords(out, uses)
 	return exceeded, nil
 }
 
@@ -112,19 +121,6 @@ func printKit(out io.Writer, packages []pkg) int {
 	}
 	fmt.Fprintf(out, "\nexported types and functions of internal/kit and its packages: %d\n", concepts)
 	if concepts > mostKit {
-		return 1
-	}
-	return 0
-}
-
-func printWords(out io.Writer, words []count) int {
-	left := 0
-	for _, word := range words {
-		left += word.times
-		fmt.Fprintf(out, "glossary: %q stands %d times\n", word.text, word.times)
-	}
-	fmt.Fprintf(out, "glossary words left: %d\n", left)
-	if left > 0 {
 		return 1
 	}
 	return 0

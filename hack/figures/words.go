@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,92 +14,130 @@ import (
 	"strings"
 )
 
-const glossary = "docs/glossary.md"
+const (
+	glossary = "docs/glossary.md"
+	oldTable = "| Old word |"
+)
 
-// count is how often a word stands in the tree.
-type count struct {
-	text  string
-	times int
+// use is one place where a glossary word stands.
+type use struct {
+	word, file string
+	line       int
 }
 
-// notOpcrews are uses of a glossary word that are not opcrew's own: the Unix user, and Go's package testing.
-var notOpcrews = regexp.MustCompile(`(?i)nobody(:x:|:nogroup|/nogroup)|user "?nobody|http\.NoBody|nobody:`)
+func (u use) folder() string { return filepath.ToSlash(filepath.Dir(u.file)) }
 
-// leftWords counts the words of the second table of the glossary in code, docs, manifests and scripts.
-func leftWords(root string) ([]count, error) {
-	words, err := oldWords(filepath.Join(root, glossary))
+// exempt are uses that are names, not opcrew's language: the Unix user, quoted test users, keys of stored annotations.
+var exempt = regexp.MustCompile(`no[b]ody(:x:|:nogroup|/nogroup|:/)|user "?no[b]ody|"[a-z/]*no[b]ody"|\bopcrew\.io/[a-z/-]+`)
+
+// generated are folders whose text comes from Go comments, which are searched themselves, and from Kubernetes.
+var generated = []string{"applyconfigurations", "config/crd/bases", "dist"}
+
+// humps are where words meet in an identifier, in the order in which they are split: "OfANew" is three words.
+var humps = []*regexp.Regexp{regexp.MustCompile(`([A-Z])([A-Z][a-z])`), regexp.MustCompile(`([a-z0-9])([A-Z])`)}
+
+// findWords returns every use of a word of the glossary's second table, in the order of files and lines.
+func findWords(root string) ([]use, error) {
+	pattern, err := oldWords(filepath.Join(root, glossary))
 	if err != nil {
 		return nil, err
 	}
-	times := map[string]int{}
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
+	var uses []use
+	err = eachText(root, func(file, text string) error {
+		uses = append(uses, usesIn(file, text, pattern)...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find words: %w", err)
+	}
+	return uses, nil
+}
+
+func usesIn(file, text string, pattern *regexp.Regexp) []use {
+	if file == glossary {
+		text, _, _ = strings.Cut(text, oldTable)
+	}
+	text = exempt.ReplaceAllString(text, "")
+	text = strings.ReplaceAll(text, "_", " ")
+	for _, hump := range humps {
+		text = hump.ReplaceAllString(text, "$1 $2")
+	}
+	var uses []use
+	for _, at := range pattern.FindAllStringIndex(text, -1) {
+		word := strings.Join(strings.Fields(strings.ToLower(text[at[0]:at[1]])), " ")
+		uses = append(uses, use{word, file, 1 + strings.Count(text[:at[0]], "\n")})
+	}
+	return uses
+}
+
+// oldWords makes a pattern of the first column of the table of words that are not used. Long words come first, so
+// that a phrase is counted as itself.
+func oldWords(file string) (*regexp.Regexp, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	_, table, found := strings.Cut(string(content), oldTable)
+	if !found {
+		return nil, fmt.Errorf("%s has no table of old words", file)
+	}
+	var words []string
+	for _, line := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			break
+		}
+		word := regexp.QuoteMeta(strings.TrimSpace(cells[1]))
+		words = append(words, strings.ReplaceAll(word, " ", `\s+`))
+	}
+	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
+	return regexp.Compile(`(?i)\b(` + strings.Join(words, "|") + `)\b`)
+}
+
+// eachText calls f with every text file of the tree, by its path from root.
+func eachText(root string, f func(file, text string) error) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
 			return err
-		}
-		if entry.IsDir() && (entry.Name() == "bin" || strings.HasPrefix(entry.Name(), ".") && path != root) {
+		case entry.IsDir() && isSkipped(root, path):
 			return filepath.SkipDir
-		}
-		if entry.IsDir() || !isText(path) || path == filepath.Join(root, glossary) {
+		case !entry.Type().IsRegular() || !isText(path):
 			return nil
 		}
 		content, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		text := notOpcrews.ReplaceAllString(string(content), "")
-		for word, pattern := range words {
-			times[word] += len(pattern.FindAllStringIndex(text, -1))
-		}
-		return nil
+		return f(below(root, path), string(content))
 	})
-	if err != nil {
-		return nil, fmt.Errorf("count words: %w", err)
-	}
-	return sorted(times), nil
 }
 
-// oldWords reads the first column of the table of words that are not used.
-func oldWords(file string) (map[string]*regexp.Regexp, error) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	_, table, found := strings.Cut(string(content), "| Old word |")
-	if !found {
-		return nil, fmt.Errorf("%s has no table of old words", file)
-	}
-	words := map[string]*regexp.Regexp{}
-	for _, line := range strings.Split(table, "\n")[2:] {
-		cells := strings.Split(line, "|")
-		if len(cells) < 3 {
-			break
-		}
-		word := strings.TrimSpace(cells[1])
-		words[word] = regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(word) + `\b`)
-	}
-	return words, nil
+func isSkipped(root, path string) bool {
+	return filepath.Base(path) == "bin" || filepath.Base(path) == ".git" || slices.Contains(generated, below(root, path))
 }
 
+// below returns a path as seen from root.
+func below(root, path string) string {
+	if file, err := filepath.Rel(root, path); err == nil {
+		path = file
+	}
+	return filepath.ToSlash(path)
+}
+
+// isText reports whether a file has text that opcrew's authors wrote. Scripts have no ending.
 func isText(path string) bool {
 	switch filepath.Ext(path) {
-	case ".go", ".md", ".yaml", ".yml", ".sh", ".html":
-		return true
+	case ".go", ".md", ".yaml", ".yml", ".sh", ".html", ".txt", "":
+		return filepath.Base(path) != "LICENSE"
 	}
-	return filepath.Base(path) == "Makefile"
+	return false
 }
 
-func sorted(times map[string]int) []count {
-	var words []count
-	for text, n := range times {
-		if n > 0 {
-			words = append(words, count{text, n})
-		}
+// printWords prints where words stand, and how many there are.
+func printWords(out io.Writer, uses []use) {
+	for _, u := range uses {
+		fmt.Fprintf(out, "%s:%d: %q is an old word, see %s\n", u.file, u.line, u.word, glossary)
 	}
-	slices.SortFunc(words, func(a, b count) int {
-		if a.times != b.times {
-			return b.times - a.times
-		}
-		return compareNames(a.text, b.text)
-	})
-	return words
+	fmt.Fprintf(out, "glossary words left: %d\n", len(uses))
 }

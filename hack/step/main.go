@@ -68,8 +68,8 @@ func parse(args []string) (*step, error) {
 	return s, err
 }
 
-// run gives the command the file itself and not a pipe: what it leaves running must not
-// keep the step waiting.
+// run gives the command the file itself instead of a pipe, so that processes that it leaves
+// running do not block the step.
 func (s *step) run(out *os.File) error {
 	if err := os.MkdirAll(filepath.Dir(s.log), 0o755); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What a reader of a log is informed of a step that takes longer.
+// When a log reports a step that takes long.
 const (
 	firstNotice = 5 * time.Second
 	nextNotices = 30 * time.Second
@@ -41,7 +41,7 @@ func (s *screen) progress(line string, elapsed time.Duration) {
 	s.notice = elapsed.Truncate(nextNotices) + nextNotices
 }
 
-// line prints what stays.
+// line prints a permanent line.
 func (s *screen) line(line string) {
 	if s.terminal {
 		fmt.Fprint(s.out, "\r\033[K")

@@ -31,7 +31,7 @@ func TestARestoreThatCannotBeginIsKnownBeforeItDoes(t *testing.T) {
 		r.Namespace, r.Name = "data", "example"
 		r.Spec.BackupStorageType, r.Spec.S3 = etcdv1beta2.StorageS3, &etcdv1beta2.S3Source{Path: "backups/example", AWSSecret: "aws"}
 		c.change(r)
-		reason, message, err := Unfit(t.Context(), reader, r)
+		reason, message, err := CannotBegin(t.Context(), reader, r)
 		if got := reason + ": " + message; err != nil || got != c.want {
 			t.Errorf("%s: expected\n%s, got\n%s, %v", name, c.want, got, err)
 		}

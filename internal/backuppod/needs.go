@@ -16,7 +16,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Need is an object of the user's without which a pod would hang.
+// Need is an object of the user without which a pod would not start.
 type Need struct {
 	Field, Name, Reason string
 	Kind                schema.GroupVersionKind
@@ -27,7 +27,7 @@ func SecretNeed(field, name string) Need {
 	return Need{field, name, etcdv1beta2.ReasonSecretMissing, corev1.SchemeGroupVersion.WithKind("Secret")}
 }
 
-// Needs are what the place itself takes.
+// Needs returns what access to the place requires.
 func (p Place) Needs() []Need {
 	var out []Need
 	if p.Secret != "" {
@@ -39,8 +39,8 @@ func (p Place) Needs() []Need {
 	return out
 }
 
-// Missing is the first of them that is not there, with a message that says so. What is in a Secret is for the
-// pod alone.
+// Missing returns the first object that does not exist, with a message that names it. Only the pod reads the content
+// of a Secret.
 func Missing(ctx context.Context, reader client.Reader, namespace string, needs []Need) (reason, message string, err error) {
 	for _, need := range needs {
 		object := &metav1.PartialObjectMetadata{}

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backuppod is what the pods have in common that save, verify and restore backups of
-// etcd: where the backups are, what is mounted for that, and how a pod learns what it is to do.
-// What the pods are for is the kinds' own, and what they do is internal/podapi/backup's.
+// Package backuppod has what the pods that save, verify and restore backups of etcd share: where the backups are, what
+// is mounted to reach them, and how a pod gets its order. Which pods exist belongs to the kinds; what they do belongs
+// to internal/podapi/backup.
 package backuppod
 
 import (
@@ -16,25 +16,25 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Where a container has what it works with.
+// Mount paths in a container.
 const (
 	secretMount = "/etc/opcrew/storage"
 	folderMount = "/backups"
 )
 
-// orderVariable is where a container has what it is to do: no shell and no expansion of Kubernetes sees it.
+// orderVariable holds the order of a container: no shell and no expansion of Kubernetes changes it.
 const orderVariable = "OPCREW_BACKUP_ORDER"
 
-// Place is where backups are.
+// Place is where backups are stored.
 type Place struct {
 	Target backup.Target
-	// Secret of the user that opens it, and the field that names it; empty: none is needed.
+	// Secret of the user that grants access, and the field that names it; empty if none is needed.
 	Secret, Field string
-	// Claim on whose volume they are; empty: they are in a bucket.
+	// Claim on whose volume the backups are; empty if they are in a bucket.
 	Claim string
 }
 
-// PlaceOf reads the section of the storage type, which the schema wants to be there.
+// PlaceOf reads the section of the storage type. The schema requires that section.
 func PlaceOf(kind etcdv1beta2.StorageType, s etcdv1beta2.Storage) Place {
 	out := Place{}
 	switch {
@@ -60,14 +60,14 @@ func PlaceOf(kind etcdv1beta2.StorageType, s etcdv1beta2.Storage) Place {
 	return out
 }
 
-// Mount is a volume of a pod, and where a container has it.
+// Mount is a volume of a pod, and its path in a container.
 type Mount struct {
 	Name, Path string
 	ReadOnly   bool
 	Volume     *corev1ac.VolumeApplyConfiguration
 }
 
-// Mounts are those by which a container gets at the backups.
+// Mounts returns the mounts by which a container reaches the backups.
 func (p Place) Mounts(readOnly bool) []Mount {
 	var out []Mount
 	if p.Secret != "" {
@@ -80,21 +80,22 @@ func (p Place) Mounts(readOnly bool) []Mount {
 	return out
 }
 
-// SecretMount has a Secret for its files.
+// SecretMount mounts a Secret as files.
 func SecretMount(name, path, secret string) Mount {
 	source := corev1ac.SecretVolumeSource().WithSecretName(secret).WithDefaultMode(0o440)
 	return Mount{name, path, true, corev1ac.Volume().WithName(name).WithSecret(source)}
 }
 
-// Mounted gives a container its mounts.
-func Mounted(c *corev1ac.ContainerApplyConfiguration, mounts []Mount) {
+// WithMounts adds mounts to a container.
+func WithMounts(c *corev1ac.ContainerApplyConfiguration, mounts []Mount) {
 	for _, m := range mounts {
 		c.WithVolumeMounts(corev1ac.VolumeMount().WithName(m.Name).WithMountPath(m.Path).WithReadOnly(m.ReadOnly))
 	}
 }
 
-// Ordered has a container do what an annotation of its pod says, and tell in its last words how that ended.
-func Ordered(c *corev1ac.ContainerApplyConfiguration, command, annotation string) *corev1ac.ContainerApplyConfiguration {
+// WithOrder makes a container carry out the order in an annotation of its pod, and report the result in its termination
+// message.
+func WithOrder(c *corev1ac.ContainerApplyConfiguration, command, annotation string) *corev1ac.ContainerApplyConfiguration {
 	return c.WithArgs(command).
 		WithEnv(corev1ac.EnvVar().WithName(orderVariable).WithValueFrom(corev1ac.EnvVarSource().
 			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + annotation + "']")))).

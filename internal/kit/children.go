@@ -13,38 +13,31 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// annotationPauses is how messages call a pause by annotation.
+// annotationPauses names a pause by annotation in messages.
 const annotationPauses = "annotation " + common.PausedAnnotation
 
-// ReportChildren sets the condition that reports whether the children are as declared,
-// from what became of them. The first thing that is in the way is told.
-func ReportChildren(set condition.Set, kind string, done Outcome) {
+// ReportChildren sets the condition of a kind that reports whether the children are as declared. The first
+// obstacle is reported.
+func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	switch {
-	case done.Err == nil && done.Held == 0 && len(done.Results) == 0: // none are declared, as at deletion
-	case done.Err != nil && ensure.Refused(done.Err):
-		set.False(kind, common.ReasonRefused, done.Err.Error())
-	case done.Err != nil:
-		set.Unknown(kind, common.ReasonApplying, done.Err.Error())
-	case done.Held > 0:
-		set.False(kind, common.ReasonPaused, "Changes of children are held back by "+cmp.Or(done.PausedBy, annotationPauses))
-	case !done.settled():
-		reportUnsettled(set, kind, done)
+	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // none are declared, as at deletion
+	case o.Err != nil && ensure.Refused(o.Err):
+		set.False(kind, common.ReasonRefused, o.Err.Error())
+	case o.Err != nil:
+		set.Unknown(kind, common.ReasonApplying, o.Err.Error())
+	case o.Held > 0:
+		set.False(kind, common.ReasonPaused, "Changes of children are held back by "+cmp.Or(o.PausedBy, annotationPauses))
+	case !o.settled():
+		o.reportUnsettled(set, kind)
 	default:
-		reportResults(set, kind, done)
+		o.reportResults(set, kind)
 	}
 }
 
-// settled reports whether every child was looked at and brought to what is declared.
-func (o Outcome) settled() bool {
-	_, waiting := o.First(ensure.Waiting, "")
-	return !waiting && !o.retry
-}
-
-// reportUnsettled keeps what was said before, if it was said of this generation: the
-// view was old, or a conflict came between, and the next look will tell. What was said
-// of an earlier generation may not pass for this one.
-func reportUnsettled(set condition.Set, kind string, done Outcome) {
-	if waiting, ok := done.First(ensure.Waiting); ok && waiting.Message != "" {
+// reportUnsettled keeps the condition if it is of this generation: the cache was stale, or a conflict came
+// between, and the next reconcile reports.
+func (o Outcome) reportUnsettled(set condition.Set, kind string) {
+	if waiting, ok := o.First(ensure.Waiting); ok && waiting.Message != "" {
 		set.False(kind, common.ReasonApplying, waiting.Message)
 		return
 	}
@@ -53,24 +46,25 @@ func reportUnsettled(set condition.Set, kind string, done Outcome) {
 	}
 }
 
-func reportResults(set condition.Set, kind string, done Outcome) {
-	if taken, ok := done.First(ensure.Taken); ok {
-		set.False(kind, common.ReasonNameTaken, taken.Message)
+func (o Outcome) reportResults(set condition.Set, kind string) {
+	for _, obstacle := range []struct {
+		action ensure.Action
+		reason string
+	}{
+		{ensure.Taken, common.ReasonNameTaken},
+		{ensure.Contested, common.ReasonContested},
+		{ensure.Delayed, common.ReasonApplying},
+	} {
+		if result, ok := o.First(obstacle.action); ok {
+			set.False(kind, obstacle.reason, result.Message)
+			return
+		}
+	}
+	if o.Contested != "" { // over what is patched, such as a pod or a claim
+		set.False(kind, common.ReasonContested, o.Contested)
 		return
 	}
-	if contested, ok := done.First(ensure.Contested); ok {
-		set.False(kind, common.ReasonContested, contested.Message)
-		return
-	}
-	if delayed, ok := done.First(ensure.Delayed); ok {
-		set.False(kind, common.ReasonApplying, delayed.Message)
-		return
-	}
-	if done.Contested != "" { // what is patched, such as a pod or a claim
-		set.False(kind, common.ReasonContested, done.Contested)
-		return
-	}
-	if replaced, ok := done.First(ensure.Replaced); ok {
+	if replaced, ok := o.First(ensure.Replaced); ok {
 		set.False(kind, common.ReasonApplying, replaced.Ref.String()+" is being replaced")
 		return
 	}

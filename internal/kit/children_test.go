@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-func TestTheFirstThingInTheWayOfTheChildrenIsTold(t *testing.T) {
+func TestTheFirstObstacleOfTheChildrenIsReported(t *testing.T) {
 	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "web", errors.New("exceeded quota"))
 	results := func(results ...ensure.Result) Outcome {
 		return Outcome{Results: append([]ensure.Result{{Action: ensure.Unchanged}, {Action: ensure.Created}}, results...)}
@@ -28,21 +28,21 @@ func TestTheFirstThingInTheWayOfTheChildrenIsTold(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"nothing is":           {results(), "True", "AsDeclared", ""},
-		"a refusal":            {Outcome{Err: refused, Held: 1}, "False", "Refused", "exceeded quota"},
-		"trouble that passes":  {Outcome{Err: errors.New("timeout")}, "Unknown", "Applying", "timeout"},
-		"a pause":              {Outcome{Held: 2}, "False", "Paused", "held back"},
-		"a stranger":           {results(ensure.Result{Action: ensure.Contested}, ensure.Result{Action: ensure.Taken, Message: "it is Helm's"}), "False", "NameTaken", "it is Helm's"},
-		"a rival over a pod":   {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, Contested: "kubectl"}, "False", "Contested", "kubectl"},
-		"a rival":              {results(ensure.Result{Action: ensure.Replaced}, ensure.Result{Action: ensure.Contested, Message: "argocd"}), "False", "Contested", "argocd"},
-		"a child made anew":    {results(ensure.Result{Action: ensure.Replaced}), "False", "Applying", "is being replaced"},
-		"an event yet to come": {results(ensure.Result{Action: ensure.Waiting}), "False", "Applying", "on their way"},
-		"a conflict":           {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, retry: true}, "False", "Applying", "on their way"},
-		"a child going away":   {results(ensure.Result{Action: ensure.Waiting, Message: "held by a finalizer"}), "False", "Applying", "held by a finalizer"},
+		"nothing is":                {results(), "True", "AsDeclared", ""},
+		"a refusal":                 {Outcome{Err: refused, Held: 1}, "False", "Refused", "exceeded quota"},
+		"trouble that passes":       {Outcome{Err: errors.New("timeout")}, "Unknown", "Applying", "timeout"},
+		"a pause":                   {Outcome{Held: 2}, "False", "Paused", "held back"},
+		"of another owner":          {results(ensure.Result{Action: ensure.Contested}, ensure.Result{Action: ensure.Taken, Message: "it is Helm's"}), "False", "NameTaken", "it is Helm's"},
+		"a rival over a pod":        {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, Contested: "kubectl"}, "False", "Contested", "kubectl"},
+		"a rival":                   {results(ensure.Result{Action: ensure.Replaced}, ensure.Result{Action: ensure.Contested, Message: "argocd"}), "False", "Contested", "argocd"},
+		"a child that is recreated": {results(ensure.Result{Action: ensure.Replaced}), "False", "Applying", "is being replaced"},
+		"an event yet to come":      {results(ensure.Result{Action: ensure.Waiting}), "False", "Applying", "on their way"},
+		"a conflict":                {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, retry: true}, "False", "Applying", "on their way"},
+		"a child going away":        {results(ensure.Result{Action: ensure.Waiting, Message: "held by a finalizer"}), "False", "Applying", "held by a finalizer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var list []metav1.Condition
-			ReportChildren(condition.Set{Conditions: &list, Now: time.Now()}, "Children", test.done)
+			test.done.ReportChildren(condition.Set{Conditions: &list, Now: time.Now()}, "Children")
 			if got := list[0]; got.Status != test.status || got.Reason != test.reason || !strings.Contains(got.Message, test.message) {
 				t.Errorf("%s, %s, %q; expected %s, %s, %q", got.Status, got.Reason, got.Message, test.status, test.reason, test.message)
 			}
@@ -50,11 +50,11 @@ func TestTheFirstThingInTheWayOfTheChildrenIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatWasSaidOfThisGenerationStandsWhileAnEventIsOnItsWay(t *testing.T) {
+func TestTheConditionOfThisGenerationStandsWhileAnEventIsOnItsWay(t *testing.T) {
 	waiting := Outcome{Results: []ensure.Result{{Action: ensure.Waiting}}}
 	for generation, want := range map[int64]metav1.ConditionStatus{3: metav1.ConditionTrue, 4: metav1.ConditionFalse} {
 		list := []metav1.Condition{{Type: "Children", Status: metav1.ConditionTrue, Reason: "AsDeclared", ObservedGeneration: 3}}
-		ReportChildren(condition.Set{Conditions: &list, Generation: generation, Now: time.Now()}, "Children", waiting)
+		waiting.ReportChildren(condition.Set{Conditions: &list, Generation: generation, Now: time.Now()}, "Children")
 		if list[0].Status != want {
 			t.Errorf("generation %d: the condition said True of generation 3, expected %s now, got %s", generation, want, list[0].Status)
 		}

@@ -21,25 +21,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// crdInterval passes between two looks for the CRD of a kind that is not served. It
-// is the only poll of the API, and ends when every kind is served.
+// crdInterval passes between two reads of the CRD of a kind that is not served. It is the only poll of the API,
+// and ends when every kind is served.
 const crdInterval = 30 * time.Second
 
 // partOfLabel marks the CRDs that this project installs.
 const partOfLabel = "app.kubernetes.io/part-of"
 
-// ErrRestart ends the manager so that it starts again with all of its kinds.
-var ErrRestart = errors.New("a CRD that was missing is there now; starting again to serve its kind")
+// ErrRestart ends the manager, so that the process restarts with all of its kinds.
+var ErrRestart = errors.New("a CRD that was missing is installed now; restarting to serve its kind")
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
 // unserved is a kind that is not served, and why.
 type unserved struct {
-	Kind
+	Registration
 	why string
 }
 
-// reasons are why kinds are not served, by their names.
+// reasons returns why kinds are not served, by their names.
 func reasons(missing []unserved) map[string]string {
 	out := map[string]string{}
 	for _, kind := range missing {
@@ -48,9 +48,9 @@ func reasons(missing []unserved) map[string]string {
 	return out
 }
 
-// sortKinds tells the kinds that can be served from those whose CRD is missing or was
-// installed by someone else: two operators on one CRD would fight over every object.
-func sortKinds(cfg *rest.Config, kinds []Kind) (served []Kind, missing []unserved, err error) {
+// sortKinds separates the kinds that can be served from those whose CRD is missing or was installed by another
+// product: two operators on one CRD would contest every object.
+func sortKinds(cfg *rest.Config, kinds []Registration) (served []Registration, missing []unserved, err error) {
 	reader, err := client.New(cfg, client.Options{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect: %w", err)
@@ -71,7 +71,7 @@ func sortKinds(cfg *rest.Config, kinds []Kind) (served []Kind, missing []unserve
 	return served, missing, nil
 }
 
-func whyUnserved(ctx context.Context, reader client.Reader, kind Kind) (string, error) {
+func whyUnserved(ctx context.Context, reader client.Reader, kind Registration) (string, error) {
 	var why []string
 	for _, name := range kind.CRDs {
 		crd := &metav1.PartialObjectMetadata{}
@@ -83,17 +83,17 @@ func whyUnserved(ctx context.Context, reader client.Reader, kind Kind) (string, 
 		case err != nil:
 			return "", fmt.Errorf("read CRD %s: %w", name, err)
 		case crd.Labels[partOfLabel] != "opcrew":
-			why = append(why, fmt.Sprintf("CRD %s was installed by somebody else (label %s is %q, want opcrew)",
+			why = append(why, fmt.Sprintf("CRD %s was installed by another product (label %s is %q, want opcrew)",
 				name, partOfLabel, crd.Labels[partOfLabel]))
 		}
 	}
 	return strings.Join(why, "; "), nil
 }
 
-func reportServed(registry metrics.RegistererGatherer, served []Kind, missing []unserved) error {
+func reportServed(registry metrics.RegistererGatherer, served []Registration, missing []unserved) error {
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "opcrew_kind_served",
-		Help: "1 for a kind that is served, 0 for one whose CRD is missing or somebody else's.",
+		Help: "1 for a kind that is served, 0 for one whose CRD is missing or belongs to another product.",
 	}, []string{"kind"})
 	if err := registry.Register(gauge); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
@@ -107,8 +107,8 @@ func reportServed(registry metrics.RegistererGatherer, served []Kind, missing []
 	return nil
 }
 
-// crdWatch ends the manager when a kind that is not served could be. Informers
-// cannot be added for a kind whose setup was left out, so the process starts again.
+// crdWatch ends the manager when a kind that is not served could be: a kind cannot be set up later, so the
+// process restarts.
 type crdWatch struct {
 	reader  client.Reader
 	missing []unserved
@@ -132,12 +132,12 @@ func (w *crdWatch) Start(ctx context.Context) error {
 		case <-ticker.C():
 		}
 		for _, kind := range w.missing {
-			if why, err := whyUnserved(ctx, w.reader, kind.Kind); err == nil && why == "" {
+			if why, err := whyUnserved(ctx, w.reader, kind.Registration); err == nil && why == "" {
 				return ErrRestart
 			}
 		}
 	}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby says so too.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby logs it too.
 func (w *crdWatch) NeedLeaderElection() bool { return false }

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// crds is a cluster that has some CRDs, by name with the value of the label part-of.
+// crds are the CRDs of a cluster, by name, with the value of their label part-of.
 type crds struct {
 	client.Reader
 	mu        sync.Mutex
@@ -45,7 +45,7 @@ func (c *crds) set(installed map[string]string, err error) {
 	c.installed, c.err = installed, err
 }
 
-var etcd = Kind{Name: "etcd", CRDs: []string{"clusters.etcd", "backups.etcd"}}
+var etcd = Registration{Name: "etcd", CRDs: []string{"clusters.etcd", "backups.etcd"}}
 
 func TestAKindIsServedOnlyWithAllOfItsOwnCRDs(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -54,8 +54,8 @@ func TestAKindIsServedOnlyWithAllOfItsOwnCRDs(t *testing.T) {
 	}{
 		"all are ours":    {map[string]string{"clusters.etcd": "opcrew", "backups.etcd": "opcrew"}, nil},
 		"one is missing":  {map[string]string{"clusters.etcd": "opcrew"}, []string{"CRD backups.etcd is not installed"}},
-		"one is foreign":  {map[string]string{"clusters.etcd": "coreos", "backups.etcd": "opcrew"}, []string{`CRD clusters.etcd was installed by somebody else`, `"coreos"`}},
-		"one has no mark": {map[string]string{"clusters.etcd": "opcrew", "backups.etcd": ""}, []string{`CRD backups.etcd was installed by somebody else`, `is "", want opcrew`}},
+		"one is foreign":  {map[string]string{"clusters.etcd": "coreos", "backups.etcd": "opcrew"}, []string{`CRD clusters.etcd was installed by another product`, `"coreos"`}},
+		"one has no mark": {map[string]string{"clusters.etcd": "opcrew", "backups.etcd": ""}, []string{`CRD backups.etcd was installed by another product`, `is "", want opcrew`}},
 		"both are amiss":  {map[string]string{"clusters.etcd": "x"}, []string{"clusters.etcd was installed", "; CRD backups.etcd is not"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestACRDThatCannotBeReadIsNotTakenForMissing(t *testing.T) {
 	}
 }
 
-func TestTheProcessStartsAgainWhenAMissingCRDIsThere(t *testing.T) {
+func TestTheProcessRestartsWhenAMissingCRDIsInstalled(t *testing.T) {
 	cluster := &crds{}
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	watch := &crdWatch{reader: cluster, missing: []unserved{{etcd, "CRD clusters.etcd is not installed"}}, clock: clock}

@@ -15,17 +15,16 @@ import (
 )
 
 const (
-	// eventBurst events of one reason in one namespace are written at once,
+	// eventBurst events of one reason in one namespace are written without a limit,
 	eventBurst = 100
-	// and then so many a second.
+	// and then eventRate a second.
 	eventRate = 5
-	// eventSources is how many namespaces and reasons are distinguished before all begin again.
+	// eventSources is how many namespaces and reasons are distinguished before all counts begin again.
 	eventSources = 10_000
 )
 
-// sparingRecorder leaves out events of a reason of which a namespace, or the nodes, have very
-// many: 5000 nodes that join pools would have the API server write as many events as nodes.
-// Events help who reads them; what must be known stands in the status.
+// sparingRecorder limits the events of one reason in one namespace: 5,000 nodes that join pools would otherwise
+// cost as many writes for events as for nodes. What users must know is in the status.
 type sparingRecorder struct {
 	events.EventRecorder
 	clock   clock.PassiveClock
@@ -35,7 +34,7 @@ type sparingRecorder struct {
 	limits map[eventSource]*rate.Limiter
 }
 
-// eventSource is what is spared alike.
+// eventSource is what one limit is for.
 type eventSource struct{ namespace, reason string }
 
 // Eventf implements events.EventRecorder.

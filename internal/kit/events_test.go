@@ -19,7 +19,7 @@ type counting map[string]int
 
 func (c counting) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) { c[reason]++ }
 
-func TestEventsOfWhichThereAreVeryManyAreLeftOut(t *testing.T) {
+func TestVeryManyEventsOfOneReasonAreLimited(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
 	written, leftOut := counting{}, prometheus.NewCounter(prometheus.CounterOpts{Name: "left_out"})
 	recorder := &sparingRecorder{EventRecorder: written, clock: now, leftOut: leftOut}

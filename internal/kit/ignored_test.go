@@ -4,7 +4,6 @@
 package kit
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -19,17 +18,8 @@ type careless struct {
 
 func (c *careless) Ignored() []string { return c.fields }
 
-// overriding is its kind.
-type overriding struct{ message string }
-
-func (overriding) Observe(context.Context, *careless) (struct{}, error) { return struct{}{}, nil }
-
-func (overriding) Plan(*careless, struct{}, time.Time) Plan { return Plan{} }
-
-func (o overriding) Overridden(*careless, struct{}) (string, string) { return "Shadowed", o.message }
-
-// The message of the last report is never read: it may be of another spec.
-func TestTheConditionOfIgnoredFieldsSaysWhatHoldsNowAndNothingOfTheLastReport(t *testing.T) {
+// The message of the last report is never read: it may be about another spec.
+func TestTheConditionOfIgnoredFieldsKeepsNothingOfTheLastReport(t *testing.T) {
 	const all = "Accepted and without effect: spec.a, spec.b"
 	for name, test := range map[string]struct {
 		message string
@@ -44,7 +34,9 @@ func TestTheConditionOfIgnoredFieldsSaysWhatHoldsNowAndNothingOfTheLastReport(t 
 	} {
 		object := &careless{fields: test.fields}
 		object.list = []metav1.Condition{{Type: "FieldsIgnored", Status: "True", Reason: "Shadowed", Message: "spec.env: B; " + all}}
-		loop := &Loop[*careless, struct{}]{Kind: overriding{test.message}}
+		loop := &Loop[*careless, struct{}, struct{}]{
+			Overridden: func(*careless, struct{}) (string, string) { return "Shadowed", test.message },
+		}
 		for range 2 {
 			loop.reportIgnored(object, struct{}{}, time.Now())
 		}

@@ -12,15 +12,15 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// newInformer makes the informers of the cache begin with what is. Where the API server
-// cannot stream lists, client-go would be content with what some server has in memory,
-// which can be older than what the process before this one has done: it would take off
-// nodes what new pools want, and make children for owners that are gone.
+// newInformer makes the informers of the cache begin with a consistent list. If the API server cannot stream
+// lists, client-go accepts what some server has in memory, which can be older than the last writes of the
+// previous process: nodes would lose the labels of new pools, and children would be created for owners that are
+// gone.
 func newInformer(lw toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(consistent(lw), object, resync, indexers)
 }
 
-// consistent turns a list of whatever is at hand into one of what is.
+// consistent turns lists of any age (resourceVersion 0) into consistent ones.
 func consistent(lw toolscache.ListerWatcher) toolscache.ListerWatcher {
 	source, ok := lw.(*toolscache.ListWatch)
 	if !ok || source.ListWithContextFunc == nil {

@@ -13,9 +13,9 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// Regression: a process that restarted into an older view took labels and taints off
-// nodes, and made RuntimeClasses for pools that were gone.
-func TestTheFirstListIsNeverOfWhatAServerHappensToRemember(t *testing.T) {
+// Regression: a process that restarted with an older list removed labels and taints from nodes, and created
+// RuntimeClasses for pools that were gone.
+func TestTheFirstListIsConsistent(t *testing.T) {
 	tests := []struct{ asked, want string }{{"0", ""}, {"", ""}, {"17", "17"}}
 	for _, test := range tests {
 		got := "no list"

@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func caching(objects map[client.Object]cache.ByObject) Kind {
-	return Kind{Cache: func() map[client.Object]cache.ByObject { return objects }}
+func caching(objects map[client.Object]cache.ByObject) Registration {
+	return Registration{Cache: func() map[client.Object]cache.ByObject { return objects }}
 }
 
 func TestTheCacheHoldsWhatTheKindsDeclareAndNothingElse(t *testing.T) {
 	service, deployment := &corev1.Service{}, &appsv1.Deployment{}
-	opts := cacheOptions([]Kind{
+	opts := cacheOptions([]Registration{
 		caching(map[client.Object]cache.ByObject{service: Ours()}),
 		caching(map[client.Object]cache.ByObject{deployment: {}}),
 	}, nil)
@@ -61,7 +61,7 @@ func TestKindsOfOneProcessSeeTheNamespacesOfEachOther(t *testing.T) {
 		"both have one of their own":    {jobs, map[string]cache.Config{"runs": {}}, nil, []string{"jobs", "runs"}},
 		"both have the same of its own": {jobs, jobs, []string{"shop"}, []string{"jobs"}},
 	} {
-		opts := cacheOptions([]Kind{
+		opts := cacheOptions([]Registration{
 			caching(map[client.Object]cache.ByObject{&corev1.Pod{}: {Namespaces: c.first}}),
 			caching(map[client.Object]cache.ByObject{&corev1.Pod{}: {Namespaces: c.second}}),
 		}, c.process)
@@ -76,13 +76,13 @@ func TestKindsOfOneProcessSeeTheNamespacesOfEachOther(t *testing.T) {
 	}
 }
 
-func TestOursAreTheObjectsThatTheOperatorMade(t *testing.T) {
+func TestOursAreTheObjectsThatTheOperatorCreated(t *testing.T) {
 	selector := Ours().Label
 	if !selector.Matches(labelled("opcrew")) {
 		t.Error("an object that opcrew made is not cached")
 	}
 	if selector.Matches(labelled("Helm")) || selector.Matches(labelled("")) {
-		t.Error("an object that somebody else made is cached")
+		t.Error("an object of another owner is cached")
 	}
 }
 
@@ -94,7 +94,7 @@ func (l labelled) Lookup(key string) (string, bool) {
 	return string(l), l.Has(key)
 }
 
-func TestACachedNodeIsWithoutWhatNobodyReads(t *testing.T) {
+func TestACachedNodeIsWithoutWhatNoKindReads(t *testing.T) {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Labels: map[string]string{"disk": "ssd"},
@@ -109,7 +109,7 @@ func TestACachedNodeIsWithoutWhatNobodyReads(t *testing.T) {
 			RuntimeHandlers: []corev1.NodeRuntimeHandler{{Name: "runc"}},
 		},
 	}
-	if _, err := TrimNode(node); err != nil {
+	if _, err := Trim(node); err != nil {
 		t.Fatal(err)
 	}
 	if node.Status.Images != nil || node.Status.VolumesAttached != nil || node.Status.VolumesInUse != nil {
@@ -121,7 +121,7 @@ func TestACachedNodeIsWithoutWhatNobodyReads(t *testing.T) {
 	if node.Labels["disk"] != "ssd" || !node.Spec.Unschedulable || len(node.Status.RuntimeHandlers) != 1 {
 		t.Errorf("node %v, expected the rest of it to stay", node)
 	}
-	if other, err := TrimNode("a tombstone"); err != nil || other != any("a tombstone") {
+	if other, err := Trim("a tombstone"); err != nil || other != any("a tombstone") {
 		t.Errorf("what is no node: %v (%v), expected it to pass", other, err)
 	}
 }

@@ -12,27 +12,27 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Metrics are those that every kind has. A kind's own stand in its package.
-type Metrics struct {
+// sharedMetrics are those that every kind has. Those of one kind are in its package.
+type sharedMetrics struct {
 	condition *prometheus.GaugeVec
 	writes    *prometheus.CounterVec
 	leftOut   prometheus.Counter
 }
 
-// NewMetrics registers the shared metrics.
-func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
-	m := &Metrics{
+// newMetrics registers the shared metrics.
+func newMetrics(registry prometheus.Registerer) (*sharedMetrics, error) {
+	m := &sharedMetrics{
 		condition: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "opcrew_condition",
 			Help: "Conditions of the objects: 1 for True, 0 for False, -1 for Unknown.",
 		}, []string{"kind", "namespace", "name", "type"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "opcrew_writes_total",
-			Help: "Children and foreign objects written, by their kind and what was done. Repaired counts drift.",
+			Help: "Children and objects of other owners that were written, by their kind and what was done. Repaired counts drift.",
 		}, []string{"kind", "action"}),
 		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "opcrew_events_left_out_total",
-			Help: "Events that were not written because there were very many of their reason and namespace at once.",
+			Help: "Events that were not written because there were too many of their reason and namespace.",
 		}),
 	}
 	for _, c := range []prometheus.Collector{m.condition, m.writes, m.leftOut} {
@@ -43,8 +43,8 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-func (m *Metrics) observe(gvk schema.GroupVersionKind, object client.Object) {
-	c, ok := object.(Conditioned)
+func (m *sharedMetrics) observe(gvk schema.GroupVersionKind, object client.Object) {
+	c, ok := object.(hasConditions)
 	if !ok {
 		return
 	}
@@ -64,20 +64,18 @@ func value(status metav1.ConditionStatus) float64 {
 	return -1
 }
 
-func (m *Metrics) forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
+func (m *sharedMetrics) forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	m.condition.DeletePartialMatch(prometheus.Labels{"kind": gvk.Kind, "namespace": key.Namespace, "name": key.Name})
 }
 
-func (m *Metrics) wrote(kind, action string) {
+func (m *sharedMetrics) wrote(kind, action string) {
 	m.writes.WithLabelValues(kind, action).Inc()
 }
 
-// count sorts the result of one child into the metrics and the outcome.
-func (l *Loop[O, F]) count(result ensure.Result, done *Outcome) {
+// count counts the write of a child.
+func (m *sharedMetrics) count(result ensure.Result) {
 	switch result.Action {
 	case ensure.Created, ensure.Applied, ensure.Repaired, ensure.Replaced, ensure.Pruned, ensure.Contested:
-		l.Metrics.wrote(result.Ref.Kind, string(result.Action))
-	case ensure.Held:
-		done.Held++
+		m.wrote(result.Ref.Kind, string(result.Action))
 	}
 }

@@ -6,6 +6,7 @@ package kit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// optionals says which of the optional types of some kinds are installed.
-func optionals(cfg *rest.Config, kinds []Kind) (map[string]bool, error) {
+// optionals reports which of the optional types of some kinds are installed, by the names of their CRDs.
+func optionals(cfg *rest.Config, kinds []Registration) (map[string]bool, error) {
 	reader, err := client.New(cfg, client.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -25,22 +26,22 @@ func optionals(cfg *rest.Config, kinds []Kind) (map[string]bool, error) {
 	defer cancel()
 	installed := map[string]bool{}
 	for _, kind := range kinds {
-		for _, optional := range kind.Optional {
+		for name, object := range kind.Optional {
 			crd := &metav1.PartialObjectMetadata{}
 			crd.SetGroupVersionKind(crdKind)
-			err := reader.Get(ctx, client.ObjectKey{Name: optional.CRD}, crd)
+			err := reader.Get(ctx, client.ObjectKey{Name: name}, crd)
 			if client.IgnoreNotFound(err) != nil {
-				return nil, fmt.Errorf("read CRD %s: %w", optional.CRD, err)
+				return nil, fmt.Errorf("read CRD %s: %w", name, err)
 			}
-			// One that is being deleted is as good as gone: its informer would never begin.
-			installed[optional.CRD] = err == nil && crd.DeletionTimestamp == nil && serves(reader, optional.Object)
+			// One that is being deleted counts as gone: its informer would never sync.
+			installed[name] = err == nil && crd.DeletionTimestamp == nil && serves(reader, object)
 		}
 	}
 	return installed, nil
 }
 
-// serves reports whether the cluster has a type in the very version that a kind uses: that
-// of an old installation can be another, and its informer would never begin.
+// serves reports whether the cluster has a type in the version that a kind uses. An old installation can have
+// another version, and the informer would never sync.
 func serves(c client.Client, object client.Object) bool {
 	gvk, err := c.GroupVersionKindFor(object)
 	if err != nil {
@@ -50,7 +51,7 @@ func serves(c client.Client, object client.Object) bool {
 	return err == nil
 }
 
-// lacking lists the types that are not installed.
+// lacking lists the CRDs that are not installed.
 func lacking(installed map[string]bool) []string {
 	var out []string
 	for name, there := range installed {
@@ -62,16 +63,17 @@ func lacking(installed map[string]bool) []string {
 }
 
 // without keeps of each kind the optional types that are installed.
-func without(kinds []Kind, installed map[string]bool) []Kind {
+func without(kinds []Registration, installed map[string]bool) []Registration {
 	out := slices.Clone(kinds)
 	for i := range out {
-		out[i].Optional = slices.DeleteFunc(slices.Clone(out[i].Optional), func(o Optional) bool { return !installed[o.CRD] })
+		out[i].Optional = maps.Clone(out[i].Optional)
+		maps.DeleteFunc(out[i].Optional, func(name string, _ client.Object) bool { return !installed[name] })
 	}
 	return out
 }
 
-// optionalWatch ends the manager when an optional type that was missing is installed, so
-// that it starts again and uses it. It watches, so that waiting costs no call.
+// optionalWatch ends the manager when an optional type that was missing is installed: the process restarts and
+// uses it. It watches, so that waiting costs no call.
 type optionalWatch struct {
 	cfg     *rest.Config
 	missing []string
@@ -102,7 +104,7 @@ func (w *optionalWatch) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable: a standby waits too.
 func (w *optionalWatch) NeedLeaderElection() bool { return false }
 
-// await watches for a CRD until it is there.
+// await watches for a CRD until it is installed.
 func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, name string, installed chan<- struct{}) {
 	for ctx.Err() == nil {
 		if w.appears(ctx, c, name) {

@@ -19,23 +19,20 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// references follows the Secrets of users that carry common.WatchLabel. Only those, and of
-// them the metadata: a process should not hold every Secret of a cluster, and what is in
-// one that an object refers to is read by name.
+// references watches the metadata of users' Secrets that carry common.WatchLabel, and of no others: a process
+// must not hold every Secret of a cluster. The content of a Secret is read by name.
 type references struct {
-	namespaces []string
-
 	mu    sync.Mutex
-	cache cache.Cache // nil: no one asked for it yet
+	cache cache.Cache // nil: no kind has asked for it yet
 }
 
-// WatchedSecrets is a source of the events of users' Secrets that carry common.WatchLabel.
-// wake maps one to the objects that refer to it.
+// WatchedSecrets is a source of the events of users' Secrets that carry common.WatchLabel. wake maps a Secret to
+// the objects that refer to it.
 func (t *Tools) WatchedSecrets(mgr ctrl.Manager, wake handler.MapFunc) (source.Source, error) {
 	t.references.mu.Lock()
 	defer t.references.mu.Unlock()
 	if t.references.cache == nil {
-		if err := t.references.begin(mgr); err != nil {
+		if err := t.references.begin(mgr, t.Namespaces); err != nil {
 			return nil, err
 		}
 	}
@@ -48,23 +45,23 @@ func secretMetadata() *metav1.PartialObjectMetadata {
 	return secret
 }
 
-func (r *references) begin(mgr ctrl.Manager) error {
+func (r *references) begin(mgr ctrl.Manager, namespaces []string) error {
 	opts := cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), NewInformer: newInformer,
-		DefaultNamespaces: inNamespaces(r.namespaces),
+		DefaultNamespaces: inNamespaces(namespaces),
 		ByObject: map[client.Object]cache.ByObject{
 			secretMetadata(): {Label: labels.SelectorFromSet(labels.Set{common.WatchLabel: "true"})},
 		},
 	}
 	var err error
 	if r.cache, err = cache.New(mgr.GetConfig(), opts); err != nil {
-		return fmt.Errorf("cache of Secrets that are followed: %w", err)
+		return fmt.Errorf("cache of watched Secrets: %w", err)
 	}
-	return mgr.Add(&begunEarly{r.cache})
+	return mgr.Add(&earlyCache{r.cache})
 }
 
-// begunEarly has the manager start a cache of ours with its own, before the controllers.
-type begunEarly struct{ cache.Cache }
+// earlyCache is a cache that the manager starts with its own, before the controllers.
+type earlyCache struct{ cache.Cache }
 
-// GetCache is by what the manager knows it.
-func (c *begunEarly) GetCache() cache.Cache { return c.Cache }
+// GetCache marks it as a cache for the manager.
+func (c *earlyCache) GetCache() cache.Cache { return c.Cache }

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conditioned is the least object that has conditions.
+// conditioned is the smallest object with conditions.
 type conditioned struct {
 	corev1.ConfigMap
 	list []metav1.Condition

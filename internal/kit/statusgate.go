@@ -4,23 +4,22 @@
 package kit
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusInterval passes between two writes of one object's status. A pool that 500
-// nodes join writes twice a second and not 500 times.
+// statusInterval passes between two writes of one object's status. A pool that 500 nodes join is written twice
+// a second and not 500 times.
 const statusInterval = 500 * time.Millisecond
 
-// progressInterval passes where a status only says how far the operator has come with
-// what it told before: an object costs one write when it is taken up and one when it is
-// Ready, and not one for every pod between.
+// progressInterval passes if a status only reports progress: an object costs one write when it is first
+// reconciled and one when it is Ready, and not one for every pod in between.
 const progressInterval = 3 * time.Second
 
-// Progress of an object that is being made is held back for so long, at least and at most. Where
-// very many are being made at a time, they wait for each other: then for as long as all need.
+// The progress of an object that is being created is held back for between shortestHold and longestHold. If
+// very many are being created at a time, it is held back for as long as all of them need.
 const (
 	shortestHold = 10 * time.Second
 	longestHold  = time.Minute
@@ -28,90 +27,82 @@ const (
 	mostHold     = 5 * time.Minute
 )
 
-// statusGate remembers, of each object, what its next status must wait for.
+// statusGate remembers, for each object, what its next status must wait for.
 type statusGate struct {
-	mu      sync.Mutex
-	objects map[client.ObjectKey]told
-	// making is how many of them are being made.
-	making int
+	objects Memory[client.ObjectKey, lastStatus]
+	// creating is how many objects are being created.
+	creating atomic.Int64
 }
 
-// told is when an object's status was last written.
-type told struct {
-	last time.Time
-	// made: it was taken up by this process and has not been Ready since.
-	made bool
-	// held is since when it has had progress to tell, if it is made, and hold for how long that is
-	// held back; zero: it has none.
+// lastStatus is when the status of an object was last written.
+type lastStatus struct {
+	at time.Time
+	// creating: this process reconciled it first, and it has not been Ready since.
+	creating bool
+	// held is since when it has had progress to report, while it is being created, and hold for how long that
+	// is held back; zero: it has none.
 	held time.Time
 	hold time.Duration
 }
 
-// wait says how long an object's status must wait, given the interval between two writes.
+// wait is how long an object's status must wait, given the interval between two writes.
 func (g *statusGate) wait(key client.ObjectKey, now time.Time, interval time.Duration) time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	object, ok := g.objects[key]
-	if !ok {
+	last := g.objects.Get(key)
+	if last.at.IsZero() {
 		return 0
 	}
-	return object.wait(now, interval)
+	return last.wait(now, interval)
 }
 
-func (o told) wait(now time.Time, interval time.Duration) time.Duration {
-	return min(interval, max(0, interval-now.Sub(o.last)))
+func (s lastStatus) wait(now time.Time, interval time.Duration) time.Duration {
+	return min(interval, max(0, interval-now.Sub(s.at)))
 }
 
-// waitProgress is wait for a status that reports progress only. That of an object that is
-// being made waits for more of it, and longer where nothing was to tell for long: most
-// objects are Ready soon after their first claim or pod is, and tell of both at once.
+// waitProgress is wait for a status that only reports progress. That of an object that is being created waits
+// for more of it, and longer the longer there was none: most objects are Ready soon after their first claim or
+// pod, and one status reports both.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	object, ok := g.objects[key]
+	last := g.objects.Get(key)
 	switch {
-	case !ok:
+	case last.at.IsZero():
 		return 0
-	case !object.made:
-		return object.wait(now, progressInterval)
-	case object.held.IsZero() || object.held.After(now): // or the clock was set back
-		object.held, object.hold = now, g.hold(now.Sub(object.last))
-		g.objects[key] = object
+	case !last.creating:
+		return last.wait(now, progressInterval)
+	case last.held.IsZero() || last.held.After(now): // or the clock was set back
+		last.held, last.hold = now, g.hold(now.Sub(last.at))
+		g.objects.Set(key, last)
 	}
-	return max(object.wait(now, progressInterval), object.hold-now.Sub(object.held))
+	return max(last.wait(now, progressInterval), last.hold-now.Sub(last.held))
 }
 
-// hold is for how long progress is held back that comes after a silence.
+// hold is how long progress is held back that comes after a time without any.
 func (g *statusGate) hold(silence time.Duration) time.Duration {
 	hold := min(max(2*silence, shortestHold), longestHold)
-	return max(hold, min(time.Duration(g.making)*holdForEach, mostHold))
+	return max(hold, min(time.Duration(g.creating.Load())*holdForEach, mostHold))
 }
 
-// wrote notes that a status was written: the first of an object that is taken up, one that
-// says that it is Ready, or another.
+// wrote records that a status was written: the first of an object, one that reports Ready, or another.
 func (g *statusGate) wrote(key client.ObjectKey, now time.Time, first, ready bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.objects == nil {
-		g.objects = map[client.ObjectKey]told{}
-	}
-	made := (first || g.objects[key].made) && !ready
-	g.drop(key)
-	g.objects[key] = told{last: now, made: made}
-	if made {
-		g.making++
-	}
+	g.objects.Update(key, func(last lastStatus) lastStatus {
+		g.end(last)
+		next := lastStatus{at: now, creating: (first || last.creating) && !ready}
+		if next.creating {
+			g.creating.Add(1)
+		}
+		return next
+	})
 }
 
 func (g *statusGate) forget(key client.ObjectKey) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.drop(key)
+	g.objects.Update(key, func(last lastStatus) lastStatus {
+		g.end(last)
+		return lastStatus{}
+	})
+	g.objects.Forget(key)
 }
 
-func (g *statusGate) drop(key client.ObjectKey) {
-	if g.objects[key].made {
-		g.making--
+func (g *statusGate) end(last lastStatus) {
+	if last.creating {
+		g.creating.Add(-1)
 	}
-	delete(g.objects, key)
 }

@@ -44,12 +44,12 @@ func TestAClockThatWasSetBackDelaysAStatusByHalfASecondAtMost(t *testing.T) {
 	}
 }
 
-func TestProgressOfWhatIsMadeIsToldTogetherWithWhatFollowsSoon(t *testing.T) {
+func TestProgressOfANewObjectIsReportedTogetherWithWhatFollowsSoon(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	key := client.ObjectKey{Name: "gold"}
 	for _, test := range []struct {
 		name         string
-		first, again time.Duration // when there is progress to tell, after the last status, and when it is asked again
+		first, again time.Duration // when there is progress after the last status, and when the gate is asked again
 		want         time.Duration
 	}{
 		{"a pod at once", 0, 0, 10 * time.Second},

@@ -1,10 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package outside is what a process of the operator needs that runs outside of the cluster
-// which it serves, as make run has it: the leases of the processes that are deployed there,
-// so that the two never serve one kind at a time, and a table of what is served.
-//
-// What does not belong here: connections to pods (package portforward), and the operator
-// itself.
+// Package outside has what the operator needs when it runs outside of the cluster that it serves, as with make run:
+// the leases of the deployed processes, so that two processes never serve one kind, and a table of what is served.
+// Connections to pods belong to package portforward.
 package outside

@@ -18,13 +18,13 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// ErrLost ends a process that holds a lease no longer: another one may serve its kinds.
+// ErrLost ends a process that no longer holds a lease: another one may serve its kinds.
 var ErrLost = errors.New("the lease could not be renewed, another process may serve its kinds now")
 
-// Leases are those by which the deployed processes of the operator elect an active one.
+// Leases are the leases by which the deployed processes of the operator elect an active one.
 type Leases struct {
 	Client kubernetes.Interface
-	// Namespace is where the operator is deployed, and has its leases.
+	// Namespace is where the operator is deployed; its leases are there.
 	Namespace string
 	// Names of the leases. All are needed.
 	Names []string
@@ -32,20 +32,19 @@ type Leases struct {
 	Identity string
 	Log      logr.Logger
 
-	// LeaseDuration is for how long a lease is kept from others, RenewDeadline for how long
-	// this process tries to renew it, and RetryPeriod passes between two attempts.
+	// LeaseDuration is how long a lease is valid, RenewDeadline how long this process tries to renew it, and
+	// RetryPeriod the time between two attempts.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// Hold takes the leases one after another, runs serve while it holds all of them, and gives
-// them back when serve has ended. It waits for a lease that another process holds, and says
-// so. When a lease is lost, the context of serve ends and Hold returns ErrLost without waiting
-// for serve: the caller has to end the process at once.
+// Hold acquires the leases one after another, runs serve while it holds all of them, and releases them afterwards. If
+// a lease is lost, it cancels the context of serve and returns ErrLost without waiting for serve: the caller must end
+// the process at once.
 func (l Leases) Hold(ctx context.Context, serve func(context.Context) error) error {
 	if err := l.namespace(ctx); err != nil {
 		return err
 	}
-	// Leases outlast ctx: they are given back when nothing is served any more.
+	// Leases outlast ctx: they are released when serving has ended.
 	held, release := context.WithCancel(context.WithoutCancel(ctx))
 	serving, stop := context.WithCancelCause(ctx)
 	var electors sync.WaitGroup
@@ -76,7 +75,7 @@ func (l Leases) Hold(ctx context.Context, serve func(context.Context) error) err
 	return <-ended
 }
 
-// lost is why serving ended; nil where the caller asked for the end.
+// lost returns why serving ended; nil if the caller ended it.
 func lost(serving context.Context) error {
 	if cause := context.Cause(serving); errors.Is(cause, ErrLost) {
 		return cause
@@ -84,7 +83,7 @@ func lost(serving context.Context) error {
 	return nil
 }
 
-// namespace looks for the place of the leases, without which they could never be taken.
+// namespace checks that the namespace of the leases exists: without it they cannot be acquired.
 func (l Leases) namespace(ctx context.Context) error {
 	_, err := l.Client.CoreV1().Namespaces().Get(ctx, l.Namespace, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -96,7 +95,7 @@ func (l Leases) namespace(ctx context.Context) error {
 	return nil
 }
 
-// take campaigns for one lease until held ends. The channel is closed when it is taken.
+// take competes for one lease until held ends. The channel is closed when the lease is acquired.
 func (l Leases) take(held context.Context, name string, lose func(), electors *sync.WaitGroup) (<-chan struct{}, error) {
 	taken := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -127,7 +126,7 @@ func (l Leases) take(held context.Context, name string, lose func(), electors *s
 	return taken, nil
 }
 
-// waits says for whom this process waits.
+// waits logs which process holds the lease that this one waits for.
 func (l Leases) waits(name, holder string) {
 	if holder == l.Identity || holder == "" {
 		return

@@ -214,7 +214,7 @@ func TestWithoutInstallItSaysWhatToDo(t *testing.T) {
 
 func TestTheTableHasEveryKind(t *testing.T) {
 	out := &strings.Builder{}
-	served := []kit.Kind{{Name: "cache"}, {Name: "store", Outside: "members are reached by port-forward"}}
+	served := []kit.Registration{{Name: "cache"}, {Name: "store", Outside: "members are reached by port-forward"}}
 	if err := Table(out, served, map[string]string{"pool": "CRD pools.example.com is not installed"}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podtemplate applies a user's bounded override to the pod template that a
-// kind has built. What the kind decides stays: an override adds, it does not replace.
-//
-// The type of the override is in api/common; building templates is each kind's own.
+// Package podtemplate applies a user's bounded override to the pod template that a kind has built. An override adds to
+// a template and does not replace what the kind decides. The type of the override is in api/common; building templates
+// belongs to each kind.
 package podtemplate
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Override applies an override, which may be nil, to a template. Labels and annotations
-// of the template win; lists of the override take the place of those of the template.
+// Override applies an override, which may be nil, to a template. Labels and annotations of the template win; lists of
+// the override replace those of the template.
 func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *common.PodOverride) {
 	if override == nil {
 		return
@@ -40,8 +39,8 @@ func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *co
 	lists(spec, override)
 }
 
-// DefaultServiceAccount is declared by every template: the API server keeps an account that was
-// once named in a deprecated field of its own, and would bring it back when it is left out.
+// DefaultServiceAccount is declared by every template: when the field is left out, the API server restores an account
+// that was once set, from a deprecated field.
 const DefaultServiceAccount = "default"
 
 func names(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverride) {
@@ -74,21 +73,21 @@ func lists(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverrid
 	}
 }
 
-// Convert turns an API type into its apply configuration, which has the same JSON but
-// leaves out what is not set.
+// Convert turns an API type into its apply configuration, which has the same JSON but leaves out fields that are not
+// set.
 func Convert[To any](from any) To {
 	var to To
 	raw, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(raw, &to)
 	}
-	if err != nil { // what the API server decoded encodes, and decodes again
+	if err != nil { // a decoded object of the API can be encoded and decoded
 		panic(fmt.Errorf("convert %T: %w", from, err))
 	}
 	return to
 }
 
-// missing are those of the wanted pairs whose key is not there yet.
+// missing returns the desired pairs whose key is not set yet.
 func missing(wanted, there map[string]string) map[string]string {
 	out := map[string]string{}
 	for key, value := range wanted {

@@ -17,21 +17,21 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// mostWords of what a node says about a failure are read.
+// mostWords bounds how many bytes of an error message of a node are read.
 const mostWords = 4 << 10
 
-// conn is a connection over a tunnel of its own. Streams of a tunnel have no deadlines, so
-// the caller has one end of a pipe, and the other is copied to and from the stream.
+// conn is a connection over a tunnel of its own. Streams of a tunnel have no deadlines, so the caller gets one end of
+// a pipe, and the other end is copied to and from the stream.
 type conn struct {
 	net.Conn
 	tunnel httpstream.Connection
 	to     addr
 
 	mu  sync.Mutex
-	why error // set before the pipe is closed from the other end
+	why error // set before the other end of the pipe is closed
 }
 
-// newConn begins to forward a port over a tunnel, which it owns unless it fails.
+// newConn starts to forward a port over a tunnel, which it owns unless it fails.
 func newConn(tunnel httpstream.Connection, to addr, port string) (net.Conn, error) {
 	failure, err := stream(tunnel, corev1.StreamTypeError, port)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *conn) send(data httpstream.Stream, theirs net.Conn) {
 	_ = c.tunnel.Close()
 }
 
-// receive copies until one of the two ends is closed, and notes what the node says why.
+// receive copies until one of the two ends is closed, and records the error that the node reports.
 func (c *conn) receive(theirs net.Conn, data, failure httpstream.Stream) {
 	_, _ = io.Copy(theirs, data)
 	words, _ := io.ReadAll(io.LimitReader(failure, mostWords))
@@ -72,7 +72,7 @@ func (c *conn) receive(theirs net.Conn, data, failure httpstream.Stream) {
 	_ = c.tunnel.Close()
 }
 
-// fail notes the words of a node. That nothing listens is the one error that callers know.
+// fail records the error of a node. Callers only distinguish that nothing listens on the port.
 func (c *conn) fail(words string) {
 	if words == "" {
 		return
@@ -86,7 +86,7 @@ func (c *conn) fail(words string) {
 	c.why = &net.OpError{Op: "port-forward", Net: c.to.network, Addr: c.to, Err: err}
 }
 
-// Read returns why the node ended the connection, where it said so.
+// Read returns why the node ended the connection, if the node reported it.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	return n, c.explain(err)
@@ -111,7 +111,7 @@ func (c *conn) explain(err error) error {
 
 func (c *conn) RemoteAddr() net.Addr { return c.to }
 
-// addr is what was dialled.
+// addr is the address that was dialled.
 type addr struct{ network, address string }
 
 func (a addr) Network() string { return a.network }

@@ -1,11 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package portforward connects to ports of pods through the API server, for a process that
-// can reach neither the addresses of pods nor the names that only the cluster's DNS knows.
-// It is what kubectl port-forward does, without a listener on the machine.
-//
-// What is said over a connection (TLS, the protocol of a store) belongs to the caller.
+// Package portforward connects to ports of pods through the API server, for a process that can reach neither the
+// addresses of pods nor the cluster's DNS. It does what kubectl port-forward does, without a local listener. The
+// protocol of a connection (TLS, that of a store) belongs to the caller.
 package portforward
 
 import (
@@ -26,14 +24,14 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// Dialer connects to pods with the rights of a client of the API server: it needs to get and
-// create pods/portforward, and to list pods where it is given addresses.
+// Dialer connects to pods with the rights of a client of the API server: it needs to get and create pods/portforward,
+// and to list pods if it dials addresses.
 type Dialer struct {
 	config *rest.Config
 	core   corev1client.CoreV1Interface
 }
 
-// New makes a Dialer.
+// New returns a Dialer for a configuration.
 func New(config *rest.Config) (*Dialer, error) {
 	core, err := corev1client.NewForConfig(config)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedule reads the schedules of kinds that do something again and again, in cron's
-// format, and says which of their times is due. What is done then is the kinds' own.
+// Package schedule reads the schedules of periodic kinds, in the format of cron, and returns which of their times is
+// due. What is done then belongs to the kinds.
 package schedule
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is when something is to be done.
+// Schedule is a parsed schedule with its time zone.
 type Schedule struct {
 	times cron.Schedule
 	zone  *time.Location
 }
 
-// Parse reads a schedule of five fields. The time zone stands in its own field, as in a
-// CronJob; empty is UTC. Errors say what to write instead, by the names of the two fields.
+// Parse reads a schedule of five fields. The time zone has its own field, as in a CronJob; empty is UTC. Errors say
+// what to write instead, and name the two fields.
 func Parse(text, zone string) (Schedule, error) {
 	if strings.HasPrefix(text, "@every") {
 		return Schedule{}, fmt.Errorf("schedule %q: write when, and not how often, in five fields such as \"*/10 * * * *\"", text)
@@ -40,7 +40,7 @@ func Parse(text, zone string) (Schedule, error) {
 	return Schedule{times, location}, nil
 }
 
-// Zone reads a time zone by itself, as Parse does.
+// Zone reads a time zone alone, as Parse does.
 func Zone(name string) (*time.Location, error) {
 	location, err := time.LoadLocation(cmp.Or(name, "UTC"))
 	if err != nil || name == "Local" {
@@ -49,11 +49,11 @@ func Zone(name string) (*time.Location, error) {
 	return location, nil
 }
 
-// Next is the first time after another; zero if none ever comes.
+// Next returns the first time after another; zero if there is none.
 func (s Schedule) Next(after time.Time) time.Time { return s.times.Next(after.In(s.zone)) }
 
-// Latest is the last time after one and not after another, zero for none. It looks from near
-// the end first: a minute's schedule that slept for years has missed millions.
+// Latest returns the last time after one and not after another, zero for none. It searches from the end: a schedule of
+// every minute that was suspended for years has missed millions of times.
 func (s Schedule) Latest(after, until time.Time) time.Time {
 	const day = 24 * time.Hour
 	for _, span := range []time.Duration{time.Hour, day, 32 * day, 366 * day} {

@@ -17,25 +17,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// The claims of a StatefulSet's pods are made by its controller, so that they are no children: what they are to
-// have is put on by patches.
+// The controller of a StatefulSet creates the claims of its pods, so they are no children of the operator: it changes
+// them by patches.
 
-// HasVolume reports whether a claim has its volume: the API server lets no other one grow.
+// HasVolume reports whether a claim is bound. The API server does not let other claims grow.
 func HasVolume(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimBound
 }
 
-// Asked is what a claim asks for as it is.
-func Asked(claim *corev1.PersistentVolumeClaim) resource.Quantity {
+// Requested returns the size that a claim requests now.
+func Requested(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// Capacity is what the volume of a claim has.
+// Capacity returns the size of the volume of a claim.
 func Capacity(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Status.Capacity[corev1.ResourceStorage]
 }
 
-// ClassOf is the class of a claim, "" for none.
+// ClassOf returns the StorageClass of a claim, "" for none.
 func ClassOf(claim *corev1.PersistentVolumeClaim) string {
 	if claim.Spec.StorageClassName == nil {
 		return ""
@@ -43,7 +43,7 @@ func ClassOf(claim *corev1.PersistentVolumeClaim) string {
 	return *claim.Spec.StorageClassName
 }
 
-// ResizeRefused is what a driver says that does not make a volume larger, and whether it will not try again.
+// ResizeRefused returns the message of a driver that did not enlarge a volume, and whether it will not retry.
 func ResizeRefused(claim *corev1.PersistentVolumeClaim) (words string, final bool) {
 	for _, c := range claim.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PersistentVolumeClaimControllerResizeError || c.Type == corev1.PersistentVolumeClaimNodeResizeError) {
@@ -57,8 +57,8 @@ func ResizeRefused(claim *corev1.PersistentVolumeClaim) (words string, final boo
 	return words, false
 }
 
-// Resizing says how far a volume is from what it is to have, in the words of anyone who makes it larger; "" where it
-// has that.
+// Resizing describes how far the resize of a volume is, in the words of the controller that resizes it; "" if it is
+// done.
 func Resizing(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) string {
 	has, why := Capacity(claim), ""
 	if has.Cmp(wanted) >= 0 {
@@ -72,19 +72,20 @@ func Resizing(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) str
 	return fmt.Sprintf("claim %s has %s of %s%s", claim.Name, has.String(), wanted.String(), why)
 }
 
-// Resize patches exactly the claim that was looked at, and only from the size that was seen.
+// Resize returns a patch of exactly the claim that was read, valid only while it requests the size that was read.
 func Resize(claim *corev1.PersistentVolumeClaim, to resource.Quantity) kit.Patch {
-	from := Asked(claim)
+	from := Requested(claim)
 	return ClaimPatch(claim, Change{Path: "/spec/resources/requests/storage", From: from.String(), To: to.String()}, to.String())
 }
 
-// Change is one of a field of a claim; From is nil where there is none.
+// Change is a change of one field of a claim. From is nil if the field is not set.
 type Change struct {
 	Path     string
 	From, To any
 }
 
-// ClaimPatch patches exactly the claim that was looked at, and only from what was seen.
+// ClaimPatch returns a patch of exactly the claim that was read, valid only while the field has the value that was
+// read.
 func ClaimPatch(claim *corev1.PersistentVolumeClaim, c Change, intent string) kit.Patch {
 	op := "replace"
 	if c.From == nil {
@@ -95,7 +96,7 @@ func ClaimPatch(claim *corev1.PersistentVolumeClaim, c Change, intent string) ki
 		{"op": "test", "path": c.Path, "value": c.From},
 		{"op": op, "path": c.Path, "value": c.To},
 	})
-	if err != nil { // text and nothing else
+	if err != nil { // strings always encode
 		panic(fmt.Errorf("encode a patch: %w", err))
 	}
 	var fields []any

@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ClassInterval is for how long an answer about a StorageClass counts: they are not watched.
+// ClassInterval is how long an answer about a StorageClass is used: classes are not watched.
 const ClassInterval = time.Minute
 
-// Classes knows of StorageClasses whether they let volumes grow. No one but the API server needs to know else, so
-// they are in no cache: it is asked, and the answer is remembered.
+// Classes remembers whether StorageClasses let volumes grow. Nothing else of a class is needed, so there is no cache
+// of them: the API server is asked.
 type Classes struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
@@ -28,14 +28,14 @@ type Classes struct {
 	answers map[string]classAnswer
 }
 
-// classAnswer is why volumes of a class do not grow, "" where they do.
+// classAnswer is why volumes of a class cannot grow, "" if they can.
 type classAnswer struct {
 	rigid string
 	until time.Time
 }
 
-// Rigid tells by their names why classes let no volume grow. What could not be read, and why, is in unread: that is no
-// answer, and is asked again.
+// Rigid returns, by name, why classes do not let volumes grow. A class that could not be read is in unread with the
+// error, and is read again at the next call.
 func (c *Classes) Rigid(ctx context.Context, names []string) (rigid, unread map[string]string) {
 	rigid, unread = map[string]string{}, map[string]string{}
 	for _, name := range names {

@@ -16,14 +16,13 @@ import (
 )
 
 const (
-	// drain is how many seconds a pod that goes still serves, until no proxy sends it
-	// requests any more.
+	// drain is how many seconds a deleted pod still serves, until proxies send it no more requests.
 	drain = 5
-	// grace is how many seconds a pod has to end, drain included.
+	// grace is the grace period of a pod in seconds, including drain.
 	grace = 35
 )
 
-// Container is the application's own container.
+// Container builds the container of the application.
 func Container(name, image string, ports []common.Port) *corev1ac.ContainerApplyConfiguration {
 	c := corev1ac.Container().WithName(name).WithImage(image).
 		WithPorts(ContainerPorts(ports)...).
@@ -37,8 +36,8 @@ func Container(name, image string, ports []common.Port) *corev1ac.ContainerApply
 	return c
 }
 
-// modest is a container that may do what ordinary images do at their start: servers such
-// as nginx begin as root, take a low port, and become someone else.
+// modest allows what ordinary images do when they start: servers such as nginx start as root, bind a low port, and
+// change their user.
 func modest() *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
@@ -46,20 +45,20 @@ func modest() *corev1ac.SecurityContextApplyConfiguration {
 			WithAdd("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"))
 }
 
-// Locked is a container that may do nothing but run: for images that need no more.
-func Locked() *corev1ac.SecurityContextApplyConfiguration {
+// Restricted allows nothing but to run, for images that need no more.
+func Restricted() *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
 		WithReadOnlyRootFilesystem(true).
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
-// WithEnvs gives a container an environment in the API's own types.
+// WithEnvs sets the environment of a container, given in the types of the API.
 func WithEnvs(c *corev1ac.ContainerApplyConfiguration, envs []corev1.EnvVar) {
 	c.WithEnv(podtemplate.Convert[[]*corev1ac.EnvVarApplyConfiguration](envs)...)
 }
 
-// WithResources gives a container what it asks for.
+// WithResources sets the requests and limits of a container.
 func WithResources(c *corev1ac.ContainerApplyConfiguration, r common.Resources) {
 	if len(r.Limits) == 0 && len(r.Requests) == 0 {
 		return
@@ -74,7 +73,7 @@ func WithResources(c *corev1ac.ContainerApplyConfiguration, r common.Resources) 
 	c.WithResources(ac)
 }
 
-// Quantities are amounts as Kubernetes has them.
+// Quantities converts amounts to the types of Kubernetes.
 func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, amount := range amounts {
@@ -83,8 +82,8 @@ func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceLi
 	return out
 }
 
-// InvalidImage says what is wrong with an image reference, or is empty. The API server
-// takes any text, and a kubelet would say so pod by pod.
+// InvalidImage returns what is wrong with an image reference, empty for a valid one. The API server accepts any text,
+// and the kubelet would report the error for each pod.
 func InvalidImage(image string) string {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
 		return fmt.Sprintf("%q is no image (%s); write one such as registry.example.com/team/app:1.0", image, err)

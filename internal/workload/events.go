@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// failedCreate is the reason of events with the words with which the API server refused a
-// pod of a StatefulSet or ReplicaSet: a quota, an admission rule.
+// failedCreate is the reason of events in which the API server refused a pod of a StatefulSet or ReplicaSet, such as
+// by a quota or an admission rule.
 const failedCreate = "FailedCreate"
 
-// conflict is what the API server says to a controller that was a moment late (OptimisticLockErrorMsg
-// of its registry). It tries again at once, so that nothing is explained by it.
+// conflict is the error of a write that lost a race (OptimisticLockErrorMsg of the API server). The controller retries
+// at once, so the error explains nothing.
 const conflict = "the object has been modified; please apply your changes to the latest version and try again"
 
-// LastEvent gives the words of the last event of an object that has a reason and was seen after a time (the zero time:
-// ever), or nothing. Both are known in seconds, so that one of the same second may be older and is left out.
-// Events are read live, so call it only while something is missing that they may explain.
+// LastEvent returns the message of the last event of an object with a reason, seen after a time (the zero time: ever).
+// Times are in seconds, so an event of the same second is ignored. It reads live: call it only while something is
+// missing that events may explain.
 func LastEvent(ctx context.Context, live client.Reader, owner client.Object, reason string, after time.Time) (string, error) {
 	events := &corev1.EventList{}
 	selector := fields.Set{"involvedObject.uid": string(owner.GetUID()), "reason": reason}.AsSelector()

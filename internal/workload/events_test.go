@@ -44,7 +44,7 @@ func owner() *appsv1.StatefulSet {
 	return set
 }
 
-func TestTheLastRefusalOfAPodIsTold(t *testing.T) {
+func TestTheLastRefusalOfAPodIsReported(t *testing.T) {
 	elsewhere := event("uid", "FailedCreate", "in another namespace", 9)
 	elsewhere.Namespace = "other"
 	for name, test := range map[string]struct {

@@ -14,19 +14,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Volumes are the volumes of one data store, all of which are to have the same size.
+// Volumes are the volumes of one data store. All of them should have the same size.
 type Volumes struct {
-	// Wanted is how large each is to be; zero where they stay as they are.
+	// Wanted is the desired size of each; zero if sizes should not change.
 	Wanted resource.Quantity
-	// Claims are the claims in the order in which messages name them; nil stands for one that is missing.
+	// Claims are in the order in which messages name them; nil stands for a missing claim.
 	Claims []*corev1.PersistentVolumeClaim
-	// Patched are the names of claims of which the cache does not show our last patch yet.
+	// Patched has the names of claims whose last patch by opcrew is not in the cache yet.
 	Patched map[string]bool
-	// Rigid maps classes that let no volume grow to the reason, Unread those that could not be read: see Classes.
+	// Rigid maps classes that do not let volumes grow to the reason, Unread those that could not be read: see Classes.
 	Rigid, Unread map[string]string
 }
 
-// Bound are the claims that have a volume.
+// Bound returns the claims that have a volume.
 func (v Volumes) Bound() []*corev1.PersistentVolumeClaim {
 	var out []*corev1.PersistentVolumeClaim
 	for _, claim := range v.Claims {
@@ -37,15 +37,15 @@ func (v Volumes) Bound() []*corev1.PersistentVolumeClaim {
 	return out
 }
 
-// Small are the claims that have yet to ask for more. A volume may be larger than what was asked for.
+// Small returns the claims that request less than the desired size. A volume may be larger than requested.
 func (v Volumes) Small() []*corev1.PersistentVolumeClaim {
 	return slices.DeleteFunc(v.Bound(), func(claim *corev1.PersistentVolumeClaim) bool {
-		asks, has := Asked(claim), Capacity(claim)
+		asks, has := Requested(claim), Capacity(claim)
 		return asks.Cmp(v.Wanted) >= 0 || has.Cmp(v.Wanted) >= 0
 	})
 }
 
-// SmallClasses are the classes of the claims that have yet to ask for more, each once.
+// SmallClasses returns the classes of the small claims, each once.
 func (v Volumes) SmallClasses() []string {
 	var out []string
 	for _, claim := range v.Small() {
@@ -55,7 +55,7 @@ func (v Volumes) SmallClasses() []string {
 	return slices.Compact(out)
 }
 
-// Growth are the patches by which claims ask for more. A claim that asks for more already is left alone.
+// Growth returns the patches by which claims request the desired size. A claim that requests more is left alone.
 func (v Volumes) Growth() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range v.Small() {
@@ -67,12 +67,12 @@ func (v Volumes) Growth() []kit.Patch {
 	return out
 }
 
-// Withdrawn are the patches by which claims ask for less again: their driver refused what they ask for, and the size
-// was lowered since. Kubernetes admits that as long as a claim still asks for more than its volume has.
+// Withdrawn returns the patches by which claims request less again: their driver refused the size, and the spec was
+// lowered since. Kubernetes allows that as long as a claim requests more than the capacity of its volume.
 func (v Volumes) Withdrawn() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range v.Bound() {
-		asks, has := Asked(claim), Capacity(claim)
+		asks, has := Requested(claim), Capacity(claim)
 		words, final := ResizeRefused(claim)
 		if !v.Patched[claim.Name] && (words != "" || final) && asks.Cmp(v.Wanted) > 0 && v.Wanted.Cmp(has) > 0 {
 			out = append(out, Resize(claim, v.Wanted))
@@ -81,10 +81,10 @@ func (v Volumes) Withdrawn() []kit.Patch {
 	return out
 }
 
-// Stuck says which volume cannot have its size, and why; "" where all can.
+// Stuck returns which volume cannot have the desired size, and why; "" if all can.
 func (v Volumes) Stuck() string {
 	for _, claim := range v.Bound() {
-		asks, has := Asked(claim), Capacity(claim)
+		asks, has := Requested(claim), Capacity(claim)
 		if has.Cmp(v.Wanted) >= 0 {
 			continue
 		}
@@ -98,10 +98,11 @@ func (v Volumes) Stuck() string {
 	return ""
 }
 
-// Larger is the first claim that asks for more than its size and has it; nil where there is none. Volumes never shrink.
+// Larger returns the first claim that requests more than the desired size and has it, nil for none. Volumes never
+// shrink.
 func (v Volumes) Larger() *corev1.PersistentVolumeClaim {
 	for _, claim := range v.Bound() {
-		asks, has := Asked(claim), Capacity(claim)
+		asks, has := Requested(claim), Capacity(claim)
 		if asks.Cmp(v.Wanted) > 0 && has.Cmp(v.Wanted) > 0 {
 			return claim
 		}
@@ -109,7 +110,7 @@ func (v Volumes) Larger() *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// Growing says how far the first volume is that has yet to grow, "" where all have, and how many have.
+// Growing describes the first volume that is still growing, "" if none is, and counts the volumes that are done.
 func (v Volumes) Growing() (words string, have int) {
 	for _, claim := range v.Bound() {
 		switch is := Resizing(claim, v.Wanted); {
@@ -125,8 +126,8 @@ func (v Volumes) Growing() (words string, have int) {
 	return words, have
 }
 
-// Again is when to look again without an event: soon where a class could not be read, and after ClassInterval where a
-// class lets no volume grow. 0 is never: claims are watched.
+// Again returns when to look again without an event: soon if a class could not be read, after ClassInterval if a class
+// does not let volumes grow, and 0 for never, because claims are watched.
 func (v Volumes) Again(soon time.Duration) time.Duration {
 	switch {
 	case len(v.Unread) > 0:

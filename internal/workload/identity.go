@@ -15,15 +15,15 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// Identity is what the children of one application have in common.
+// Identity is what all children of one application have in common.
 type Identity struct {
 	Namespace, Name string
-	// Labels stand on all of them. Selector, which is among them, can never change.
+	// Labels are set on all children. Selector is a subset of them that can never change.
 	Labels, Selector map[string]string
 }
 
-// Deployment runs pods of a template. No pod goes before its successor is ready, so that
-// a change loses no request, and a bad image takes nothing away.
+// Deployment runs pods of a template. A pod is removed only when its successor is ready, so that a rollout loses no
+// request and a broken image removes no pod that works.
 func (id Identity) Deployment(replicas int32, template *corev1ac.PodTemplateSpecApplyConfiguration) *appsv1ac.DeploymentApplyConfiguration {
 	return appsv1ac.Deployment(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(appsv1ac.DeploymentSpec().
@@ -36,7 +36,7 @@ func (id Identity) Deployment(replicas int32, template *corev1ac.PodTemplateSpec
 			WithTemplate(template))
 }
 
-// DisruptionBudget lets a drain take one pod at a time.
+// DisruptionBudget lets a drain evict one pod at a time.
 func (id Identity) DisruptionBudget() *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	return policyv1ac.PodDisruptionBudget(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().

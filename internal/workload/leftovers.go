@@ -18,13 +18,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// overdue passes after the end of a pod's grace period before the pod counts as stuck: a kubelet that works needs less.
+// overdue passes after the grace period of a pod before the pod counts as stuck: a kubelet that works needs less.
 const overdue = 10 * time.Second
 
-// Leftovers are pods that are stuck on their way out and that nothing waits for: anyone who collects them vouches for that.
+// Leftovers are pods that are stuck while being deleted, and that nothing waits for. The caller makes sure of that.
 type Leftovers []*corev1.Pod
 
-// StuckOf are those of some pods that are being deleted and do not go.
+// StuckOf returns the pods that are stuck while being deleted.
 func StuckOf(pods []*corev1.Pod, now time.Time) Leftovers {
 	var out Leftovers
 	for _, pod := range pods {
@@ -36,13 +36,13 @@ func StuckOf(pods []*corev1.Pod, now time.Time) Leftovers {
 	return out
 }
 
-// Stuck reports whether a pod is being deleted and does not go: its node does not answer, or its grace period is over.
+// Stuck reports whether a pod is being deleted and does not end: its node does not answer, or its grace period is
+// over.
 func Stuck(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && (lost(pod) || !now.Before(pod.DeletionTimestamp.Add(overdue)))
 }
 
-// StuckIn is how long it takes until the first pod counts as stuck that is being deleted and is not stuck yet; 0: there
-// is none.
+// StuckIn returns the time until the first pod that is being deleted counts as stuck; 0 if there is none.
 func StuckIn(pods []*corev1.Pod, now time.Time) time.Duration {
 	var soonest time.Duration
 	for _, pod := range pods {
@@ -56,7 +56,7 @@ func StuckIn(pods []*corev1.Pod, now time.Time) time.Duration {
 	return soonest
 }
 
-// Report sets condition Leftovers, and has Ready name the pods where it is True. Call it after Ready was set.
+// Report sets the condition Leftovers, and makes Ready name the pods while it is True. Call it after Ready was set.
 func (l Leftovers) Report(set condition.Set) {
 	if len(l) == 0 {
 		set.Remove(common.ConditionLeftovers)
@@ -73,7 +73,7 @@ func (l Leftovers) Report(set condition.Set) {
 	}
 }
 
-// whyStuck says why a pod that is being deleted does not go.
+// whyStuck returns why a pod that is being deleted does not end.
 func whyStuck(pod *corev1.Pod) string {
 	if why, needsHand := WhyNotReady(pod); needsHand {
 		return why

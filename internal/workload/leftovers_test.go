@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// deletedAt has a pod's grace period be over at a time.
+// deletedAt makes a pod's grace period end at a time.
 func deletedAt(seconds int64) podOption {
 	return func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(seconds, 0)} }
 }
@@ -56,14 +56,14 @@ func TestReadyNamesWhatIsLeftOverOnlyWhileItIsTrue(t *testing.T) {
 		}
 	}
 	whole := report(func(set condition.Set) { set.True("Ready", "AllPodsReady", "2 of 2 pods are ready") })
-	same(t, "Ready", "True AllPodsReady: 2 of 2 pods are ready; left over: pod b, c, old-2", toldBy("Ready", whole))
+	same(t, "Ready", "True AllPodsReady: 2 of 2 pods are ready; left over: pod b, c, old-2", reportedBy("Ready", whole))
 	same(t, "Leftovers", "True PodStuck: Nothing waits for these pods; "+
 		"b: it is being deleted, and should have gone by 1970-01-01T00:00:01Z, finalizers example.com/hold hold it; "+
 		"c: it is being deleted, and should have gone by 1970-01-01T00:00:01Z; look at node n3; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service; "+
 		"old-2: it is being deleted, and node n1 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service",
-		toldBy("Leftovers", whole))
+		reportedBy("Leftovers", whole))
 	broken := report(func(set condition.Set) { set.False("Ready", "PodsNotReady", "1 of 2 pods are ready") })
-	same(t, "Ready", "False PodsNotReady: 1 of 2 pods are ready", toldBy("Ready", broken))
+	same(t, "Ready", "False PodsNotReady: 1 of 2 pods are ready", reportedBy("Ready", broken))
 }
 
 // Regression: a StatefulSet counts a pod that hangs as one of its replicas, and never as updated.
@@ -89,7 +89,7 @@ func TestAPodThatHangsBeyondTheWantedNumberDoesNotHoldUpTheRest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := observeMembers(t, test.objects...)
-			same(t, "the condition", test.want, toldBy("ClientsReady", func(set condition.Set) {
+			same(t, "the condition", test.want, reportedBy("ClientsReady", func(set condition.Set) {
 				m.Report(set, "ClientsReady", "clients", web.Names(1), kit.Outcome{})
 			}))
 			if left := m.Leftovers(time.Unix(1, 0)); len(left) != test.left {

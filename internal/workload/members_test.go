@@ -46,7 +46,7 @@ func orphan(name string, options ...podOption) *corev1.Pod {
 	return pod
 }
 
-func TestMembersAreThePodsOfTheStatefulSetAlsoWhileItIsMadeAnew(t *testing.T) {
+func TestMembersAreThePodsOfTheStatefulSetAlsoWhileItIsRecreated(t *testing.T) {
 	somebodys := orphan("web-3")
 	delete(somebodys.Labels, appsv1.StatefulSetPodNameLabel)
 	pods := []client.Object{podOf(web.Name, "web-0", isReady), orphan("web-1", isReady), podOf("predecessor", "web-2", isReady), somebodys}
@@ -57,7 +57,7 @@ func TestMembersAreThePodsOfTheStatefulSetAlsoWhileItIsMadeAnew(t *testing.T) {
 	}{
 		"with it":                          {append(pods, newStatefulSet(3)), []string{"web-0", "web-1"}, true},
 		"without it":                       {pods, []string{"web-1"}, false},
-		"with somebody else's":             {append(pods, owned(newStatefulSet(3), web.Name, "others")), []string{"web-1"}, false},
+		"with another owner's":             {append(pods, owned(newStatefulSet(3), web.Name, "others")), []string{"web-1"}, false},
 		"with one that has no pods so far": {[]client.Object{newStatefulSet(3)}, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestMembersAreThePodsOfTheStatefulSetAlsoWhileItIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestAMembersConditionTellsWhatStandsInTheWay(t *testing.T) {
+func TestAMembersConditionReportsWhatBlocksIt(t *testing.T) {
 	ready := func(names ...string) (out []client.Object) {
 		for _, name := range names {
 			out = append(out, podOf(web.Name, name, isReady))
@@ -94,7 +94,7 @@ func TestAMembersConditionTellsWhatStandsInTheWay(t *testing.T) {
 		"and the spec changed": {append(ready("web-0"), newStatefulSet(2)), func(m *Members) { m.Refusal.Words = "exceeded quota: q" }, outcome("StatefulSet", ensure.Applied), "False Updating: The StatefulSet is being changed"},
 		"a change goes on":     {append(ready("web-0", "web-1"), rolling), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are changed"},
 		"the cache is behind":  {append(ready("web-0", "web-1"), newStatefulSet(2)), func(m *Members) { m.Behind = true }, kit.Outcome{}, "False Updating: The StatefulSet is being changed"},
-		"it is made anew":      {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, outcome("StatefulSet", ensure.Replaced), "False Updating: The StatefulSet is being changed"},
+		"it is created again":  {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, outcome("StatefulSet", ensure.Replaced), "False Updating: The StatefulSet is being changed"},
 		"another child is":     {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, outcome("Deployment", ensure.Applied), "True AllPodsReady: 2 of 2 clients are ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAMembersConditionTellsWhatStandsInTheWay(t *testing.T) {
 			if test.change != nil {
 				test.change(&m)
 			}
-			same(t, "the condition", test.want, toldBy("ClientsReady", func(set condition.Set) {
+			same(t, "the condition", test.want, reportedBy("ClientsReady", func(set condition.Set) {
 				m.Report(set, "ClientsReady", "clients", web.Names(2), test.done)
 			}))
 		})
@@ -139,7 +139,7 @@ func TestAPodOfAnEarlierStatefulSetIsNamedWhereItIsInTheWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := observeMembers(t, test.objects...)
-			same(t, "the condition", test.want, toldBy("ClientsReady", func(set condition.Set) {
+			same(t, "the condition", test.want, reportedBy("ClientsReady", func(set condition.Set) {
 				m.Report(set, "ClientsReady", "clients", web.Names(1), kit.Outcome{})
 			}))
 		})

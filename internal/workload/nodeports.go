@@ -16,11 +16,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// NodePorts says which wanted ports of the nodes belong to other Services, in words.
+// NodePorts describes which requested ports of the nodes belong to other Services.
 type NodePorts struct{ Holders string }
 
-// ObserveNodePorts looks for anyone who has the nodePorts that an application wants. It reads
-// all Services of the cluster, so call it only when one was refused.
+// ObserveNodePorts finds the Services that hold the nodePorts of an application. It reads all Services of the cluster,
+// so call it only when a nodePort was refused.
 func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, ports []common.Port) (NodePorts, error) {
 	services := &corev1.ServiceList{}
 	if err := live.List(ctx, services); err != nil {
@@ -50,7 +50,7 @@ func holds(s *corev1.Service, wanted common.Port) bool {
 	return s.Spec.HealthCheckNodePort == *wanted.NodePort
 }
 
-// Report replaces the API server's words, which do not tell who has a port.
+// Report replaces the message of the API server, which does not name the Service that holds a port.
 func (n NodePorts) Report(set condition.Set, kind string, done kit.Outcome) {
 	if done.Err == nil || !strings.Contains(done.Err.Error(), "provided port is already allocated") {
 		return

@@ -37,7 +37,7 @@ func TestTheHoldersOfWantedNodePortsAreNamed(t *testing.T) {
 		services []client.Object
 		want     string
 	}{
-		"nobody":                         {`[{"port":80,"nodePort":30002}]`, nil, ""},
+		"no Service":                     {`[{"port":80,"nodePort":30002}]`, nil, ""},
 		"another's":                      {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("other", "a", tcp)}, "nodePort 30002 belongs to Service other/a"},
 		"another's of our name":          {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("other", "web", tcp)}, "nodePort 30002 belongs to Service other/web"},
 		"our own":                        {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("shop", "web", tcp)}, ""},
@@ -74,7 +74,7 @@ func TestHoldersThatCannotBeReadAreAnError(t *testing.T) {
 	}
 }
 
-func TestARefusedNodePortIsToldWithItsHolderOrInTheServersWords(t *testing.T) {
+func TestARefusedNodePortNamesItsHolderOrQuotesTheServer(t *testing.T) {
 	const server = `apply Service shop/web: Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 30002: provided port is already allocated`
 	for name, test := range map[string]struct {
 		holders string

@@ -16,16 +16,14 @@ import (
 
 const templatePath = "spec.template"
 
-// Pinned is a Deployment or StatefulSet whose pods are replaced for their owner's settings
-// alone, and not for those of a new version of the operator.
-func Pinned(declared runtime.ApplyConfiguration, wishes any) ensure.Child {
-	return ensure.Child{Object: declared, Pin: &ensure.Pin{Path: templatePath, Key: wishes}}
+// Pinned is a Deployment or StatefulSet whose pods are replaced only for a change of its owner's settings, and not for
+// an upgrade of the operator.
+func Pinned(declared runtime.ApplyConfiguration, settings any) ensure.Child {
+	return ensure.Child{Object: declared, Pin: &ensure.Pin{Path: templatePath, Key: settings}}
 }
 
-// Held is such a child whose pods stay as they are, whatever is declared of them. They stay
-// pinned to the settings that they were made for: what is held back and then taken back,
-// perhaps after an upgrade, replaces none. Nor is it recreated for anything else: pods of
-// what is held back could not be made then.
+// Held is such a child whose pods must stay as they are. They stay pinned to the settings that they were created with,
+// so that a change that is held and then reverted replaces none. Nothing else recreates the child.
 func Held(child ensure.Child, live client.Object) ensure.Child {
 	child.Carry = append(slices.Concat(child.Carry, child.ReplaceOn), templatePath)
 	child.Pin, child.ReplaceOn = nil, nil

@@ -17,15 +17,15 @@ import (
 // Place is where a member runs. Zone is that of the node, empty if the node has none.
 type Place struct{ Member, Node, Zone string }
 
-// Domain is a node or a zone, which can be lost at once, with the members that run there.
+// Domain is a node or a zone, which can fail as a whole, with the members that run there.
 type Domain struct {
 	Name    string
 	IsZone  bool
 	Members []string
 }
 
-// Cost is what the loss of some members costs, in words such as "3 of 3 members: quorum". Harms: the others do not make
-// up for it.
+// Cost describes what the loss of some members costs, in words such as "3 of 3 members: quorum". Harms reports that
+// the other members cannot make up for it.
 type Cost struct {
 	Words string
 	Harms bool
@@ -51,8 +51,8 @@ func domains(members map[string][]string, zones bool) []Domain {
 	return out
 }
 
-// ReportPlacement sets condition Placement from where members run and what the loss of some of them costs. Where none
-// has a node there is no such condition.
+// ReportPlacement sets the condition Placement from where members run and what the loss of some of them costs. Without
+// any member on a node the condition is absent.
 func ReportPlacement(set condition.Set, places []Place, cost func(members []string) Cost) {
 	const kind = common.ConditionPlacement
 	all := Domains(places)
@@ -76,7 +76,7 @@ func ReportPlacement(set condition.Set, places []Place, cost func(members []stri
 	}
 }
 
-// worst is the domain whose loss costs most: one that does harm, and of those the one with the most members.
+// worst returns the domain whose loss costs most: one that does harm, and of those the one with the most members.
 func worst(all []Domain, cost func([]string) Cost) Domain {
 	weight := func(d Domain) int {
 		if cost(d.Members).Harms {
@@ -87,30 +87,30 @@ func worst(all []Domain, cost func([]string) Cost) Domain {
 	return slices.MaxFunc(all, func(a, b Domain) int { return cmp.Compare(weight(a), weight(b)) })
 }
 
-// mostTold is how many domains, and how many members of each, a message names.
-const mostTold = 5
+// mostNamed is the number of domains, and of members of each, that a message names.
+const mostNamed = 5
 
 func losses(all []Domain, cost func([]string) Cost) string {
 	var out []string
-	for _, domain := range all[:min(len(all), mostTold)] {
+	for _, domain := range all[:min(len(all), mostNamed)] {
 		out = append(out, losing(domain, cost))
 	}
 	return strings.Join(out, "; ") + more(len(all))
 }
 
-// losing says what the loss of a domain costs, such as "losing node1 (db-0, db-1) loses 2 of 3 members: quorum".
+// losing describes the cost of losing a domain, such as "losing node1 (db-0, db-1) loses 2 of 3 members: quorum".
 func losing(domain Domain, cost func([]string) Cost) string {
 	name := domain.Name
 	if domain.IsZone {
 		name = "zone " + name
 	}
-	members := strings.Join(domain.Members[:min(len(domain.Members), mostTold)], ", ") + more(len(domain.Members))
+	members := strings.Join(domain.Members[:min(len(domain.Members), mostNamed)], ", ") + more(len(domain.Members))
 	return fmt.Sprintf("losing %s (%s) loses %s", name, members, cost(domain.Members).Words)
 }
 
 func more(n int) string {
-	if n <= mostTold {
+	if n <= mostNamed {
 		return ""
 	}
-	return fmt.Sprintf(" and %d more", n-mostTold)
+	return fmt.Sprintf(" and %d more", n-mostNamed)
 }

@@ -48,7 +48,7 @@ func TestPlacementSaysWhatALossCosts(t *testing.T) {
 		"nothing can be spread": {placed([2]string{"n1", "z"}), one, "True Spread: At worst, losing n1 (a) loses the only one"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "Placement", test.want, toldBy(common.ConditionPlacement, func(set condition.Set) { ReportPlacement(set, test.places, test.cost) }))
+			same(t, "Placement", test.want, reportedBy(common.ConditionPlacement, func(set condition.Set) { ReportPlacement(set, test.places, test.cost) }))
 		})
 	}
 }
@@ -60,7 +60,7 @@ func TestAMessageNamesNoMoreThanCanBeRead(t *testing.T) {
 			many = append(many, Place{Member: fmt.Sprintf("m%d%d", node, member), Node: fmt.Sprintf("n%d", node)})
 		}
 	}
-	got := toldBy(common.ConditionPlacement, func(set condition.Set) {
+	got := reportedBy(common.ConditionPlacement, func(set condition.Set) {
 		ReportPlacement(set, many, func([]string) Cost { return Cost{Words: "much", Harms: true} })
 	})
 	want := "False SharedNode: Losing n0 (m00, m01, m02, m03, m04 and 2 more) loses much; losing n1 (m10, m11, m12, m13, m14 and 2 more) loses much; " +
@@ -82,7 +82,7 @@ func TestPodsArePlacedWithTheZoneOfTheirNode(t *testing.T) {
 	same(t, "the places", []Place{{"a", "n1", "z"}, {"b", "n2", ""}, {"c", "gone", ""}}, got)
 }
 
-func TestHeartbeatsOfNodesWakeNobody(t *testing.T) {
+func TestHeartbeatsOfNodesEnqueueNothing(t *testing.T) {
 	before := &corev1.Node{}
 	before.UID, before.Labels = "u", map[string]string{corev1.LabelTopologyZone: "z"}
 	beats, moves := before.DeepCopy(), before.DeepCopy()
@@ -90,7 +90,7 @@ func TestHeartbeatsOfNodesWakeNobody(t *testing.T) {
 	moves.Labels[corev1.LabelTopologyZone] = "y"
 	changed := ZoneChanged()
 	if changed.Update(ctrlevent.UpdateEvent{ObjectOld: before, ObjectNew: beats}) {
-		t.Error("expected a heartbeat to wake nobody")
+		t.Error("expected a heartbeat to enqueue nothing")
 	}
 	if !changed.Update(ctrlevent.UpdateEvent{ObjectOld: before, ObjectNew: moves}) {
 		t.Error("expected another zone to be seen")

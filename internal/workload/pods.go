@@ -1,10 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload is what kinds that run pods share: builders of Deployment, Service and
-// disruption budget, what a rollout has come to, and why a pod is not ready, in one line.
-//
-// Which of these a kind has, and what else, is in the kind's own package.
+// Package workload has what kinds that run pods share: builders of Deployments, Services and disruption budgets, the
+// state of a rollout, and why a pod is not ready. What only one kind needs belongs to the package of that kind.
 package workload
 
 import (
@@ -17,26 +15,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// lastWords is how much is told, in bytes, of what a container said at its end.
+// lastWords is how many bytes of the output of a container a message quotes.
 const lastWords = 300
 
-// Ready reports whether a pod is ready and not going away.
+// Ready reports whether a pod is ready and not being deleted.
 func Ready(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue
 }
 
-// Turned is when a pod became ready, or ceased to be, in seconds; zero if no one said.
-func Turned(pod *corev1.Pod) time.Time {
+// ReadyChanged returns when a pod became ready, or stopped being ready, in seconds; zero if that is unknown.
+func ReadyChanged(pod *corev1.Pod) time.Time {
 	return podCondition(pod, corev1.PodReady).LastTransitionTime.Time
 }
 
-// unbound is what the scheduler says of a pod whose claims have no volumes yet: most have them
-// a moment later, and of those that do not the claims tell more.
+// unbound is the message of the scheduler for a pod whose claims have no volumes yet. Most claims get one a moment
+// later; for the others the events of the claim explain more.
 const unbound = "unbound immediate PersistentVolumeClaims"
 
-// WhyNotReady explains what keeps a pod from being ready, or is empty for a ready one.
-// The words are those of the scheduler, the kubelet or the runtime, which know best.
-// stuck tells a cause that may need a hand from a pod that is merely on its way.
+// WhyNotReady returns why a pod is not ready, in the words of the scheduler, the kubelet or the runtime; empty for a
+// ready pod. stuck reports that the pod may need help and is not merely starting.
 func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	if Ready(pod) {
 		return "", false
@@ -64,7 +61,7 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	return probed(pod), false
 }
 
-// probed reports a pod whose containers run: only their probes are missing then.
+// probed describes a pod whose containers run and only wait for their probes.
 func probed(pod *corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.State.Running != nil && !status.Ready {
@@ -74,14 +71,14 @@ func probed(pod *corev1.Pod) string {
 	return "it is starting"
 }
 
-// lost reports whether the control plane took Ready from a pod whose containers the kubelet
-// calls ready: no one else does.
+// lost reports whether the control plane set Ready to false although the kubelet calls the containers ready. Nothing
+// else does that.
 func lost(pod *corev1.Pod) bool {
 	return podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse &&
 		podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue
 }
 
-// whyContainer explains what keeps one container from running.
+// whyContainer returns why a container does not run.
 func whyContainer(status corev1.ContainerStatus) string {
 	waiting := status.State.Waiting
 	switch {
@@ -93,7 +90,7 @@ func whyContainer(status corev1.ContainerStatus) string {
 	return fmt.Sprintf("container %s: %s: %s", status.Name, waiting.Reason, waiting.Message)
 }
 
-// times says how often; a container that was recreated since is not counted yet.
+// times describes a number of restarts; empty for a container that was not restarted.
 func times(n int32) string {
 	switch n {
 	case 0:
@@ -116,7 +113,7 @@ func lastExit(status corev1.ContainerStatus) string {
 		ending(strings.Join(strings.Fields(last.Message), " "), lastWords))
 }
 
-// ending is the end of what a container printed: that is what it ended by.
+// ending returns the last part of what a container printed, which explains why it ended.
 func ending(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -61,7 +61,7 @@ func runs(name string) podOption {
 }
 
 // crashed gives the last container's status a history.
-// says has the container that crashed last have left a message.
+// says gives the last crashed container a termination message.
 func says(message string) podOption {
 	return func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = message
@@ -76,7 +76,7 @@ func crashed(times int32, reason string, code int32) podOption {
 	}
 }
 
-func TestWhyAPodIsNotReadyIsToldInTheWordsOfWhoeverKnows(t *testing.T) {
+func TestWhyAPodIsNotReadyQuotesTheComponentThatKnows(t *testing.T) {
 	for name, test := range map[string]struct {
 		pod   *corev1.Pod
 		why   string
@@ -97,7 +97,7 @@ func TestWhyAPodIsNotReadyIsToldInTheWordsOfWhoeverKnows(t *testing.T) {
 		"an init container goes before":           {newPod(waits("main", "ErrImagePull", "not found"), initWaits("first", "CreateContainerConfigError", "secret \"s\" not found")), "container first: CreateContainerConfigError: secret \"s\" not found", true},
 		"it crashes":                              {newPod(waits("main", "CrashLoopBackOff", "back-off 5m0s"), crashed(7, "OOMKilled", 137)), "container main crashes again and again, 7 times so far (last: OOMKilled, exit code 137)", true},
 		"it crashes without a reason":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "", 71)), "container main crashes again and again, 2 times so far (last: Error, exit code 71)", true},
-		"it crashes, nobody knows how":            {newPod(waits("main", "CrashLoopBackOff", "")), "container main crashes again and again", true},
+		"it crashes without output":               {newPod(waits("main", "CrashLoopBackOff", "")), "container main crashes again and again", true},
 		"its node crashed":                        {newPod(runs("main"), isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "")), "its containers are ready but node node3 does not answer, or a readiness gate is closed", true},
 		"it is deleted on a node that crashed":    {newPod(isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, ""), isDeleted), "it is being deleted, and node node3 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", true},
 		"it crashes, with last words":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "Error", 71), says("failed to set rlimit\n for open files")), "container main crashes again and again, 2 times so far (last: Error, exit code 71: failed to set rlimit for open files)", true},

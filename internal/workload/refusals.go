@@ -15,48 +15,43 @@ import (
 )
 
 const (
-	// RefusalWait passes while pods are missing before the events are asked why: a pod that
-	// is being made or recreated is missing too, and events speak for an hour.
+	// RefusalWait passes before events are read for missing pods: a pod that is being created is missing too, and
+	// events are kept for an hour.
 	RefusalWait = 2 * time.Second
-	// maxRefusalWait is the longest time between two questions.
+	// maxRefusalWait is the longest time between two reads of events.
 	maxRefusalWait = time.Minute
 )
 
-// Refusals finds out why pods are missing: from the events of the object that makes
-// them, seldom, as reading those is a call to the API server.
+// Refusals finds out why pods are missing from the events of the object that creates them. Reading events is a call to
+// the API server, so it is done rarely.
 type Refusals struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
-	// Reason of the events that tell why; FailedCreate, of whatever makes pods, if it is empty.
+	// Reason of the events to read; FailedCreate if it is empty.
 	Reason string
 
 	mu      sync.Mutex
 	missing map[client.ObjectKey]*search
 }
 
-// search is what is known of an object's missing pods.
+// search is what is known about the missing pods of an object.
 type search struct {
-	// of is the maker and its generation: what was refused to another spec explains nothing.
+	// of is the maker and its generation: a refusal of another spec explains nothing.
 	of          string
 	since, next time.Time
 	words       string
 }
 
-// Refusal is what is known of missing pods: the words with which the API server refused
-// one, if it did, and when to look again, 0 for not by itself.
+// Refusal is what is known about missing pods: the message with which the API server refused one, if it did, and when
+// to look again; 0 for never.
 type Refusal struct {
 	Words string
 	Again time.Duration
 }
 
-// Why says why pods of maker are missing, which belongs to the object of a key. known
-// reports that they were refused when last reported: a new process then asks at once and
-// takes nothing back. Call Forget when none is missing any more.
-//
-// A refusal is of the generation of maker that it was informed of: with another one the search begins again.
-//
-// Events that cannot be read are no failure: nothing is decided on them, and they are asked
-// again as if they had told nothing new.
+// Why returns why pods of maker, which belongs to the object of a key, are missing. known reports that the status says
+// they are refused: then a new process reads events at once. A new generation of maker starts the search again. Call
+// Forget when no pod is missing.
 func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.Object, known bool) Refusal {
 	now := r.Clock.Now()
 	s := r.search(key, maker, now, known)
@@ -78,7 +73,7 @@ func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.O
 // ask reads the last event about the present spec of maker.
 func (r *Refusals) ask(ctx context.Context, maker client.Object) (string, error) {
 	var since time.Time
-	if maker.GetGeneration() > 0 { // a claim has none, and its spec stays
+	if maker.GetGeneration() > 0 { // a claim has none, and its spec hardly changes
 		live := maker.DeepCopyObject().(client.Object)
 		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(maker), live); client.IgnoreNotFound(err) != nil {
 			return "", fmt.Errorf("when %s changed: %w", maker.GetName(), err)
@@ -88,7 +83,7 @@ func (r *Refusals) ask(ctx context.Context, maker client.Object) (string, error)
 	return LastEvent(ctx, r.Live, maker, cmp.Or(r.Reason, failedCreate), since)
 }
 
-// specChanged is when someone last wrote an object itself and not its status, in seconds; zero if no one noted that.
+// specChanged returns when the spec of an object was last written, in seconds; zero if that is not recorded.
 func specChanged(object client.Object) time.Time {
 	var last time.Time
 	for _, entry := range object.GetManagedFields() {
@@ -99,7 +94,7 @@ func specChanged(object client.Object) time.Time {
 	return last
 }
 
-// search begins to search, or goes on.
+// search starts a search, or continues it.
 func (r *Refusals) search(key client.ObjectKey, maker client.Object, now time.Time, known bool) *search {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -75,7 +75,7 @@ func TestARefusalIsRememberedUntilTheNextQuestion(t *testing.T) {
 	}
 }
 
-func TestPodsThatAreMissingAnewAreAnotherSearch(t *testing.T) {
+func TestPodsThatAreMissingAgainAreAnotherSearch(t *testing.T) {
 	s := newSearcher()
 	s.words = "exceeded quota"
 	s.why(t, true)

@@ -17,14 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Report sets the conditions RolledOut and Available from what was read of the pods and
-// from what was done. wanted is the number of pods that the spec asks for.
+// Report sets the conditions RolledOut and Available from the pods that were read and from what was done. wanted is
+// the number of pods in the spec.
 func (r Rollout) Report(set condition.Set, wanted int32, done kit.Outcome) {
 	r.ReportAs(set, common.ConditionRolledOut, wanted, done)
 	r.reportAvailable(set)
 }
 
-// ReportAs sets one condition, of a kind that calls it otherwise, as Report sets RolledOut.
+// ReportAs sets one condition as Report sets RolledOut, for kinds that name it differently.
 func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit.Outcome) {
 	n := r.Replicas()
 	switch {
@@ -46,7 +46,7 @@ func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit
 	}
 }
 
-// progress counts the pods that run what is wanted and serve.
+// progress counts the pods of the newest template that are ready.
 func (r Rollout) progress() string {
 	s := r.Deployment.Status
 	if r.Replicas() == 0 {
@@ -57,12 +57,12 @@ func (r Rollout) progress() string {
 		return fmt.Sprintf("%d of %d new pods serve, %s", serve, r.Replicas(), oldPods(r.Ready()-serve))
 	}
 	if more := r.staying() - r.Replicas(); more > 0 && s.AvailableReplicas == r.Replicas() {
-		return fmt.Sprintf("%d of %d pods are ready, and %d more shall go", s.AvailableReplicas, r.Replicas(), more)
+		return fmt.Sprintf("%d of %d pods are ready, and %d more must be removed", s.AvailableReplicas, r.Replicas(), more)
 	}
 	return fmt.Sprintf("%d of %d pods are ready", min(s.AvailableReplicas, r.Ready()), r.Replicas())
 }
 
-// oldPods says how many pods of earlier templates serve.
+// oldPods describes the number of pods of earlier templates that are ready.
 func oldPods(n int32) string {
 	switch n {
 	case 0:
@@ -73,7 +73,7 @@ func oldPods(n int32) string {
 	return fmt.Sprintf("%d old pods still serve", n)
 }
 
-// serving is how many pods of the newest template serve.
+// serving counts the ready pods of the newest template.
 func (r Rollout) serving() int32 {
 	var n int32
 	for i := range r.Pods {
@@ -87,7 +87,7 @@ func (r Rollout) serving() int32 {
 func (r Rollout) reportAvailable(set condition.Set) {
 	switch {
 	case r.Ready() > 0:
-		// How many stands in status: a message that counts would be written with every pod.
+		// The number is in the status: a message with it would be written again for every pod.
 		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod serves")
 	case r.Deployment != nil && r.Replicas() == 0:
 		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "There are to be no pods")
@@ -96,17 +96,16 @@ func (r Rollout) reportAvailable(set condition.Set) {
 	}
 }
 
-// Changing reports whether the facts are older than the last change of a workload: what
-// they say of its pods is not about what the spec says now.
+// Changing reports whether the facts are older than the last change of a workload: then they describe pods of an
+// earlier spec.
 func Changing(done kit.Outcome, kind string) bool {
 	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
 		return result.Ref.Kind == kind && (result.Action == ensure.Applied || result.Action == ensure.Waiting || result.Action == ensure.Replaced)
 	})
 }
 
-// firstCause names the first pod of the newest template that is not ready, and why; one
-// that may need a hand goes before those that are on their way. So does one that shall go
-// and cannot: the others may wait for what it has, such as a volume.
+// firstCause names the first pod of the newest template that is not ready, and why. Pods that may need help, and pods
+// that cannot be deleted, come before pods that are starting: others may wait for their volumes.
 func (r Rollout) firstCause() (cause, reason string) {
 	var staying, going []*corev1.Pod
 	for i := range r.Pods {
@@ -135,8 +134,8 @@ func (r Rollout) firstCause() (cause, reason string) {
 	return cause, common.ReasonUpdating
 }
 
-// late reports whether the Deployment's controller has waited long for a pod, ten minutes by
-// default: then even one that is merely starting may need a hand.
+// late reports whether the Deployment exceeded its progress deadline, ten minutes by default: then even a pod that is
+// starting may need help.
 func (r Rollout) late() bool {
 	return slices.ContainsFunc(r.Deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
 		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse

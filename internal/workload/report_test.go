@@ -34,7 +34,7 @@ func rolled(replicas int32, options ...rolloutOption) Rollout {
 	return r
 }
 
-// counts has the Deployment tell so many changed, available and all pods.
+// counts makes the Deployment report so many changed, available and all pods.
 func counts(updated, available, all int32) rolloutOption {
 	return func(r *Rollout) {
 		s := &r.Deployment.Status
@@ -66,13 +66,13 @@ func outcome(kind string, action ensure.Action) kit.Outcome {
 	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
 }
 
-// told is a condition after a report.
-func told(r Rollout, wanted int32, done kit.Outcome, kind string) string {
-	return toldBy(kind, func(set condition.Set) { r.Report(set, wanted, done) })
+// conditionAfter returns a condition after a report.
+func conditionAfter(r Rollout, wanted int32, done kit.Outcome, kind string) string {
+	return reportedBy(kind, func(set condition.Set) { r.Report(set, wanted, done) })
 }
 
-// toldBy is what a report says in one condition.
-func toldBy(kind string, report func(condition.Set)) string {
+// reportedBy is what a report says in one condition.
+func reportedBy(kind string, report func(condition.Set)) string {
 	var list []metav1.Condition
 	report(condition.Set{Conditions: &list, Generation: 1, Now: time.Unix(1, 0)})
 	c := meta.FindStatusCondition(list, kind)
@@ -91,7 +91,7 @@ var (
 	lostOld = podOf("web-1", "old-2", isDeleted, isOn("n1"), has(corev1.PodReady, corev1.ConditionFalse, ""), has(corev1.ContainersReady, corev1.ConditionTrue, ""))
 )
 
-func TestRolledOutTellsWhatStandsInTheWay(t *testing.T) {
+func TestRolledOutReportsWhatBlocksIt(t *testing.T) {
 	nothing, changed := kit.Outcome{}, outcome("Deployment", ensure.Applied)
 	for name, test := range map[string]struct {
 		wanted  int32
@@ -113,7 +113,7 @@ func TestRolledOutTellsWhatStandsInTheWay(t *testing.T) {
 		"one may need a hand":              {2, rolled(2, counts(2, 0, 2), withPods(starting, stuck)), nothing, "False PodsNotReady: 0 of 2 pods are ready; new-2: container web: ErrImagePull: not found"},
 		"a quota refuses one":              {2, rolled(2, counts(2, 1, 2), refuses("exceeded quota: q")), nothing, "False PodsMissing: 1 of 2 pods are ready; a pod is refused: exceeded quota: q"},
 		"a quota refuses one of the first": {3, rolled(3, counts(2, 2, 2), refuses("exceeded quota: q")), nothing, "False PodsMissing: 2 of 3 pods are ready; a pod is refused: exceeded quota: q"},
-		"one too many is left":             {1, rolled(1, withPods(podOf("web-2", "a", isReady), old)), nothing, "False Updating: 1 of 1 pods are ready, and 1 more shall go"},
+		"one too many is left":             {1, rolled(1, withPods(podOf("web-2", "a", isReady), old)), nothing, "False Updating: 1 of 1 pods are ready, and 1 more must be removed"},
 		"a quota refuses a new one":        {2, rolled(2, counts(0, 2, 2), withPods(old), refuses("exceeded quota: q")), nothing, "False PodsMissing: 0 of 2 new pods serve, 1 old pod still serves; a pod is refused: exceeded quota: q"},
 		"a change goes on":                 {2, rolled(2, counts(1, 2, 3), withPods(old, starting)), nothing, "False Updating: 0 of 2 new pods serve, 1 old pod still serves; new-1: it is starting"},
 		"the last old one goes":            {2, rolled(2, counts(2, 3, 3)), nothing, "False Updating: 2 of 2 new pods serve, no old pod serves"},
@@ -131,7 +131,7 @@ func TestRolledOutTellsWhatStandsInTheWay(t *testing.T) {
 		"the Deployment was made just now": {2, Rollout{}, outcome("Deployment", ensure.Created), "False Applying: The pods are being made"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "RolledOut", test.want, told(test.rollout, test.wanted, test.done, common.ConditionRolledOut))
+			same(t, "RolledOut", test.want, conditionAfter(test.rollout, test.wanted, test.done, common.ConditionRolledOut))
 		})
 	}
 }
@@ -147,15 +147,15 @@ func TestAPodOfAnEarlierDeploymentIsNamedWhereItDoesNotGo(t *testing.T) {
 		want   string
 	}{
 		"on a node that is lost": {lost, "False PodsNotReady: 0 of 1 pods are ready; old: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
-		"of somebody else's":     {theirs, "False Updating: 0 of 1 pods are ready; new: it is starting"},
+		"of another owner's":     {theirs, "False Updating: 0 of 1 pods are ready; new: it is starting"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "the condition", test.want, told(observe(t, append(objects, test.former)...), 1, kit.Outcome{}, "RolledOut"))
+			same(t, "the condition", test.want, conditionAfter(observe(t, append(objects, test.former)...), 1, kit.Outcome{}, "RolledOut"))
 		})
 	}
 }
 
-func TestAvailableTellsWhetherAnyPodServesOldOrNew(t *testing.T) {
+func TestAvailableReportsWhetherAnyPodServesOldOrNew(t *testing.T) {
 	for name, test := range map[string]struct {
 		rollout Rollout
 		want    string
@@ -169,13 +169,13 @@ func TestAvailableTellsWhetherAnyPodServesOldOrNew(t *testing.T) {
 		"none are wanted, one left": {rolled(0, withPods(old)), "True Serving: At least one pod serves"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "Available", test.want, told(test.rollout, test.rollout.Replicas(), kit.Outcome{}, common.ConditionAvailable))
+			same(t, "Available", test.want, conditionAfter(test.rollout, test.rollout.Replicas(), kit.Outcome{}, common.ConditionAvailable))
 		})
 	}
 }
 
 // A condition that counted would be written with every pod of a large rollout.
 func TestAvailableSaysTheSameHoweverManyPodsServe(t *testing.T) {
-	first := told(rolled(1), 1, kit.Outcome{}, common.ConditionAvailable)
-	same(t, "Available", first, told(rolled(9), 9, kit.Outcome{}, common.ConditionAvailable))
+	first := conditionAfter(rolled(1), 1, kit.Outcome{}, common.ConditionAvailable)
+	same(t, "Available", first, conditionAfter(rolled(9), 9, kit.Outcome{}, common.ConditionAvailable))
 }

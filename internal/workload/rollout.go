@@ -25,29 +25,28 @@ import (
 // revisionAnnotation orders the ReplicaSets of a Deployment.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// Rollout is what was read of an application's Deployment. The zero Rollout is of one
-// that has none.
+// Rollout is what was read about the Deployment of an application. The zero value stands for an application without
+// one.
 type Rollout struct {
 	Deployment *appsv1.Deployment
 	// Sets are its ReplicaSets, the newest revision first.
 	Sets []appsv1.ReplicaSet
 	// Pods are those of its ReplicaSets, by name.
 	Pods []corev1.Pod
-	// Former are pods of an earlier Deployment of the name that are on their way out: they may
-	// have what the new ones wait for, such as a volume.
+	// Former are pods of an earlier Deployment of the same name that are being deleted: new pods may wait for their
+	// volumes.
 	Former []corev1.Pod
-	// Behind: the Deployment that was read is older than our own last write of it. By the
-	// time that the children are looked at, the cache may have caught up, so that nothing
-	// reports the change any more but this.
+	// Behind reports that the Deployment that was read is older than our own last write of it. Nothing else shows that
+	// once the cache has caught up.
 	Behind bool
 }
 
-// Recall compares what was read with what the operator itself remembers to have written.
-func (r *Rollout) Recall(writes *ensure.Writes) {
+// Recall compares what was read with the last write that the operator remembers.
+func (r *Rollout) Recall(writes *ensure.Applier) {
 	r.Behind = r.Deployment != nil && writes.Behind(appsv1.SchemeGroupVersion.WithKind("Deployment"), r.Deployment)
 }
 
-// ObserveRollout reads the Deployment of an owner, with what belongs to it.
+// ObserveRollout reads the Deployment of an owner with its ReplicaSets and pods.
 func ObserveRollout(ctx context.Context, reader client.Reader, owner client.Object, id Identity) (Rollout, error) {
 	d := &appsv1.Deployment{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, d)
@@ -57,7 +56,7 @@ func ObserveRollout(ctx context.Context, reader client.Reader, owner client.Obje
 	case err != nil:
 		return Rollout{}, fmt.Errorf("read Deployment: %w", err)
 	case !metav1.IsControlledBy(d, owner):
-		return Rollout{}, nil // somebody else's, or that of an earlier object of this name
+		return Rollout{}, nil // of another owner, or of an earlier object of the same name
 	}
 	r := Rollout{Deployment: d}
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
@@ -70,7 +69,7 @@ func ObserveRollout(ctx context.Context, reader client.Reader, owner client.Obje
 	return r, nil
 }
 
-// keep takes what belongs to the Deployment: others may have the same labels.
+// keep stores what belongs to the Deployment: other objects may have the same labels.
 func (r *Rollout) keep(sets []appsv1.ReplicaSet, pods []corev1.Pod) {
 	ours := map[types.UID]bool{}
 	for _, set := range sets {
@@ -94,8 +93,7 @@ func (r *Rollout) keep(sets []appsv1.ReplicaSet, pods []corev1.Pod) {
 	slices.SortFunc(r.Pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Revision is the number of a ReplicaSet's template in its Deployment's history, 0 for
-// one that has none.
+// Revision returns the number of a ReplicaSet's template in the history of its Deployment, 0 for one without.
 func Revision(set *appsv1.ReplicaSet) int64 {
 	n, err := strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64)
 	if err != nil {
@@ -104,7 +102,7 @@ func Revision(set *appsv1.ReplicaSet) int64 {
 	return n
 }
 
-// Replicas is how many pods there are to be.
+// Replicas returns the desired number of pods.
 func (r Rollout) Replicas() int32 {
 	if r.Deployment == nil || r.Deployment.Spec.Replicas == nil {
 		return 0
@@ -112,7 +110,7 @@ func (r Rollout) Replicas() int32 {
 	return *r.Deployment.Spec.Replicas
 }
 
-// Ready is how many pods serve.
+// Ready counts the ready pods.
 func (r Rollout) Ready() int32 {
 	var n int32
 	for i := range r.Pods {
@@ -123,17 +121,16 @@ func (r Rollout) Ready() int32 {
 	return n
 }
 
-// Running is how many pods there are that are not on their way out.
+// Running counts the pods that are not being deleted.
 func (r Rollout) Running() int32 { return r.staying() }
 
-// Observed reports whether the Deployment's controller has seen its last change.
+// Observed reports whether the controller of the Deployment has seen its last change.
 func (r Rollout) Observed() bool {
 	return r.Deployment != nil && !r.Behind && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation
 }
 
-// Complete reports whether all pods run the last template and are ready, and no other is
-// left. The ReplicaSets and the pods are asked too: what the Deployment counts comes over
-// them, and can be from before a change that was taken back, or newer than the pods that were read.
+// Complete reports whether all pods run the last template and are ready, and no other pod is left. It checks
+// ReplicaSets and pods too, because the counts of the Deployment can be older or newer than the pods that were read.
 func (r Rollout) Complete() bool {
 	if !r.Observed() || slices.ContainsFunc(r.Sets, unobserved) {
 		return false
@@ -142,8 +139,8 @@ func (r Rollout) Complete() bool {
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n && r.Ready() == n
 }
 
-// Leftovers are the pods that are stuck on their way out when all others are as wanted; before that, others may wait
-// for what those have, such as a volume.
+// Leftovers returns the stuck pods when all others are as desired. Before that, others may wait for the volumes of
+// stuck pods.
 func (r Rollout) Leftovers(now time.Time) Leftovers {
 	if !r.Complete() {
 		return nil
@@ -151,7 +148,7 @@ func (r Rollout) Leftovers(now time.Time) Leftovers {
 	return append(r.stuck(now), StuckOf(pointers(r.Former), now)...)
 }
 
-// StuckIn is how long it takes until another pod counts as stuck; 0: none is about to.
+// StuckIn returns the time until another pod counts as stuck; 0 if none will.
 func (r Rollout) StuckIn(now time.Time) time.Duration {
 	return StuckIn(append(pointers(r.Pods), pointers(r.Former)...), now)
 }
@@ -166,10 +163,10 @@ func pointers(pods []corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// unobserved reports whether a ReplicaSet's controller has not seen its last change.
+// unobserved reports whether the controller of a ReplicaSet has not seen its last change.
 func unobserved(set appsv1.ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }
 
-// staying is how many pods there are that have not ended and are not on their way out.
+// staying counts the pods that have not ended and are not being deleted.
 func (r Rollout) staying() int32 {
 	var n int32
 	for i := range r.Pods {
@@ -181,8 +178,8 @@ func (r Rollout) staying() int32 {
 	return n
 }
 
-// refused gives the words with which a quota or an admission rule refuses pods of the
-// newest template: the ReplicaSet's controller keeps them for as long as it lasts.
+// refused returns the message with which a quota or an admission rule refuses pods of the newest template. The
+// controller of the ReplicaSet keeps it as long as that lasts.
 func (r Rollout) refused() string {
 	if len(r.Sets) == 0 {
 		return ""

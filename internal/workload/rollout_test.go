@@ -34,7 +34,7 @@ func owned[O client.Object](object O, name, owner string) O {
 }
 
 // theApp is the owner of Deployment web.
-func theApp() client.Object { return owned(&corev1.ConfigMap{}, "app", "nobody") }
+func theApp() client.Object { return owned(&corev1.ConfigMap{}, "app", "no-owner") }
 
 // newDeployment has rolled out so many pods.
 func newDeployment(replicas int32) *appsv1.Deployment {
@@ -98,13 +98,13 @@ func TestTheNewestReplicaSetIsThatOfTheHighestRevision(t *testing.T) {
 	}
 }
 
-func TestAStrangersDeploymentIsNoneOfOurs(t *testing.T) {
+func TestAnotherOwnersDeploymentIsNoneOfOurs(t *testing.T) {
 	theirs := newDeployment(3)
 	theirs.OwnerReferences = nil
 	predecessors := newDeployment(3)
 	predecessors.OwnerReferences[0].UID = "earlier"
 	for name, objects := range map[string][]client.Object{
-		"none": {}, "somebody else's": {theirs}, "that of an earlier object of this name": {predecessors},
+		"none": {}, "another owner's": {theirs}, "that of an earlier object of this name": {predecessors},
 	} {
 		r := observe(t, append(objects, newSet("web-1", 1), podOf("web-1", "p1", isReady))...)
 		if r.Deployment != nil || r.Ready() != 0 || r.Replicas() != 0 || r.Observed() || r.Complete() {
@@ -152,8 +152,8 @@ func TestARolloutIsCompleteWhenAllPodsAreNewAndReadyAndNoOtherIsLeft(t *testing.
 		"one pod is old":       {rolled(2, counts(1, 2, 2)), false},
 		"an old pod is left":   {rolled(2, counts(2, 2, 3)), false},
 		"one pod is not ready": {rolled(2, counts(2, 1, 2)), false},
-		// Regression: a change that was taken back at once left a pod that no count had.
-		"a pod is left that nobody counts yet":     {rolled(2, more()), false},
+		// Regression: a change that was reverted at once left a pod that no count had.
+		"a pod is left that is not counted yet":    {rolled(2, more()), false},
 		"a pod is missing that is still counted":   {rolled(2, withPods(podOf("web-2", "a", isReady))), false},
 		"a pod is counted as ready that is not":    {rolled(2, withPods(podOf("web-2", "a", isReady), podOf("web-2", "b"))), false},
 		"a pod is on its way out":                  {rolled(2, more(isDeleted)), true},
@@ -167,7 +167,7 @@ func TestARolloutIsCompleteWhenAllPodsAreNewAndReadyAndNoOtherIsLeft(t *testing.
 	}
 }
 
-func TestOnlyTheNewestReplicaSetTellsOfRefusedPods(t *testing.T) {
+func TestOnlyTheNewestReplicaSetReportsRefusedPods(t *testing.T) {
 	refuses := func(set *appsv1.ReplicaSet, status corev1.ConditionStatus) *appsv1.ReplicaSet {
 		set.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: status, Message: "exceeded quota: small"}}
 		return set
@@ -190,12 +190,12 @@ func TestOnlyTheNewestReplicaSetTellsOfRefusedPods(t *testing.T) {
 // Regression: between the read of a Deployment and the look at the children the cache
 // caught up with a change, and Ready was True of pods that were not there yet.
 func TestADeploymentThatIsOlderThanOurOwnWriteIsNotTakenForTheNewOne(t *testing.T) {
-	kind, writes := appsv1.SchemeGroupVersion.WithKind("Deployment"), ensure.NewWrites()
+	kind, writes := appsv1.SchemeGroupVersion.WithKind("Deployment"), &ensure.Applier{}
 	r, written := rolled(2), newDeployment(2)
 	r.Deployment.ResourceVersion, written.ResourceVersion = "7", "8"
 	writes.Record(kind, written)
 	if r.Recall(writes); !r.Behind || r.Complete() {
-		t.Error("expected a Deployment of before our write to be behind, and its rollout not to be complete")
+		t.Error("expected a Deployment older than our write to be behind, and its rollout not to be complete")
 	}
 	r.Deployment.ResourceVersion = "8"
 	if r.Recall(writes); r.Behind || !r.Complete() {

@@ -16,8 +16,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Service stands in front of the pods. Its type follows the ports: one of them at every
-// node makes it a NodePort.
+// Service exposes the pods. If one of the ports is a nodePort, its type is NodePort.
 func (id Identity) Service(ports []common.Port) *corev1ac.ServiceApplyConfiguration {
 	spec := corev1ac.ServiceSpec().WithType(corev1.ServiceTypeClusterIP).WithSelector(id.Selector)
 	for _, p := range ports {
@@ -45,7 +44,7 @@ func PortName(p common.Port) string {
 	return cmp.Or(p.Name, fmt.Sprintf("%s-%d", strings.ToLower(string(Protocol(p))), p.Port))
 }
 
-// Protocol is that of a port, TCP by default.
+// Protocol returns the protocol of a port, TCP by default.
 func Protocol(p common.Port) corev1.Protocol { return cmp.Or(p.Protocol, corev1.ProtocolTCP) }
 
 func target(p common.Port) intstr.IntOrString {
@@ -55,7 +54,7 @@ func target(p common.Port) intstr.IntOrString {
 	return intstr.FromInt32(p.Port)
 }
 
-// ContainerPort is where the container listens: a name stands for the port's own number.
+// ContainerPort returns the port on which the container listens. A named target stands for the port's own number.
 func ContainerPort(p common.Port) int32 {
 	if to := target(p); to.Type == intstr.Int {
 		return to.IntVal
@@ -63,8 +62,7 @@ func ContainerPort(p common.Port) int32 {
 	return p.Port
 }
 
-// ContainerPorts are the ports of the container; several ports of the Service may lead to
-// one of them.
+// ContainerPorts returns the ports of the container. Several ports of the Service may lead to one of them.
 func ContainerPorts(ports []common.Port) []*corev1ac.ContainerPortApplyConfiguration {
 	var out []*corev1ac.ContainerPortApplyConfiguration
 	for _, p := range ports {

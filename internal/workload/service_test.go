@@ -105,7 +105,7 @@ func TestPortsOfTheServiceAndOfTheContainer(t *testing.T) {
 			`[{"name":"udp-53","protocol":"UDP","port":53,"targetPort":53},{"name":"tcp-53","protocol":"TCP","port":53,"targetPort":53}]`,
 			`[{"containerPort":53,"protocol":"UDP"},{"containerPort":53,"protocol":"TCP"}]`,
 		},
-		"what proxies are told": {
+		"settings of proxies": {
 			`[{"name":"web","port":80,"appProtocol":"kubernetes.io/h2c"}]`,
 			`[{"name":"web","protocol":"TCP","appProtocol":"kubernetes.io/h2c","port":80,"targetPort":80}]`,
 			`[{"containerPort":80,"protocol":"TCP"}]`,

@@ -12,12 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// provisioningFailed is the reason of events of a claim that has no volume: its class does not exist, or anyone who
-// makes volumes cannot.
+// provisioningFailed is the reason of events of a claim without a volume: its class does not exist, or the provisioner
+// failed.
 const provisioningFailed = "ProvisioningFailed"
 
-// Unbound finds out why pods cannot be placed whose claims have no volume. The scheduler only says that they have
-// none.
+// Unbound finds out why the claims of pods have no volume. The scheduler reports only that they have none.
 type Unbound struct{ refusals Refusals }
 
 // NewUnbound reads events from the API server itself.
@@ -25,15 +24,15 @@ func NewUnbound(live client.Reader, clock clock.PassiveClock) *Unbound {
 	return &Unbound{Refusals{Live: live, Clock: clock, Reason: provisioningFailed}}
 }
 
-// Lack is what is known of a pod whose claim has no volume: why, or "" if no one has said, and when to look again.
-type Lack struct {
+// UnboundCause is what is known about a pod whose claim has no volume: why, "" if that is unknown, and when to look again.
+type UnboundCause struct {
 	Pod string
 	Refusal
 }
 
-// Why reports the first of the pods that waits for a volume which cannot be made; claimOf gives the claim of one,
-// nil if it has none, or none yet. known reports that it was reported so last. Of more than one object, keys differ.
-func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.Pod, claimOf func(*corev1.Pod) *corev1.PersistentVolumeClaim, known bool) Lack {
+// Why reports the first pod that waits for a volume that cannot be provisioned. claimOf returns the claim of a pod,
+// nil if it has none yet. known reports that the status says so already. Each object needs its own key.
+func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.Pod, claimOf func(*corev1.Pod) *corev1.PersistentVolumeClaim, known bool) UnboundCause {
 	for _, pod := range pods {
 		if pod == nil || pod.DeletionTimestamp != nil || podCondition(pod, corev1.PodScheduled).Status != corev1.ConditionFalse {
 			continue
@@ -46,11 +45,11 @@ func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.
 		if refusal.Words != "" {
 			refusal.Words = fmt.Sprintf("its claim %s has no volume: %s", claim.Name, refusal.Words)
 		}
-		return Lack{pod.Name, refusal}
+		return UnboundCause{pod.Name, refusal}
 	}
 	u.Forget(key)
-	return Lack{}
+	return UnboundCause{}
 }
 
-// Forget drops what is known of an object that is gone.
+// Forget drops what is known about an object that is gone.
 func (u *Unbound) Forget(key client.ObjectKey) { u.refusals.Forget(key) }

@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A run costs its finalizer, its pod, what lets the pod go, and 2 statuses; 2 more where a
-// command takes longer than half a second to begin, and to end.
+// A run costs writes for its finalizer, its pod, the release of the pod, and 2 statuses; 2 more
+// if a command takes longer than half a second to start, and to end.
 const writesARun = 7
 
 func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
@@ -40,8 +40,8 @@ func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
 	tb.print()
 }
 
-// awaitRequesters waits until the API server fills in who asks: not at once in objects of a
-// type that it has just heard of.
+// awaitRequesters waits until the API server fills in requesters, which starts some time after
+// the CRD is installed.
 func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the API server fills in requesters", func() error {
@@ -57,7 +57,7 @@ func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	})
 }
 
-// choreRun is one driver at work on Activities.
+// choreRun is a run of one driver with Activities.
 type choreRun struct {
 	*process
 	t     *testing.T

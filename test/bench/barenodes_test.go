@@ -18,12 +18,12 @@ import (
 // ledger is where the bare client keeps what opcrew keeps in an annotation of its own.
 const ledger = "example.com/ledger"
 
-// nodeFloor is what the bare client takes for the two changes of all nodes.
+// nodeFloor are the times of the bare client for the two changes of all nodes.
 type nodeFloor struct{ join, change floor }
 
-// bareNodes makes the writes of opcrew with nothing around them, and takes them back:
-// for every pool its finalizer, its RuntimeClass and two statuses, for every node a patch.
-// The nodes are watched as for a driver, since that costs the server as much.
+// bareNodes makes only the writes of opcrew, and reverts them: for every pool its finalizer,
+// its RuntimeClass and two statuses, for every node a patch. It watches the nodes like a
+// driver, since that costs the server as much.
 func bareNodes(t *testing.T, names []string) nodeFloor {
 	t.Helper()
 	defer clearFleet(t)

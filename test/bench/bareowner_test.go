@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// blueprints are all that opcrew wrote in some namespaces, as it declared it.
+// blueprints are everything that opcrew wrote in some namespaces, as it declared it.
 type blueprints struct {
 	owner
 	// children are by the object that they belong to, shared ones by their namespace.
@@ -30,16 +30,16 @@ type blueprints struct {
 	objects  []*unstructured.Unstructured
 }
 
-// bareClient makes in other namespaces what opcrew made in some: the same objects, the
-// same applies, as many statuses; what a namespace shares it makes once, as if it knew
-// before what all of its objects need. Then it waits for the pods.
+// bareClient repeats opcrew's writes in other namespaces: the same objects, the same applies,
+// as many statuses. It writes objects that a namespace shares once, as if it knew the needs of
+// all objects in advance. Then it waits for the pods.
 func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 	t.Helper()
 	plans, namespaces, begun := o.blueprints(t, from), someNamespaces(t, o.namespaces), &beginnings{}
 	ready := observe(t, o.pods, o.serves, namespaces...)
 	defer ready.stop()
 	got := measureFloor(t, func(c client.Client) {
-		// All objects first: they are there, too, when opcrew begins with the first child.
+		// Create all objects first: they also exist when opcrew creates the first child.
 		made := o.makeAll(t, c, namespaces, begun)
 		concurrently(t, len(from), func(ctx context.Context, i int) error {
 			return applyAll(ctx, c, plans.shared[from[i]], namespaces[i], nil)
@@ -100,7 +100,7 @@ func listAll(t *testing.T, kind schema.GroupVersionKind, namespaces []string) []
 	return out
 }
 
-// build makes for a copy of an object, in another namespace, what was made for it.
+// build repeats the writes for an object for its copy in another namespace.
 func (b *blueprints) build(ctx context.Context, c client.Client, i int, copied client.Object) error {
 	gvk := gvkOf(copied)
 	by := &metav1.OwnerReference{
@@ -129,7 +129,7 @@ func applyAll(ctx context.Context, c client.Client, children []*unstructured.Uns
 	return nil
 }
 
-// report writes the status as often, as small and as whole as opcrew does.
+// report writes the status as often as opcrew does, with writes of the same size.
 func (b *blueprints) report(ctx context.Context, c client.Client, from *unstructured.Unstructured, copied client.Object) error {
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(from.GroupVersionKind())

@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// clearFleet takes away what a driver or the bare client left, so that the next one
-// finds what the first one did.
+// clearFleet removes everything that a driver or the bare client left, so that all start
+// from the same state.
 func clearFleet(t *testing.T) {
 	t.Helper()
 	concurrently(t, *pools, func(ctx context.Context, i int) error {

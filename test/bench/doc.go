@@ -6,11 +6,11 @@
 // are exact, so those of opcrew are asserted; times are noisy, so only their ratio to
 // the floor is printed.
 //
-// An operator under test is a driver: a binary that runs as a process and an account of
-// its own, so that its calls, its memory and its work are its alone. Beside opcrew runs
-// a naive controller (test/bench/naive) on the same workload; another peer is another
-// entry in the list of drivers. The bare client works in the test process.
+// An operator under test is a driver: a binary with its own process and account, so that its
+// calls, memory and CPU time can be measured. A naive controller (test/bench/naive) runs the
+// same workload as opcrew; for another peer add an entry to the list of drivers. The bare
+// client runs in the test process.
 //
-// Run it with `make bench`; docs/benchmarks.md has the tables. What a kind does is
-// tested beside its code.
+// Run it with `make bench`; docs/benchmarks.md has the tables. The behaviour of kinds is
+// tested next to their code.
 package bench

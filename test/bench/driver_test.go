@@ -17,7 +17,7 @@ import (
 // opcrew is the driver whose counts are gates.
 const opcrew = "opcrew"
 
-// driver is an operator that can be put under test.
+// driver is an operator that can be measured.
 type driver struct {
 	name string
 	// main is its package, from the root of the repository.
@@ -25,13 +25,13 @@ type driver struct {
 	// args are its command line for one kind, in some namespaces or, without any, in all,
 	// with metrics at the address.
 	args func(kind string, namespaces []string, address string) []string
-	// scheme is how it serves them.
+	// scheme is the URL scheme of the metrics.
 	scheme string
 	// kinds that it knows; none: all.
 	kinds []string
 }
 
-// drivers are opcrew and the peers that it is set beside.
+// drivers are opcrew and its peers.
 func drivers() []driver {
 	all := []driver{
 		{opcrew, "./cmd/opcrew", func(kind string, namespaces []string, address string) []string {

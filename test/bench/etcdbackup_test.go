@@ -20,14 +20,14 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A run costs its pod and 2 statuses, one before anything is done and one when it has ended; from the second
-// on, the pod of the one before goes, too.
+// A run costs writes for its pod and 2 statuses, at its start and at its end; from the second run on, also
+// the deletion of the previous pod.
 const (
 	writesFirstRun  = 3
 	writesALaterRun = 4
 )
 
-// The pods are played: what is counted are the operator's calls, and no etcd and no store is there.
+// The pods are simulated, without etcd and a store: only the operator's calls are counted.
 func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
 	hosts := env.Nodes(t, 3+*objects/50, testenv.NodeSpec{Prefix: "savers"}) // of 110 pods each
 	backuppods.Follow(t, env.Config, env.Client, func(o backup.Order, _ int) *backup.Result {
@@ -43,7 +43,7 @@ func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
 	tb.print()
 }
 
-// saverRun is one driver at work on EtcdBackups.
+// saverRun is a run of one driver with EtcdBackups.
 type saverRun struct {
 	*process
 	t          *testing.T
@@ -52,7 +52,7 @@ type saverRun struct {
 	namespaces []string
 }
 
-// saver is saved at once, and then each year.
+// saver is a backup that runs at once, and then every year.
 func (r *saverRun) saver(i int) *etcdv1beta2.EtcdBackup {
 	b := &etcdv1beta2.EtcdBackup{Spec: etcdv1beta2.EtcdBackupSpec{
 		EtcdEndpoints: []string{"http://db-client:2379"}, StorageType: etcdv1beta2.StorageS3,
@@ -83,14 +83,14 @@ func (r *saverRun) drive() {
 	r.stop(r.t)
 }
 
-// nextMinute waits until one has begun since the runs that there were: each day at that time is due once, at once.
+// nextMinute waits for a minute after the earlier runs, so that a daily schedule at that time is due at once.
 func nextMinute() time.Time {
 	next := time.Now().UTC().Truncate(time.Minute).Add(time.Minute)
 	time.Sleep(time.Until(next) + time.Second)
 	return next
 }
 
-// save has all objects run once more, and counts what that takes.
+// save runs all backups once more, and counts the calls.
 func (r *saverRun) save(row string, writes int, count int64, begin func(context.Context, int) error) {
 	saved := observe(r.t, &etcdv1beta2.EtcdBackupList{}, func(object client.Object) bool {
 		return isReady(object) && object.(*etcdv1beta2.EtcdBackup).Status.Count == count
@@ -114,7 +114,7 @@ func (r *saverRun) save(row string, writes int, count int64, begin func(context.
 	}
 }
 
-// deleteAll deletes all objects: their pods are Kubernetes' to collect.
+// deleteAll deletes all objects; Kubernetes collects their pods.
 func (r *saverRun) deleteAll() {
 	got := r.during(r.t, func() {
 		concurrently(r.t, *objects, func(ctx context.Context, i int) error { return env.Client.Delete(ctx, r.saver(i)) })

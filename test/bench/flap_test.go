@@ -20,7 +20,7 @@ import (
 // flapRounds is how often pods become unready and ready again.
 const flapRounds = 3
 
-// flap has a pod of every object become unready and ready again, all objects' at once.
+// flap makes a pod of every object unready and ready again, for all objects at once.
 func (r *ownerRun) flap() {
 	if r.flaps == "" {
 		return
@@ -29,13 +29,13 @@ func (r *ownerRun) flap() {
 	got := r.during(r.t, func() {
 		for range flapRounds {
 			for _, status := range []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue} {
-				told := observe(r.t, r.list, func(o client.Object) bool { return isReady(o) == (status == corev1.ConditionTrue) }, r.namespaces...)
+				reported := observe(r.t, r.list, func(o client.Object) bool { return isReady(o) == (status == corev1.ConditionTrue) }, r.namespaces...)
 				r.makeReady(status)
-				if _, ok := told.done(*objects); !ok {
-					_, n := told.count()
+				if _, ok := reported.done(*objects); !ok {
+					_, n := reported.count()
 					r.t.Fatalf("pods of %d objects became Ready=%s, %d objects tell of it", *objects, status, n)
 				}
-				told.stop()
+				reported.stop()
 				transitions += *objects
 			}
 		}

@@ -75,7 +75,7 @@ func createPools(t *testing.T, begun *beginnings) {
 	})
 }
 
-// changePools has every pool want another value of its label.
+// changePools gives every pool another value of its label.
 func changePools(t *testing.T) {
 	t.Helper()
 	concurrently(t, *pools, func(ctx context.Context, i int) error {

@@ -20,14 +20,14 @@ import (
 
 const (
 	namespace = "opcrew-system"
-	// bare is the client that makes the same writes with nothing around them.
+	// bare is the client that makes only the same writes.
 	bare = "bare"
-	// workers is how many writes are under way at a time, for opcrew and the bare client.
+	// workers is the number of concurrent writes, for opcrew and the bare client.
 	workers = 8
 )
 
-// account is a ServiceAccount that may do everything: rights change neither counts nor
-// times, and all sides get the same treatment by the server's fair queuing.
+// account is a ServiceAccount with all rights: rights change neither counts nor times, and the
+// server's fair queuing treats all sides equally.
 func account(t *testing.T, name string) *rest.Config {
 	t.Helper()
 	config := env.TokenConfig(t, namespace, name)
@@ -43,7 +43,7 @@ func account(t *testing.T, name string) *rest.Config {
 	return config
 }
 
-// floor is what the bare client took, and wrote.
+// floor has the time and the writes of the bare client.
 type floor struct {
 	took   time.Duration
 	writes int
@@ -60,7 +60,7 @@ func measureFloor(t *testing.T, do func(c client.Client)) floor {
 	return floor{took, len(writes)}
 }
 
-// faster is the better of two runs: what slowed the other one was not the client.
+// faster is the faster of two runs: the slower one was delayed by other load.
 func faster(a, b floor) floor {
 	if b.took < a.took {
 		return b

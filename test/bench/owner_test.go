@@ -31,18 +31,18 @@ type owner struct {
 	object func(namespace string, i int) client.Object
 	// namespaces that the objects are spread over, and how many pods each has; 0: one.
 	namespaces, podsEach int
-	// children and statuses are what one object may cost until it is Ready; shared are
-	// children that those of a namespace have together, counted with each.
+	// children and statuses are the most writes for one object until it is Ready; shared are
+	// writes of children that the objects of a namespace share, counted with each.
 	children, statuses int
 	childKinds, shared []schema.GroupVersionKind
-	// pods is what runs them, of which one serves.
+	// pods is the workload's list of pods, of which one serves.
 	pods   client.ObjectList
 	serves func(client.Object) bool
-	// drift changes a child of an object; drifted tells one that is changed.
+	// drift changes a child of an object; drifted reports whether a child is changed.
 	drift   func(object client.Object) (client.Object, client.Patch)
 	drifts  client.ObjectList
 	drifted func(client.Object) bool
-	// flaps is a label of pods that become unready and ready again, of each object one; none: they do not.
+	// flaps is the label of pods that become unready and ready again, one per object; empty: none do.
 	flaps string
 }
 
@@ -82,8 +82,8 @@ func (o owner) bench(t *testing.T) {
 	tb.print()
 }
 
-// served are the namespaces that a driver is asked to serve. Where there are many it serves
-// all of the cluster, as it is deployed: it would have a watch for each otherwise.
+// served are the namespaces that a driver serves. If there are many it serves the whole cluster,
+// as deployed; otherwise it would need a watch for each.
 func (o owner) served(namespaces []string) []string {
 	if o.namespaces > 1 {
 		return nil
@@ -91,8 +91,8 @@ func (o owner) served(namespaces []string) []string {
 	return namespaces
 }
 
-// someNamespaces makes namespaces that are gone with all that is in them when the test has
-// ended: the server would still be busy with them while the next one is timed.
+// someNamespaces creates namespaces, and waits for their complete deletion at the end of the
+// test, so that the server is not still busy with them during the next measurement.
 func someNamespaces(t *testing.T, n int) []string {
 	t.Helper()
 	out := make([]string, n)
@@ -103,7 +103,7 @@ func someNamespaces(t *testing.T, n int) []string {
 	return out
 }
 
-// ownerRun is one driver at work on objects in namespaces of its own.
+// ownerRun is a run of one driver with objects in its own namespaces.
 type ownerRun struct {
 	owner
 	*process
@@ -154,7 +154,7 @@ func (r *ownerRun) createAll() {
 	}
 }
 
-// makeAll makes the objects and remembers when.
+// makeAll creates the objects and records the times.
 func (o owner) makeAll(t *testing.T, c client.Client, namespaces []string, begun *beginnings) []client.Object {
 	t.Helper()
 	made := make([]client.Object, *objects)
@@ -170,7 +170,7 @@ func (o owner) numbered(namespaces []string, i int) client.Object {
 	return o.object(namespaces[i%len(namespaces)], i)
 }
 
-// chatty says what the first object with too many statuses cost, when, and what it said.
+// chatty lists the writes, times and messages of the first object with too many statuses.
 func (r *ownerRun) chatty(p phase, ready *observer) string {
 	reports := p.calls.Writes().On(r.resource + "/status")
 	for i := range *objects {
@@ -219,7 +219,7 @@ func (r *ownerRun) driftSome() {
 	}
 }
 
-// podNoise changes a condition of every pod that is no one's business.
+// podNoise changes a condition of every pod that no controller uses.
 func podNoise(t *testing.T, namespaces []string) {
 	t.Helper()
 	for _, ns := range namespaces {

@@ -24,7 +24,7 @@ func newTable(format string, args ...any) *table {
 	return &table{title: fmt.Sprintf(format, args...), cells: map[[2]string]string{}}
 }
 
-// set fills a cell. Rows and columns stand in the order in which they come up.
+// set fills a cell. Rows and columns are in the order in which they come up.
 func (tb *table) set(row, column, format string, args ...any) {
 	if !slices.Contains(tb.rows, row) {
 		tb.rows = append(tb.rows, row)

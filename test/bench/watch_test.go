@@ -141,7 +141,7 @@ func (o *observer) last() time.Time {
 	return last
 }
 
-// since tells the median and the 99th percentile of the times from each object's begin.
+// since returns the median and the 99th percentile of the times since each object's start.
 func (o *observer) since(begin map[string]time.Time) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// cut separates a node from all others, and returns how to undo that.
+// cut separates a node from all others, and returns a function that ends the cut.
 func (c *chores) cut(t *testing.T, node string) func() {
 	t.Helper()
 	c.cluster.run(t, "localcluster", "node", "cut", node)
@@ -30,7 +30,7 @@ func (c *chores) cut(t *testing.T, node string) func() {
 	}
 }
 
-func TestCommandsRunOnThroughACutAndTheirEndsAreTold(t *testing.T) {
+func TestCommandsRunOnThroughACutAndTheirEndsAreReported(t *testing.T) {
 	c := newChores(t)
 	early, late := c.tallied(t, "node3", "ends-early"), c.tallied(t, "node3", "ends-late")
 	for _, y := range []tally{early, late} {
@@ -43,7 +43,7 @@ func TestCommandsRunOnThroughACutAndTheirEndsAreTold(t *testing.T) {
 	for _, y := range []tally{early, late} {
 		a := y.awaitWords(t, y.name, "does not answer")
 		if a.Status.Prosta != egov1.StateRunning {
-			t.Errorf("expected %s to count as Running while nobody hears of it, it is %s: %s", y.name, a.Status.Prosta, says(a))
+			t.Errorf("expected %s to count as Running while its node is cut off, it is %s: %s", y.name, a.Status.Prosta, says(a))
 		}
 	}
 	heal()
@@ -53,7 +53,7 @@ func TestCommandsRunOnThroughACutAndTheirEndsAreTold(t *testing.T) {
 	late.wantOnce(t)
 }
 
-// What is asked for in a cut reaches the host behind it later, or not at all.
+// A request during a cut reaches the host behind it later, or not at all.
 func TestWhatIsAskedForInACutIsDoneWhenTheHostIsBackOrGivenUp(t *testing.T) {
 	c := newChores(t)
 	cancelled, deleted := c.tallied(t, "node3", "cancelled"), c.tallied(t, "node3", "deleted")

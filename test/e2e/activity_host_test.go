@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// kubelet is the process of a node's kubelet, which its init starts again when it ends.
+// kubelet is the process of a node's kubelet, which the node's init restarts.
 func (c *chores) kubelet(t *testing.T, node string) string {
 	t.Helper()
 	pid := ""
@@ -30,7 +30,7 @@ func (c *chores) kubelet(t *testing.T, node string) string {
 	return pid
 }
 
-// restartKubelet kills it, and waits for the next.
+// restartKubelet kills the kubelet, and waits for the next one.
 func (c *chores) restartKubelet(t *testing.T, node string) {
 	t.Helper()
 	before := c.kubelet(t, node)
@@ -43,8 +43,8 @@ func (c *chores) restartKubelet(t *testing.T, node string) {
 	})
 }
 
-// The container runtime ends what it was starting for a kubelet that goes. That is Unknown
-// then, and not begun again.
+// The container runtime ends containers that it was starting for a kubelet that stops. The run
+// is then Unknown, and does not start again.
 func TestACommandIsNeverBegunTwiceAtWhateverMomentItsKubeletIsKilled(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally
@@ -68,7 +68,7 @@ func TestACommandIsNeverBegunTwiceAtWhateverMomentItsKubeletIsKilled(t *testing.
 	}
 }
 
-func TestCommandsRunOnAndTheirEndsAreToldThoughTheirKubeletIsKilled(t *testing.T) {
+func TestCommandsRunOnAndTheirEndsAreReportedThoughTheirKubeletIsKilled(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally
 	for i := range 6 {
@@ -92,7 +92,7 @@ func TestCommandsRunOnAndTheirEndsAreToldThoughTheirKubeletIsKilled(t *testing.T
 	}
 }
 
-func TestTheEndOfACommandIsToldThoughNoKubeletWasThereToSeeIt(t *testing.T) {
+func TestTheEndOfACommandIsReportedThoughNoKubeletSawIt(t *testing.T) {
 	c := newChores(t)
 	y := c.tallied(t, "node3", "chore")
 	y.awaitCounted(t, "begun")
@@ -122,7 +122,7 @@ func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
 	}
 }
 
-// awaitWell waits until all nodes are: the next test expects that.
+// awaitWell waits until all nodes are Ready, as the next test expects.
 func (c *chores) awaitWell(t *testing.T) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, "all nodes are well", func() error {

@@ -12,13 +12,13 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 )
 
-// Whatever some shell of ours would take for an order leaves this file on the host.
+// Text that a shell of opcrew would execute leaves this file on the host.
 const (
 	trap    = "/tmp/opcrew-e2e-trap"
 	hostile = "$(touch " + trap + ") `touch " + trap + "` ; touch " + trap + " & '\" \\ %s \n| touch " + trap + "\t*"
 )
 
-// wantUntouched expects the trap of a host not to have been stepped on.
+// wantUntouched expects that the file does not exist on a host.
 func (c *chores) wantUntouched(t *testing.T) {
 	t.Helper()
 	if found := c.onNode(t, "node1", "sh", "-c", "ls "+trap+" 2>/dev/null || true"); found != "" {
@@ -73,7 +73,7 @@ func TestHostileUsersAndDirectoriesAreNoneOfTheHost(t *testing.T) {
 	c.wantUntouched(t)
 }
 
-// 100 KiB of characters that need more than a byte each are more than Linux executes.
+// 100 KiB of multi-byte characters exceed the limit of Linux for one argument.
 func TestACommandThatIsTooLongForItsHostSaysWhatToDoInstead(t *testing.T) {
 	c := newChores(t)
 	c.run(t, "wide", strings.Repeat("é", 102400))

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// acting is the pod of the process that acts for Activities. One that was killed holds the
-// lease until it runs out.
+// acting is the pod of the leader for Activities. A killed leader holds the lease until it
+// expires.
 func (c *chores) acting(t *testing.T) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{}
@@ -34,14 +34,14 @@ func (c *chores) acting(t *testing.T) *corev1.Pod {
 	return pod
 }
 
-// killAtOnce ends the processes of a pod by SIGKILL on its node: a deletion would take its time.
+// killAtOnce ends the processes of a pod by SIGKILL on its node, which is faster than a deletion.
 func (c *chores) killAtOnce(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	c.onNode(t, pod.Spec.NodeName, "sh", "-c",
 		"for pid in $(pgrep -x opcrew); do if grep -q "+string(pod.UID)+" /proc/$pid/cgroup; then kill -KILL $pid && killed=$pid; fi; done; [ -n \"$killed\" ]")
 }
 
-// awaitPod waits until the pod of a run is there, and no longer.
+// awaitPod waits until the pod of a run exists.
 func (y tally) awaitPod(t *testing.T) {
 	t.Helper()
 	uid := string(y.get(t, y.name).UID)
@@ -65,7 +65,7 @@ func TestACommandRunsOnceAtWhateverMomentTheOperatorIsKilled(t *testing.T) {
 		{"written-down", func(y tally, kill func()) { y.begin(t); y.awaitRun(t); kill(); y.release(t) }},
 		{"has-a-pod", func(y tally, kill func()) { y.begin(t); y.awaitPod(t); kill(); y.release(t) }},
 		{"begun", func(y tally, kill func()) { y.begin(t); y.awaitCounted(t, "begun"); kill(); y.release(t) }},
-		{"told", func(y tally, kill func()) { y.begin(t); y.awaitWords(t, y.name, "it runs on"); kill(); y.release(t) }},
+		{"reported", func(y tally, kill func()) { y.begin(t); y.awaitWords(t, y.name, "it runs on"); kill(); y.release(t) }},
 		{"ended", func(y tally, kill func()) { y.begin(t); y.release(t); y.awaitCounted(t, "ended"); kill() }},
 	} {
 		t.Run(moment.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestACommandRunsOnceAtWhateverMomentTheOperatorIsKilled(t *testing.T) {
 	c.waitOperator(t, "machines")
 }
 
-// awaitRun waits until the run is written down in the status, and no longer.
+// awaitRun waits until the run is recorded in the status.
 func (y tally) awaitRun(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the run of "+y.name+" is written down", func() error {
@@ -88,7 +88,7 @@ func (y tally) awaitRun(t *testing.T) {
 	})
 }
 
-// A pod that is deleted may end well, and its successor begin, while others are on their way.
+// A deleted pod may stop gracefully, and its successor may start, while others are being created.
 func TestCommandsRunOnceWhilePodsOfTheOperatorAreDeleted(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally

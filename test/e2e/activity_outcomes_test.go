@@ -32,7 +32,7 @@ func TestWhatCanBecomeOfACommand(t *testing.T) {
 		{"exit", "exit 3", nil, egov1.StateFailed, "exit code 3", ""},
 		{"exit-137", "exit 137", nil, egov1.StateFailed, "exit code 137", ""},
 		{"killed", "kill -9 $$", nil, egov1.StateFailed, "SIGKILL", ""},
-		{"timed-out", "trap '' TERM; sleep 600", []chore{within(3)}, egov1.StateTimedOut, "time was up", ""},
+		{"timed-out", "trap '' TERM; sleep 600", []chore{within(3)}, egov1.StateTimedOut, "its timeout was over", ""},
 		{"quotes", `echo "a'b" '$(id)' "` + "`id`" + `" | head -c 9; echo; echo "$(echo nested)"`, nil, egov1.StateSucceeded, "exit code 0", "nested"},
 		{"dash", "-x", nil, egov1.StateFailed, "exit code 127", "-x: not found"},
 		{"not-text", `printf '\377\376'; echo end`, nil, egov1.StateSucceeded, "exit code 0", "end"},
@@ -65,7 +65,7 @@ func TestRepairReachesAHostThatIsCordonedAndTainted(t *testing.T) {
 	if a := c.await(t, "repair", egov1.StateSucceeded); !strings.Contains(a.Status.Output, "node2") {
 		t.Errorf("expected it to run on node2, got %q", a.Status.Output)
 	}
-	eventually.True(t, time.Minute, "the other one tells why it waits", func() error {
+	eventually.True(t, time.Minute, "the other one reports why it waits", func() error {
 		if a := c.get(t, "routine"); a.Status.Prosta != egov1.StatePending || !strings.Contains(says(a), "taint") && !strings.Contains(says(a), "unschedulable") {
 			return fmt.Errorf("it is %s and says %s", a.Status.Prosta, says(a))
 		}

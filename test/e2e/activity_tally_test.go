@@ -15,17 +15,17 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// tally is a command that counts in a directory of its host how often it began and ended, and
-// that directory. It ends when it is asked to, so that a test chooses the moment.
+// tally is a command that counts its starts and ends in a directory of its host, and that
+// directory. It ends on request, so that a test chooses the moment.
 type tally struct {
 	*chores
 	host, name, dir string
 }
 
-// truly is how a tally's command ends: no state of the operator's own has such an exit code.
+// truly is the exit code of a tally's command, which differs from those that the operator uses.
 const truly = "exit code 7"
 
-// tallied runs one.
+// tallied runs a tally.
 func (c *chores) tallied(t *testing.T, host, name string, options ...chore) tally {
 	t.Helper()
 	y := c.tally(t, host, name)
@@ -54,7 +54,7 @@ func (y tally) release(t *testing.T) {
 	y.onNode(t, y.host, "touch", y.dir+"/go")
 }
 
-// counted is how often the command has begun, or ended.
+// counted is how often the command has started, or ended.
 func (y tally) counted(t *testing.T, what string) int {
 	t.Helper()
 	text := y.onNode(t, y.host, "find", y.dir, "-name", what, "-exec", "cat", "{}", ";")
@@ -71,7 +71,7 @@ func (y tally) awaitCounted(t *testing.T, what string) {
 	})
 }
 
-// awaitBegun waits until the command has begun, or it is known that it will not.
+// awaitBegun waits until the command has started, or certainly never will.
 func (y tally) awaitBegun(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, y.name+" has begun, or ended before", func() error {
@@ -87,7 +87,7 @@ func (y tally) awaitOver(t *testing.T) *egov1.Activity {
 	return y.await(t, y.name, egov1.StateFailed, egov1.StateSucceeded, egov1.StateUnknown, egov1.StateCancelled, egov1.StateUnreachable)
 }
 
-// wantOnce expects the command to have run once, and its Activity to tell truly how it ended.
+// wantOnce expects that the command ran once, and that its Activity reports the result.
 func (y tally) wantOnce(t *testing.T) {
 	t.Helper()
 	a := y.awaitOver(t)
@@ -99,8 +99,8 @@ func (y tally) wantOnce(t *testing.T) {
 	}
 }
 
-// wantTruth expects the command to have run once at most, and its Activity to claim nothing
-// that is not so. It reports whether the command came to its end.
+// wantTruth expects that the command ran at most once, and that its Activity reports nothing
+// false. It returns whether the command ended.
 func (y tally) wantTruth(t *testing.T) bool {
 	t.Helper()
 	a, begun, ended := y.awaitOver(t), y.counted(t, "begun"), y.counted(t, "ended")
@@ -119,7 +119,7 @@ func (y tally) wantTruth(t *testing.T) bool {
 	return ended == 1
 }
 
-// wantNothingLeft waits until the processes of the command, if it began, are gone from its host.
+// wantNothingLeft waits until the host has no processes of the command.
 func (y tally) wantNothingLeft(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the processes of "+y.name+" are gone from "+y.host, func() error {

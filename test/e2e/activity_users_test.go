@@ -12,8 +12,8 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 )
 
-// user makes a user of a host who is in two more groups, past Kubernetes. The files of a node
-// are its own: this machine's are not changed.
+// user creates a user on a host with two additional groups, without Kubernetes. A node has its
+// own files: this machine's files do not change.
 func (c *chores) user(t *testing.T, host, shell string) (name string, groups []string) {
 	t.Helper()
 	name = "e2e-" + strings.TrimPrefix(c.ns, "chores-")
@@ -42,13 +42,13 @@ func TestAUserHasTheGroupsThatItHasOnItsHost(t *testing.T) {
 	name, groups := c.user(t, "node1", "/bin/sh")
 	c.wantRun(t, "names", "id -un; id -Gn", name+"\n"+name+" "+strings.Join(groups, " ")+"\n", asUser(name))
 
-	// What the groups are for: files that only they may read.
+	// The groups may read files that others may not.
 	file := "/var/tmp/" + name
 	c.onNode(t, "node1", "sh", "-c", "umask 077; echo open >"+file+"; chgrp "+groups[1]+" "+file+"; chmod 640 "+file)
 	t.Cleanup(func() { c.onNode(t, "node1", "rm", "-f", file) })
 	c.wantRun(t, "member", "cat "+file, "open\n", asUser(name))
-	c.run(t, "stranger", "cat "+file, asUser("www-data"))
-	if a := c.await(t, "stranger", egov1.StateFailed, egov1.StateSucceeded); a.Status.Prosta != egov1.StateFailed || !strings.Contains(a.Status.Output, "Permission denied") {
+	c.run(t, "other-user", "cat "+file, asUser("www-data"))
+	if a := c.await(t, "other-user", egov1.StateFailed, egov1.StateSucceeded); a.Status.Prosta != egov1.StateFailed || !strings.Contains(a.Status.Output, "Permission denied") {
 		t.Errorf("expected www-data not to read a file of group %s, it is %s and wrote %q", groups[1], a.Status.Prosta, a.Status.Output)
 	}
 }

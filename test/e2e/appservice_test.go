@@ -55,8 +55,8 @@ func newAppTest(t *testing.T) *appTest {
 	return &appTest{c, ns.Name}
 }
 
-// freePort takes away the samples, of which one has the article's nodePort, and waits until no node
-// leads there any more: what still answers for it would be taken for the test's own.
+// freePort deletes the samples, of which one has the article's nodePort, and waits until no node
+// serves that port: the test would take an old pod for its own.
 func (c *cluster) freePort(t *testing.T) {
 	t.Helper()
 	c.removeSamples(t)
@@ -99,7 +99,7 @@ func (a *appTest) edit(t *testing.T, patch string) {
 	a.kubectl(t, "patch", "-n", a.ns, "appservice/"+articleApp, "--type=merge", "-p", patch)
 }
 
-// await waits for the status of Ready, so many pods that serve, and words in its message.
+// await waits for the status of Ready, the number of serving pods, and words in the message.
 func (a *appTest) await(t *testing.T, status metav1.ConditionStatus, serving int, words string) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s with %d pods that serve and says %q", status, serving, words), func() error {
@@ -141,8 +141,8 @@ func wantPages(t *testing.T, urls []string) {
 	}
 }
 
-// wantPagesAtEveryVisit waits until many in a row are served: until the proxies of all nodes lead past
-// a pod that is gone, which they do some time after it is known not to be ready.
+// wantPagesAtEveryVisit waits until many requests in a row succeed: until the proxies of all nodes avoid
+// a deleted pod, which takes some time after it became unready.
 func wantPagesAtEveryVisit(t *testing.T, urls []string) {
 	t.Helper()
 	for _, ask := range visitors(welcome, urls...) {
@@ -183,7 +183,7 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 	a.wantNothing(t)
 }
 
-// wantNothing waits until all that was made has gone.
+// wantNothing waits until all children are gone.
 func (a *appTest) wantNothing(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "nothing of it is left", func() error {

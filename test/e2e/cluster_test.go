@@ -46,7 +46,7 @@ type cluster struct {
 	config *rest.Config
 }
 
-// connect finds the local cluster. It fails rather than skip: a scenario that was not
+// connect finds the local cluster. It fails instead of skipping: a scenario that did not
 // run has not passed.
 func connect(t *testing.T) *cluster {
 	t.Helper()
@@ -54,7 +54,7 @@ func connect(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Ask before the first request: while the cluster is down its address is another owner's.
+	// Check before the first request: while the cluster is down, its address may belong to another machine.
 	if out, err := exec.Command(filepath.Join(root, "bin", "localcluster"), "status").CombinedOutput(); err != nil {
 		t.Fatalf("the local cluster is not well: run `make up` first: %v\n%s", err, out)
 	}
@@ -111,7 +111,7 @@ func (c *cluster) audit(t *testing.T) *testenv.Audit {
 	return log
 }
 
-// leader is the pod that acts for a layer now; between two there is none for a moment.
+// leader is the pod that leads a layer now; during a failover there is none for a moment.
 func (c *cluster) leader(t *testing.T, layer string) string {
 	t.Helper()
 	pod := ""
@@ -121,7 +121,7 @@ func (c *cluster) leader(t *testing.T, layer string) string {
 			return err
 		}
 		if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
-			return errors.New("nobody holds the lease")
+			return errors.New("no process holds the lease")
 		}
 		pod, _, _ = strings.Cut(*lease.Spec.HolderIdentity, "_")
 		return nil
@@ -129,7 +129,7 @@ func (c *cluster) leader(t *testing.T, layer string) string {
 	return pod
 }
 
-// kill deletes a pod of the operator without a chance to end well.
+// kill deletes a pod of the operator without a graceful stop.
 func (c *cluster) kill(t *testing.T, pod string) {
 	t.Helper()
 	doomed := &corev1.Pod{}
@@ -139,7 +139,7 @@ func (c *cluster) kill(t *testing.T, pod string) {
 	}
 }
 
-// waitOperator waits until both processes of a layer are there again.
+// waitOperator waits until both processes of a layer run again.
 func (c *cluster) waitOperator(t *testing.T, layer string) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, "the operator of layer "+layer+" is available", func() error {

@@ -57,7 +57,7 @@ func newDivaTest(t *testing.T) *divaTest {
 	return d
 }
 
-// wantLonghorn has the article's StorageClass make volumes as the cluster's own does.
+// wantLonghorn makes the article's StorageClass provision volumes like the cluster's own.
 func (d *divaTest) wantLonghorn(t *testing.T) {
 	t.Helper()
 	classes := &storagev1.StorageClassList{}
@@ -80,7 +80,7 @@ func (d *divaTest) wantLonghorn(t *testing.T) {
 	}
 }
 
-// debian builds an image of Debian packages, puts it on the nodes and gives its tag.
+// debian builds an image of Debian packages, loads it into the nodes and returns its tag.
 func (c *cluster) debian(t *testing.T, name string) string {
 	t.Helper()
 	out := strings.Fields(c.run(t, "localcluster", "image", "build-debian", name))
@@ -88,7 +88,7 @@ func (c *cluster) debian(t *testing.T, name string) string {
 	return strings.TrimSuffix(out[0], ",")
 }
 
-// apply applies the article's manifest, with images that there are.
+// apply applies the article's manifest, with images that exist.
 func (d *divaTest) apply(t *testing.T) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(d.root, "internal", "kinds", "diva", "testdata", "article.yaml"))
@@ -130,7 +130,7 @@ func (d *divaTest) inManager(t *testing.T, command ...string) (string, error) {
 	return d.inManagerFor(t, 2*time.Minute, command...)
 }
 
-// inManagerFor gives it so long.
+// inManagerFor does so with a timeout.
 func (d *divaTest) inManagerFor(t *testing.T, patience time.Duration, command ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"exec", "-n", d.ns, "deploy/" + articleDiva + "-manager", "-c", articleDiva, "--"}, command...)
@@ -141,8 +141,8 @@ func (d *divaTest) inManagerFor(t *testing.T, patience time.Duration, command ..
 	return string(out), err
 }
 
-// reaches expects that ansible reaches every client by its name, host key checking on. A
-// kubelet brings the inventory within a minute or two.
+// reaches expects that ansible reaches every client by its name, with host key checking. The
+// kubelet updates the inventory within a minute or two.
 func (d *divaTest) reaches(t *testing.T, clients int) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("ansible reaches exactly %d clients", clients), func() error {
@@ -159,8 +159,8 @@ func (d *divaTest) scale(t *testing.T, n int) {
 	d.kubectl(t, "scale", "-n", d.ns, "dv/"+articleDiva, fmt.Sprint("--replicas=", n))
 }
 
-// watched is what the table has told since, for however short a time, until the test ends.
-func (d *divaTest) watched(t *testing.T) (told func() string) {
+// watched records every state of the table from now on, however short, until the test ends.
+func (d *divaTest) watched(t *testing.T) (shown func() string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "table")
 	table, err := os.Create(path)
@@ -177,17 +177,17 @@ func (d *divaTest) watched(t *testing.T) (told func() string) {
 		_ = watch.Wait()         // as above
 		_ = table.Close()        // it has been read
 	})
-	told = func() string {
+	shown = func() string {
 		text, _ := os.ReadFile(path) // there is none as yet
 		return string(text)
 	}
 	eventually.True(t, time.Minute, "the table is watched", func() error {
-		if told() == "" {
-			return errors.New("nothing is told yet")
+		if shown() == "" {
+			return errors.New("the table is still empty")
 		}
 		return nil
 	})
-	return told
+	return shown
 }
 
 func TestDivaSmokeTheArticlesManifestComesUpAndAnsibleReachesItsClients(t *testing.T) {
@@ -204,11 +204,11 @@ func TestDivaSmokeTheArticlesManifestComesUpAndAnsibleReachesItsClients(t *testi
 	if !strings.Contains(table, "1/1") || !strings.Contains(table, "2/2") || !strings.Contains(table, "spec.publicKey") {
 		t.Errorf("expected 1/1, 2/2 and a word about the public key, got:\n%s", table)
 	}
-	told := d.watched(t)
-	// The answer is lost with the container, so the error tells nothing.
+	shown := d.watched(t)
+	// The answer is lost with the container, so the error means nothing.
 	_ = d.program("kubectl", "exec", "-n", d.ns, articleDiva+"-client-1", "-c", articleDiva, "--", "sh", "-c", "kill 1").Run()
-	eventually.True(t, time.Minute, "the table tells of a client that died", func() error {
-		if table := told(); !strings.Contains(table, "1/2") {
+	eventually.True(t, time.Minute, "the table shows a client that died", func() error {
+		if table := shown(); !strings.Contains(table, "1/2") {
 			return fmt.Errorf("it was:\n%s", table)
 		}
 		return nil
@@ -250,7 +250,7 @@ while [ ! -e /tmp/stop ]; do
 done
 echo "logins: $n, refused: $f"`
 
-// rotationTime is more than kubelets take to bring a key to all pods, twice.
+// rotationTime exceeds the time in which kubelets update a key in all pods twice.
 const rotationTime = 10 * time.Minute
 
 func TestDivaARotationRefusesNoLogin(t *testing.T) {

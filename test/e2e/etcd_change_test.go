@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// sizes are how a cluster grows and shrinks.
+// sizes are the steps in which a cluster grows and shrinks.
 func sizes() []int { return []int{3, 5, 3, 1} }
 
 func TestNoRequestFailsWhileAnEtcdClusterIsScaled(t *testing.T) {
@@ -56,7 +56,7 @@ func TestNoRequestFailsWhileFieldsOfAnEtcdClusterChange(t *testing.T) {
 	})
 }
 
-// What can be given to a container that runs costs no restart, and in an emptyDir no successor.
+// Resources that a running container can get cause no restart, and with an emptyDir no new member.
 func TestMembersOfAnEtcdClusterAreGivenOtherResourcesWhileTheyRun(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	how := map[string]any{"pod": map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "256Mi"}}}}
@@ -96,8 +96,8 @@ func hasVariable(p corev1.Pod, name string) bool {
 	return false
 }
 
-// step says how far a change of the members has come: which pods there are and what they may
-// do, and who belongs to the cluster by the status.
+// step identifies the progress of a change of the members: the pods and their modes, and the
+// members in the status.
 func (e *etcdTest) step(ctx context.Context) (string, error) {
 	pods := &corev1.PodList{}
 	if err := e.List(ctx, pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd_cluster": articleEtcd}); err != nil {

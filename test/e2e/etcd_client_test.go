@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// startClient has a client that never pauses begin, at the members' own URLs.
+// startClient starts a client that never pauses, at the members' own URLs.
 func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
 	t.Helper()
 	var urls []string
@@ -29,10 +29,10 @@ func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
 	return c
 }
 
-// served is how much a client is expected to do before and after what happens to its cluster.
+// served is how many requests a client must complete before and after a change of its cluster.
 const served = 100
 
-// awaitServed waits until a client has been served some more.
+// awaitServed waits until a client has completed more requests.
 func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	t.Helper()
 	before := c.Totals()
@@ -45,8 +45,8 @@ func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	})
 }
 
-// during has clients ask while something happens, and expects no violation; and, unless the
-// cluster must be away for a time, no failed request.
+// during runs clients while something happens, and expects no violation; and no failed
+// request, unless the cluster must be down for a time.
 func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) {
 	t.Helper()
 	c := e.startClient(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// healing has a member be given up when its node has not been heard of for so long.
+// healing sets how long a node must be silent before its member is replaced.
 func healing(after string) map[string]any {
 	return map[string]any{"healing": map[string]any{"nodeLossAfter": after}}
 }
@@ -28,8 +28,8 @@ func healing(after string) map[string]any {
 // both merges two parts of a spec.
 func both(a, b map[string]any) []map[string]any { return []map[string]any{a, b} }
 
-// nodeWithoutLeader is a node with members on it, and without the process that acts for them:
-// what it takes to notice that this one is gone is no concern of etcd's.
+// nodeWithoutLeader is a node with members but without the operator's leader, so that the time
+// of the operator's own failover is not included.
 func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
 	t.Helper()
 	leader := &corev1.Pod{}
@@ -50,8 +50,8 @@ func (e *etcdTest) membersOn(t *testing.T, node string) []string {
 	return names(slices.DeleteFunc(e.pods(t), func(p corev1.Pod) bool { return p.Spec.NodeName != node }))
 }
 
-// awaitElsewhere waits until three members are ready that are none of the lost ones, and on
-// other nodes.
+// awaitElsewhere waits until three members are ready on other nodes, none of which is a lost
+// one.
 func (e *etcdTest) awaitElsewhere(t *testing.T, node string, lost []string) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("other members stand in for %q, past %s", lost, node), func() error {
@@ -150,7 +150,7 @@ func TestAMemberOfAnEtcdClusterThatHangsHurtsNoClient(t *testing.T) {
 		for _, pod := range e.pods(t) {
 			e.toEtcd(t, pod, "kill -STOP $etcd")
 			e.awaitUnready(t)
-			// Anyone who finds it hanging may have ended it by now.
+			// Another process may have ended the hanging one by now.
 			_ = e.program("localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", "kill -CONT "+fmt.Sprintf(process, pod.Name)).Run()
 			e.await(t, 3, etcd.V36)
 		}

@@ -22,12 +22,12 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// floorSize is the number of members that times are compared for.
+// floorSize is the number of members in the comparison of times.
 const floorSize = 3
 
-// etcdFloor is how long it takes until three members are ready that no one looks after, and until
-// they are again when the pod of one was deleted: one StatefulSet of the same image with one static
-// initial cluster. Nothing that runs pods of its own can be much quicker.
+// etcdFloor measures how long three members without an operator take to become ready, and again
+// after one pod was deleted: a StatefulSet of the same image with a static initial cluster. An
+// operator cannot be much faster.
 func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) (created, again time.Duration) {
 	t.Helper()
 	set := e.floorSet(name, version, claims)
@@ -67,7 +67,7 @@ func (e *etcdTest) floorAgain(t *testing.T, name string) time.Duration {
 	})
 }
 
-// floorService gives members their names before they are ready: they need them to become so.
+// floorService publishes the names of members that are not ready yet, which they need to become ready.
 func (e *etcdTest) floorService(name string) *corev1.Service {
 	s := &corev1.Service{Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, PublishNotReadyAddresses: true, Selector: map[string]string{"floor": name},
@@ -125,7 +125,7 @@ func (e *etcdTest) floorContainer(name, version string) corev1.Container {
 	}
 }
 
-// timeTo asks every few milliseconds whether something is so, and says when.
+// timeTo polls a condition every few milliseconds, and returns how long it took.
 func timeTo(t *testing.T, what string, begin time.Time, done func() bool) time.Duration {
 	t.Helper()
 	for !done() {

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// ledger writes one numbered key after the other, where clients are led to, and remembers when each was
+// ledger writes one numbered key after the other through the Service for clients, and records when each was
 // acknowledged.
 type ledger struct {
 	e       *etcdTest
@@ -58,7 +58,7 @@ func (e *etcdTest) startLedger(t *testing.T) *ledger {
 	return l
 }
 
-// write tries once: of a write that was not acknowledged nothing is promised.
+// write tries once: a write that was not acknowledged may exist or not.
 func (l *ledger) write(ctx context.Context, c *clientv3.Client, n int) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -101,7 +101,7 @@ func (l *ledger) awaitMore(t *testing.T, n int) {
 	})
 }
 
-// wantBound expects every write to be there that the bound of a recovery says is not lost.
+// wantBound expects every write to exist that a recovery does not report as possibly lost.
 func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 	t.Helper()
 	var before time.Time
@@ -135,7 +135,7 @@ func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 	t.Logf("of %d acknowledged writes %d are there and %d are lost, none of them from before %s", len(acked), kept, lost, before)
 }
 
-// scanned is a time as fmt reads it.
+// scanned is a time that package fmt can scan.
 type scanned time.Time
 
 // Scan reads RFC 3339.

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// memberIDs are etcd's own, by name.
+// memberIDs are etcd's IDs of the members, by name.
 func (e *etcdTest) memberIDs(t *testing.T) string {
 	t.Helper()
 	var ids []string
@@ -73,7 +73,7 @@ func TestAPausedEtcdClusterIsLeftAlone(t *testing.T) {
 	members := e.memberIDs(t)
 	e.edit(t, `{"paused":true,"size":1}`)
 	e.awaitSays(t, metav1.ConditionFalse, "Paused: spec.paused: ")
-	// Long enough for two looks at it, had it not been paused.
+	// Long enough for two reconciles, if the object were not paused.
 	eventually.Stays(t, 10*time.Second, "a paused cluster keeps its members", func() error {
 		if now := e.memberIDs(t); now != members {
 			return fmt.Errorf("they were %s and are %s", members, now)
@@ -84,8 +84,8 @@ func TestAPausedEtcdClusterIsLeftAlone(t *testing.T) {
 	e.await(t, 1, etcd.V36)
 }
 
-// An object that was deleted with --cascade=orphan leaves a cluster behind, under the names that
-// the next one has: no client may come to both.
+// An object that was deleted with --cascade=orphan leaves a cluster with the same names as the
+// next one: no client may reach both.
 func TestAnEtcdClusterOfTheNameOfAnOrphanedOneIsNotMixedWithIt(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36))
@@ -98,7 +98,7 @@ func TestAnEtcdClusterOfTheNameOfAnOrphanedOneIsNotMixedWithIt(t *testing.T) {
 	e.awaitSays(t, metav1.ConditionFalse, "NameTaken: ")
 	e.wantAlways(t, "foo", "old")
 
-	// What the message says to do.
+	// Follow the message.
 	e.kubectl(t, "delete", "-n", e.ns, "service/"+articleEtcd, "service/"+articleEtcd+"-client", "configmap/"+articleEtcd+"-connection", "pdb/"+articleEtcd)
 	e.awaitSays(t, metav1.ConditionTrue, "AllMembersReady")
 	e.put(t, "foo", "new")
@@ -110,7 +110,7 @@ func TestAnEtcdClusterOfTheNameOfAnOrphanedOneIsNotMixedWithIt(t *testing.T) {
 	}
 }
 
-// wantAlways reads a key through the client Service by many connections: each may come to another
+// wantAlways reads a key through the client Service with many connections, as each may reach another
 // member.
 func (e *etcdTest) wantAlways(t *testing.T, key, value string) {
 	t.Helper()
@@ -119,7 +119,7 @@ func (e *etcdTest) wantAlways(t *testing.T, key, value string) {
 	}
 }
 
-func TestWhatSomebodyChangesOnAMemberOfAnEtcdClusterIsPutBack(t *testing.T) {
+func TestAUsersChangeOfAMemberOfAnEtcdClusterIsReverted(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36))
 	members, before := e.memberIDs(t), e.pods(t)
@@ -188,12 +188,12 @@ func TestRenewedCertificatesOfAnEtcdClusterAreUsedWithoutARestart(t *testing.T) 
 			t.Errorf("%s should not have been restarted", p.Name)
 		}
 	}
-	// The operator, too, comes with the new one: it sees a change that it makes through.
+	// The operator also uses the new certificate, as a change that it makes shows.
 	e.scale(t, 1)
 	e.await(t, 1, etcd.V36)
 }
 
-// renew issues all certificates again, by the same authorities.
+// renew issues all certificates again, from the same authorities.
 func (e *etcdTest) renew(t *testing.T) {
 	t.Helper()
 	members, service := fmt.Sprintf("*.%s.%s.svc", articleEtcd, e.ns), fmt.Sprintf("%s-client.%s.svc", articleEtcd, e.ns)

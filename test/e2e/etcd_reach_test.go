@@ -23,8 +23,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// nameServer is where the cluster's names are asked for: past the Service, whose way leads
-// over a node that a scenario may crash.
+// nameServer is the address of the cluster's DNS server, without the Service, whose traffic
+// may pass a node that a scenario crashes.
 func (c *cluster) nameServer(t *testing.T) string {
 	t.Helper()
 	slice := &discoveryv1.EndpointSlice{}
@@ -34,8 +34,8 @@ func (c *cluster) nameServer(t *testing.T) string {
 	return net.JoinHostPort(slice.Endpoints[0].Addresses[0], "53")
 }
 
-// dial opens a connection to a name of the cluster, as pods do, from this machine. Names are
-// asked for every time, since a pod that comes back has another address.
+// dial opens a connection to a name of the cluster from this machine, as pods do. It resolves
+// names every time, since a recreated pod has another address.
 func (e *etcdTest) dial(ctx context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -62,17 +62,17 @@ func (e *etcdTest) scheme() string {
 	return "http"
 }
 
-// clientURL is where a member serves.
+// clientURL is the URL of a member for clients.
 func (e *etcdTest) clientURL(member string) string {
 	return fmt.Sprintf("%s://%s.%s.%s.svc:2379", e.scheme(), member, articleEtcd, e.ns)
 }
 
-// serviceURL is the Service for clients.
+// serviceURL is the URL of the Service for clients.
 func (e *etcdTest) serviceURL() string {
 	return fmt.Sprintf("%s://%s-client.%s.svc:2379", e.scheme(), articleEtcd, e.ns)
 }
 
-// ask has a client of one URL for a moment.
+// ask uses a temporary client of one URL.
 func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clientv3.Client) error) error {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, TLS: e.security, DialOptions: []grpc.DialOption{grpc.WithContextDialer(e.dial)}, Logger: zap.NewNop()})
@@ -85,7 +85,7 @@ func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clien
 	return do(ctx, c)
 }
 
-// wantVoters expects etcd to tell of exactly these members, all voters, and each to run the
+// wantVoters expects etcd to report exactly these members, all voters, and each to run the
 // version.
 func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) error {
 	t.Helper()

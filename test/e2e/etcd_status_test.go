@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// etcdStatus is what the contract has in a status, and the conditions.
+// etcdStatus has the fields of the API contract, and the conditions.
 type etcdStatus struct {
 	Phase              string             `json:"phase"`
 	Size               int                `json:"size"`
@@ -35,13 +35,13 @@ type etcdStatus struct {
 	Conditions         []metav1.Condition `json:"conditions"`
 }
 
-// etcdPods are the members' by whether they are ready.
+// etcdPods are the members' pods, ready and unready.
 type etcdPods struct {
 	Ready   []string `json:"ready"`
 	Unready []string `json:"unready"`
 }
 
-// status is the object's, and the generation of its spec.
+// status returns the status of the object, and the generation of its spec.
 func (e *etcdTest) status(t *testing.T) (etcdStatus, int64) {
 	t.Helper()
 	o := e.object(nil)
@@ -57,8 +57,8 @@ func (e *etcdTest) status(t *testing.T) (etcdStatus, int64) {
 	return status, o.GetGeneration()
 }
 
-// await waits until so many members of a version are ready, as the status, the pods and etcd
-// itself tell.
+// await waits until the status, the pods and etcd itself all show the number of members with a
+// version as ready.
 func (e *etcdTest) await(t *testing.T, size int, version string) etcdStatus {
 	t.Helper()
 	var s etcdStatus
@@ -119,7 +119,7 @@ func (e *etcdTest) wantService(t *testing.T, name string, ports ...int32) *corev
 	return s
 }
 
-// pods are the members' that are not on their way out, by name.
+// pods are the members' pods that are not being deleted, by name.
 func (e *etcdTest) pods(t *testing.T) []corev1.Pod {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -133,7 +133,7 @@ func (e *etcdTest) pods(t *testing.T) []corev1.Pod {
 // awaitSays waits until Ready has a status and one of these words in its reason or message.
 func (e *etcdTest) awaitSays(t *testing.T, status metav1.ConditionStatus, words ...string) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s and tells of one of %q", status, words), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s and names one of %q", status, words), func() error {
 		s, _ := e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
 		if ready == nil || ready.Status != status {

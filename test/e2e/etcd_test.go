@@ -30,8 +30,8 @@ var (
 	dataUser = testenv.ServiceAccountUser(namespace, "opcrew-"+dataLayer)
 )
 
-// etcdTest is a namespace for an EtcdCluster with the article's name. It is read as the
-// operator's old clients read it, by the fields of the contract.
+// etcdTest is a namespace for an EtcdCluster with the article's name. Tests read it like old
+// clients of the CoreOS operator, by the fields of the contract.
 type etcdTest struct {
 	*cluster
 	ns       string
@@ -57,7 +57,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	return &etcdTest{cluster: c, ns: ns.Name, dns: c.nameServer(t)}
 }
 
-// asked is a spec of so many members of a version, and what else is merged into it.
+// asked is a spec with a number of members and a version, and further fields merged into it.
 func asked(size int, version string, more ...map[string]any) map[string]any {
 	spec := map[string]any{"size": int64(size), "version": version}
 	for _, m := range more {
@@ -66,14 +66,14 @@ func asked(size int, version string, more ...map[string]any) map[string]any {
 	return spec
 }
 
-// withClaims has every member keep its data in a volume of its own.
+// withClaims gives every member a volume.
 func withClaims() map[string]any {
 	return map[string]any{"pod": map[string]any{"persistentVolumeClaimSpec": map[string]any{
 		"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "64Mi"}},
 	}}}
 }
 
-// storages are the ways to keep data, for scenarios that try both.
+// storages are the kinds of storage, for scenarios that use both.
 func storages() map[string]map[string]any {
 	return map[string]map[string]any{"claims": withClaims(), "emptyDir": {}}
 }

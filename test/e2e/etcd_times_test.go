@@ -18,22 +18,22 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// rounds is how often each time is taken; the median counts.
+// rounds is how often each time is measured; the median counts.
 const rounds = 3
 
-// etcdConnected is how long a member must have been connected until etcd counts on it: before,
-// none may be added or taken out.
+// etcdConnected is how long members must have been connected before etcd allows members to be
+// added or removed.
 const etcdConnected = 6 * time.Second
 
-// etcdTimes are what one round took.
+// etcdTimes are the times of one round.
 type etcdTimes struct {
 	floor, floorAgain                      time.Duration
 	create, grow, shrink, deleted, upgrade time.Duration
 	writes                                 int // of the operator, to create
 }
 
-// TestTimesOfAnEtcdClusterBesideTheFloor measures in one run, so that what the machine does
-// besides hits both.
+// TestTimesOfAnEtcdClusterBesideTheFloor measures both in one run, so that other load of the
+// machine affects both.
 func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 	for storage, how := range storages() {
 		t.Run(storage, func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 			again := middle(func(o etcdTimes) time.Duration { return o.floorAgain })
 			grow, deleted, writes := 5*time.Second, 4*time.Second, 15
 			if claims {
-				// A volume is made for each member when its pod is there, so that one takes as long
-				// as three at once do; and a kubelet is no quicker than it is for the floor.
+				// Volumes are created one after another, when the pods exist. A kubelet is as fast
+				// here as for the floor.
 				grow, deleted, writes = 2*floor, max(2500*time.Millisecond, again*5/4), 18
 			}
 			for _, row := range []struct {
@@ -85,7 +85,7 @@ func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 	}
 }
 
-// measure takes the floor and the kind one after the other.
+// measure measures the floor and the kind one after the other.
 func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTimes {
 	t.Helper()
 	_, claims := how["pod"]
@@ -120,8 +120,8 @@ func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTime
 	return out
 }
 
-// timed is how long it takes after an act until so many members of a version are ready, none
-// of them the pod that is lost.
+// timed measures how long it takes after an action until the number of members with a version
+// is ready, without the lost pod.
 func (e *etcdTest) timed(t *testing.T, size int, version string, lost *corev1.Pod, act func()) time.Duration {
 	t.Helper()
 	begin := time.Now()

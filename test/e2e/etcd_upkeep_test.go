@@ -45,7 +45,7 @@ func withVariable(how map[string]any, name, value string) map[string]any {
 	return out
 }
 
-// fill writes one key again and again until etcd refuses that, so that all but its last value is history.
+// fill writes one key repeatedly until etcd refuses it, so that everything but the last value is history.
 func (e *etcdTest) fill(t *testing.T) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, "etcd has no room for a write", func() error {
@@ -65,7 +65,7 @@ func (e *etcdTest) fill(t *testing.T) {
 
 func filler() string { return strings.Repeat("x", 128<<10) }
 
-// awaitNoAlarm waits until etcd has none, and clients can write.
+// awaitNoAlarm waits until etcd has no alarm, and clients can write.
 func (e *etcdTest) awaitNoAlarm(t *testing.T) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, "no alarm is raised, and writes are accepted", func() error {
@@ -133,8 +133,8 @@ func (e *etcdTest) onNode(t *testing.T, pod corev1.Pod, script string, in io.Rea
 	return out
 }
 
-// spoil changes what a value holds in the file of a member and not in its log, as a bad disk would. Its
-// etcd stands still meanwhile, and ends before it can write over that; the kubelet starts it again.
+// spoil changes a value in the data file of a member, but not in its log, as a bad disk would. It pauses
+// etcd meanwhile, and kills it before it can overwrite the change; the kubelet restarts it.
 func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "db")
@@ -151,7 +151,7 @@ func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	e.onNode(t, pod, `cat >$db; kill -KILL $etcd`, bytes.NewReader(data))
 }
 
-// spoilFile changes the last value of all, which is to hold a text, to hold another of the same length.
+// spoilFile changes the last value in the file, which must contain a text, to another text of the same length.
 func spoilFile(file string, old, changed []byte) error {
 	db, err := bolt.Open(file, 0o600, nil)
 	if err != nil {
@@ -194,7 +194,7 @@ func TestAMemberOfAnEtcdClusterWhoseDataWasChangedIsFoundAndReplaced(t *testing.
 	}
 }
 
-// wantEverywhere asks each member for what it has itself.
+// wantEverywhere reads a key from each member's own data.
 func (e *etcdTest) wantEverywhere(t *testing.T, key, value string) {
 	t.Helper()
 	for _, p := range e.pods(t) {
@@ -228,11 +228,11 @@ func (e *etcdTest) leaderOf(t *testing.T) string {
 			return p.Name
 		}
 	}
-	t.Fatal("nobody leads")
+	t.Fatal("no member leads")
 	return ""
 }
 
-// handOver has the leader hand over to a member.
+// handOver moves leadership to a member.
 func (e *etcdTest) handOver(t *testing.T, leader string, to uint64) {
 	t.Helper()
 	err := e.ask(t, e.clientURL(leader), func(ctx context.Context, c *clientv3.Client) error {

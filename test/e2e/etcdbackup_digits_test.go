@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// The CoreOS operator sorted backups by the text of their names, and so removed that of revision 10 before that of 9.
+// The CoreOS operator sorted backups by the text of their names, and so removed revision 10 before revision 9.
 func TestEtcdBackupsAreKeptByTheirNumberWhereRevisionsGainADigit(t *testing.T) {
 	e := newBackupTest(t, 1)
 	e.wantClaim(t, "backups")
@@ -66,7 +66,7 @@ func (e *etcdTest) reach(t *testing.T, revision int64) {
 	}
 }
 
-// wantKept expects two backups at most, that of the newest revision among them and none from before the one before it.
+// wantKept expects at most two backups: the newest revision and the one before it.
 func wantKept(t *testing.T, where string, before, revision int64, list func() []string) {
 	t.Helper()
 	eventually.True(t, 30*time.Second, fmt.Sprintf("in %s the backups of revisions %d and %d are kept", where, before, revision), func() error {
@@ -87,7 +87,7 @@ func wantKept(t *testing.T, where string, before, revision int64, list func() []
 	})
 }
 
-// listClaim starts a pod that looks into a claim.
+// listClaim starts a pod that lists the files of a claim.
 func (e *etcdTest) listClaim(t *testing.T, claim string) {
 	t.Helper()
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
@@ -107,7 +107,7 @@ func (e *etcdTest) listClaim(t *testing.T, claim string) {
 	e.kubectl(t, "wait", "-n", e.ns, "--for=condition=Ready", "pod/looks", "--timeout=60s")
 }
 
-// inClaim are the backups in the claim, records apart.
+// inClaim are the backups in the claim, without records.
 func (e *etcdTest) inClaim(t *testing.T) []string {
 	t.Helper()
 	var found []string

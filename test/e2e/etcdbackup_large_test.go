@@ -26,7 +26,7 @@ import (
 
 const gibibyte = 1 << 30
 
-// load writes so many bytes that cannot be compressed.
+// load writes a number of incompressible bytes.
 func (e *etcdTest) load(t *testing.T, bytes int) {
 	t.Helper()
 	value := make([]byte, 1<<20)
@@ -41,7 +41,7 @@ func (e *etcdTest) load(t *testing.T, bytes int) {
 	}
 }
 
-// small is a backup whose pod may use 64 MiB.
+// small is a backup with a memory limit of 64 MiB.
 func small(spec etcdv1beta2.EtcdBackupSpec) etcdv1beta2.EtcdBackupSpec {
 	limit := map[corev1.ResourceName]common.Amount{corev1.ResourceMemory: "64Mi"}
 	spec.Pod = &etcdv1beta2.WorkerPolicy{Resources: &common.Resources{Limits: limit, Requests: limit}}
@@ -49,7 +49,7 @@ func small(spec etcdv1beta2.EtcdBackupSpec) etcdv1beta2.EtcdBackupSpec {
 	return spec
 }
 
-// worker waits until the pod of a backup is at work, and returns it.
+// worker waits until the pod of a backup runs, and returns it.
 func (e *etcdTest) worker(t *testing.T, backup string) *corev1.Pod {
 	t.Helper()
 	var found *corev1.Pod

@@ -25,7 +25,7 @@ import (
 
 var errNotReady = errors.New("it is not ready")
 
-// made makes one of the programs in bin.
+// made builds one of the programs in bin.
 func (c *cluster) made(program string) *exec.Cmd {
 	cmd := exec.Command("make", "bin/"+program)
 	cmd.Dir = c.root
@@ -44,7 +44,7 @@ func newBackupTest(t *testing.T, size int) *etcdTest {
 	return e
 }
 
-// backUp asks for backups of the cluster.
+// backUp creates an EtcdBackup of the cluster.
 func (e *etcdTest) backUp(t *testing.T, name string, spec etcdv1beta2.EtcdBackupSpec) {
 	t.Helper()
 	if len(spec.EtcdEndpoints) == 0 {
@@ -67,7 +67,7 @@ func onClaim(path string) etcdv1beta2.EtcdBackupSpec {
 		PVC: &etcdv1beta2.PVCSource{ClaimName: "backups", Path: path}}}
 }
 
-// backup waits until the status of a backup is as wanted, and returns it.
+// backup waits until the status of a backup is as expected, and returns it.
 func (e *etcdTest) backup(t *testing.T, name, what string, wanted func(*etcdv1beta2.EtcdBackup) bool) *etcdv1beta2.EtcdBackup {
 	t.Helper()
 	b := &etcdv1beta2.EtcdBackup{}
@@ -83,7 +83,7 @@ func (e *etcdTest) backup(t *testing.T, name, what string, wanted func(*etcdv1be
 	return b
 }
 
-// readySays is whether Ready has a status and a reason, with words in its message.
+// readySays reports whether Ready has a status and a reason, and words in its message.
 func readySays(status metav1.ConditionStatus, reason string, words ...string) func(*etcdv1beta2.EtcdBackup) bool {
 	return func(b *etcdv1beta2.EtcdBackup) bool {
 		c := meta.FindStatusCondition(b.Status.Conditions, etcdv1beta2.EtcdBackupReady)
@@ -104,13 +104,13 @@ func TestSmokeAnEtcdBackupIsSavedToAClaimAndSeenToBeRestorable(t *testing.T) {
 	if s := b.Status; !s.Succeeded || s.EtcdVersion != etcd.V36 || s.EtcdRevision < 2 || s.Verified.Revision != s.EtcdRevision || s.Last.Size == 0 {
 		t.Errorf("expected the status to tell of the backup, got %+v", s)
 	}
-	// Neither the object nor the cluster takes a backup with it.
+	// Deleting the object and the cluster deletes no backup.
 	e.kubectl(t, "delete", "-n", e.ns, "etcdbackup/once", "--timeout=60s")
 	e.remove(t)
 	again := onClaim("example/etcd")
 	again.EtcdEndpoints = []string{"http://" + articleEtcd + "-client:2379"}
 	e.backUp(t, "of-nothing", again)
-	e.backup(t, "of-nothing", "says that nobody answers", readySays(metav1.ConditionFalse, etcdv1beta2.ReasonRetrying, articleEtcd+"-client:2379"))
+	e.backup(t, "of-nothing", "says that no member answers", readySays(metav1.ConditionFalse, etcdv1beta2.ReasonRetrying, articleEtcd+"-client:2379"))
 }
 
 func TestEtcdBackupsInABucketSayWhatIsWrongAndAreKeptByTheirNumber(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// recovering has the cluster go on by itself from what is left.
+// recovering enables automatic recovery from the data that is left.
 func recovering(policy etcdv1beta2.RecoveryPolicy) map[string]any {
 	return map[string]any{"recovery": map[string]any{"quorumLoss": string(policy)}}
 }
@@ -47,7 +47,7 @@ func newRecoveryTest(t *testing.T, more ...map[string]any) *etcdTest {
 	return e
 }
 
-// recovered waits until the cluster has gone on, and returns what it says of that.
+// recovered waits until the cluster has recovered, and returns its report.
 func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, "the cluster has gone on from what is left of it", func() error {
@@ -60,7 +60,7 @@ func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 	return e.typed(t).Status.Restore
 }
 
-// annotateWithPlan does what the status of a cluster without a quorum says, when it says it.
+// annotateWithPlan waits for the plan in the status of a cluster without a quorum, and confirms it.
 func (e *etcdTest) annotateWithPlan(t *testing.T) {
 	t.Helper()
 	digest := ""
@@ -73,7 +73,7 @@ func (e *etcdTest) annotateWithPlan(t *testing.T) {
 		return nil
 	})
 	e.awaitSays(t, metav1.ConditionFalse, etcdv1beta2.RecoverAnnotation+"="+digest)
-	eventually.Stays(t, 10*time.Second, "nothing is done before somebody wants it", func() error {
+	eventually.Stays(t, 10*time.Second, "nothing is done before a user requests it", func() error {
 		if at := e.typed(t).Status.Restore; at != nil {
 			return fmt.Errorf("it is %+v", at)
 		}
@@ -131,8 +131,8 @@ func TestAnEtcdClusterThatHasLostAllVolumesGoesOnFromTheNewestBackupThatWasProve
 	e.wantValue(t, "foo", "saved")
 }
 
-// TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp has two nodes not be heard of for longer than members are
-// kept: they may run, and serve clients that the operator does not see.
+// TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp cuts off two nodes for longer than nodeLossAfter: their
+// members may still run, and serve clients that the operator does not see.
 func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	e := newRecoveryTest(t, recovering(etcdv1beta2.RecoveryAutomatic), healing("5s"))
 	e.wantSpread(t)
@@ -160,7 +160,7 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	e.wantValue(t, "foo", "bar")
 }
 
-// nodesWithoutLeader are those of the members that do not run the process which acts for them.
+// nodesWithoutLeader are the nodes of members that do not run the operator's leader.
 func (e *etcdTest) nodesWithoutLeader(t *testing.T) []string {
 	t.Helper()
 	leader := &corev1.Pod{}

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// asking is the EtcdRestore of the cluster.
+// asking creates the EtcdRestore of the cluster.
 func (e *etcdTest) asking(t *testing.T) string {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{}
@@ -30,7 +30,7 @@ func (e *etcdTest) asking(t *testing.T) string {
 	return string(r.UID)
 }
 
-// seed waits for the pod that begins with the backup.
+// seed waits for the pod that starts from the backup.
 func (e *etcdTest) seed(t *testing.T) *corev1.Pod {
 	t.Helper()
 	uid := e.asking(t)

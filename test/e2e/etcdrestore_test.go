@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// restore asks for the cluster to be restored from a place.
+// restore requests a restore of the cluster from a location.
 func (e *etcdTest) restore(t *testing.T, kind etcdv1beta2.StorageType, from etcdv1beta2.Storage) {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{Spec: etcdv1beta2.EtcdRestoreSpec{BackupStorageType: kind, Storage: from}}
@@ -55,7 +55,7 @@ func (e *etcdTest) restored(t *testing.T, status metav1.ConditionStatus, reason 
 	return r
 }
 
-// dialServing leads to a member that clients are led to, as the Service does.
+// dialServing connects to a member that the Service for clients selects.
 func (e *etcdTest) dialServing(ctx context.Context) (net.Conn, error) {
 	pods := &corev1.PodList{}
 	if err := e.List(ctx, pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd.opcrew.io/voter": "true"}); err != nil {
@@ -69,7 +69,7 @@ func (e *etcdTest) dialServing(ctx context.Context) (net.Conn, error) {
 	return nil, errors.New("no member serves")
 }
 
-// watcher follows foo from its next change on, and says how that ended.
+// watcher watches foo from its next change on, and reports how the watch ended.
 func (e *etcdTest) watcher(t *testing.T, revision int64) <-chan error {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{
@@ -95,7 +95,7 @@ func (e *etcdTest) watcher(t *testing.T, revision int64) <-chan error {
 	return ended
 }
 
-func TestARestoreOfAnEtcdClusterTakesTheBackupWhenThatServesAndWatchersListAnew(t *testing.T) {
+func TestARestoreOfAnEtcdClusterTakesTheBackupWhenThatServesAndWatchersListAgain(t *testing.T) {
 	for storage, how := range storages() {
 		t.Run(storage, func(t *testing.T) {
 			e := newEtcdTest(t, etcd.V36)
@@ -119,7 +119,7 @@ func TestARestoreOfAnEtcdClusterTakesTheBackupWhenThatServesAndWatchersListAnew(
 			e.await(t, 3, etcd.V36)
 			e.wantValue(t, "foo", "saved")
 			if err := <-watcher; !errors.Is(err, rpctypes.ErrCompacted) {
-				t.Errorf("expected a watcher of the cluster before to be told to list anew, got %v", err)
+				t.Errorf("expected a watcher of the previous cluster to have to list again, got %v", err)
 			}
 			e.remove(t)
 		})

@@ -27,8 +27,8 @@ import (
 
 const exporterImage = "opcrew-test/memcached-exporter:0.14"
 
-// wantExporter builds Prometheus' exporter, which has a module of its own here, and puts it
-// on the nodes.
+// wantExporter builds Prometheus' exporter, which is a separate module here, and loads it into
+// the nodes.
 func (c *cluster) wantExporter(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func TestAMemcachedServesItsFiguresToPrometheus(t *testing.T) {
 	for server, keys := range ring.byServer() {
 		name, _, _ := strings.Cut(server, ".")
 		figure := fmt.Sprintf("memcached_current_items %d\n", len(keys))
-		eventually.True(t, 10*time.Second, name+" tells of its items", func() error {
+		eventually.True(t, 10*time.Second, name+" exports its items", func() error {
 			if text, err := c.figures(t, name); err != nil || !strings.Contains(text, figure) || !strings.Contains(text, "memcached_up 1\n") {
 				return fmt.Errorf("expected %q, got %d bytes (%w)", figure, len(text), err)
 			}
@@ -76,7 +76,7 @@ func (c *cacheTest) exporters(t *testing.T) error {
 	return nil
 }
 
-// figures reads what a server's exporter tells, as Prometheus does.
+// figures reads the metrics of a server's exporter, as Prometheus does.
 func (c *cacheTest) figures(t *testing.T, pod string) (string, error) {
 	t.Helper()
 	server := &corev1.Pod{}

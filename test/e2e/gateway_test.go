@@ -49,7 +49,7 @@ func (c *cluster) installTraefik(t *testing.T) (address string) {
 	return service.Spec.ClusterIP
 }
 
-// gatewayCRDs is where the module that Traefik uses keeps them.
+// gatewayCRDs is the folder of the CRDs in the module that Traefik uses.
 func (c *cluster) gatewayCRDs(t *testing.T) string {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
@@ -61,7 +61,7 @@ func (c *cluster) gatewayCRDs(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard")
 }
 
-// version makes a major version of the sample, reached through what the JSON says.
+// version creates a major version of the sample, reachable as the JSON says.
 func (s *serviceTest) version(t *testing.T, path, through string) *serviceTest {
 	t.Helper()
 	v := &serviceTest{s.cluster, s.ns, "ms-sample-" + path}
@@ -77,7 +77,7 @@ func (s *serviceTest) version(t *testing.T, path, through string) *serviceTest {
 	return v
 }
 
-// through is a visitor of a host name by way of an address.
+// through is a visitor of a host name through an address.
 func through(address, host string) *visitor {
 	v := newVisitor("http://"+address+"/", "", "")
 	v.host = host

@@ -18,14 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// killLeader ends the process that acts for a layer, without a chance to end well.
+// killLeader kills the leader of a layer, without a graceful stop.
 func (c *cluster) killLeader(ctx context.Context, layer string) error {
 	lease := &coordinationv1.Lease{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "opcrew-" + layer}, lease); err != nil {
 		return err
 	}
 	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
-		return errors.New("nobody holds the lease")
+		return errors.New("no process holds the lease")
 	}
 	pod := &corev1.Pod{}
 	pod.Namespace = namespace
@@ -33,9 +33,9 @@ func (c *cluster) killLeader(ctx context.Context, layer string) error {
 	return c.Delete(ctx, pod, client.GracePeriodSeconds(0))
 }
 
-// killAtSteps kills the operator of a layer whenever a change has come one step further, until
-// stop is called, which says how often. Two processes take turns, and a lease must run out
-// between two: not every step is met in one run.
+// killAtSteps kills the operator of a layer after each step of a change, until stop is called,
+// which returns the number of kills. The next process must wait for the lease to expire, so one
+// run does not cover every step.
 func (c *cluster) killAtSteps(t *testing.T, layer string, step func(context.Context) (string, error)) (stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -33,7 +33,7 @@ import (
 const (
 	articleCache   = "example-memcached"
 	memcachedImage = cachev1alpha1.DefaultImage
-	// keys are enough for a share to be asked to within a percent.
+	// keys is large enough to measure a share within one percent.
 	keys = 4000
 )
 
@@ -69,7 +69,7 @@ func (c *cluster) holds(t *testing.T, image string) bool {
 	})
 }
 
-// wantImage puts an image of the catalogue on all nodes, so that no time of a test is that of a build.
+// wantImage loads an image of the catalogue into all nodes, so that tests do not wait for a build.
 func (c *cluster) wantImage(t *testing.T, image string) {
 	t.Helper()
 	if c.holds(t, image) {
@@ -103,7 +103,7 @@ func (c *cacheTest) get(t *testing.T) *cachev1alpha1.Memcached {
 	return m
 }
 
-// await waits for the status of Ready with so many servers told and words in its message.
+// await waits for the status of Ready with the number of servers and words in its message.
 func (c *cacheTest) await(t *testing.T, status metav1.ConditionStatus, size int, words string) *cachev1alpha1.Memcached {
 	t.Helper()
 	var m *cachev1alpha1.Memcached
@@ -149,8 +149,8 @@ func (c *cacheTest) ring(t *testing.T) *ring {
 	return r
 }
 
-// newRing gives each server 400 points: its share is right to within a few percent,
-// whatever its name, which has the test's namespace in it.
+// newRing gives each server 400 points, so that its share is accurate to a few percent for any
+// name, since names contain the test's namespace.
 func newRing(servers []string) *ring {
 	r := &ring{owner: map[uint32]string{}, addr: map[string]string{}}
 	for _, server := range servers {
@@ -165,7 +165,7 @@ func newRing(servers []string) *ring {
 	return r
 }
 
-// server is where a key belongs.
+// server returns the server of a key.
 func (r *ring) server(key string) string {
 	sum := md5.Sum([]byte(key)) //nolint:gosec // ketama is defined by MD5
 	i, _ := slices.BinarySearch(r.points, binary.LittleEndian.Uint32(sum[:]))
@@ -180,7 +180,7 @@ func keyNames() []string {
 	return out
 }
 
-// byServer sorts the keys to the servers where they belong.
+// byServer groups the keys by their servers.
 func (r *ring) byServer() map[string][]string {
 	out := map[string][]string{}
 	for _, key := range keyNames() {
@@ -189,7 +189,7 @@ func (r *ring) byServer() map[string][]string {
 	return out
 }
 
-// talk speaks memcached's text protocol with one server: one command a key, one answer each.
+// talk speaks memcached's text protocol with one server: one command and one response per key.
 func talk(t *testing.T, addr string, keys []string, say func(key string) string, hear func(key string, in *bufio.Reader) error) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
@@ -227,8 +227,8 @@ func (r *ring) fill(t *testing.T) {
 	}
 }
 
-// misses are the keys that are not found where they belong, by that server. Servers that
-// are down are left out.
+// misses are the keys that are not found on their server, by server, except servers that are
+// down.
 func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	t.Helper()
 	out := map[string]int{}

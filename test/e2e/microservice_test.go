@@ -39,8 +39,8 @@ type serviceTest struct {
 	ns, name string
 }
 
-// sample is the article's manifest with an image that exists here, and less than three
-// whole machines of cpu.
+// sample is the article's manifest with an image that exists here, and with smaller requests:
+// the article's fill three machines.
 const sample = `{
 	"apiVersion": "custom.ops/v1", "kind": "MicroServiceDeploy", "metadata": {"name": "ms-sample-v1s0"},
 	"spec": {
@@ -136,7 +136,7 @@ func (s *serviceTest) password(t *testing.T) string {
 	return string(secret.Data["password"])
 }
 
-// wantAnswer waits until a visitor gets an answer that fits.
+// wantAnswer waits until a visitor gets an expected response.
 func wantAnswer(t *testing.T, v *visitor, what string, code int, fits func(answer) bool) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, what, func() error {
@@ -161,7 +161,7 @@ func TestSmokeAMicroServiceAsksForItsTenantsPasswordAndIsChangedUnderLoad(t *tes
 	tenant := newVisitor(url, "tenant", password)
 	wantAnswer(t, newVisitor(url, "", ""), "who gives no password is asked for one", http.StatusUnauthorized, anyAnswer)
 	wantAnswer(t, newVisitor(url, "tenant", "wrong"), "a wrong password is refused", http.StatusUnauthorized, anyAnswer)
-	wantAnswer(t, tenant, "the tenant is let in, and told to the application without the password", http.StatusOK, func(a answer) bool {
+	wantAnswer(t, tenant, "the tenant is admitted, and the application gets its name without the password", http.StatusOK, func(a answer) bool {
 		return a.User == "tenant" && !a.Password && a.Greeting == "hello" && strings.Contains(a.Config, "COLOR=blue")
 	})
 

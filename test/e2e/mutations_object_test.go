@@ -77,7 +77,7 @@ func (p *patient) object() (*unstructured.Unstructured, error) {
 	return read, p.c.Get(p.Context(), key, read)
 }
 
-// endure has the object mutated and put back, and returns the outcome.
+// endure mutates the object, reverts the change, and returns the outcome.
 func (p *patient) endure(m table.Mutation) string {
 	o, err := p.object()
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *patient) endure(m table.Mutation) string {
 	return outcome
 }
 
-// settles waits until the status is about the mutated spec, and says how the object is.
+// settles waits until the status describes the mutated spec.
 func (p *patient) settles(m table.Mutation) string {
 	outcome := settled
 	p.until(m.Name+": the object settles, and Ready says how it is", func(o *unstructured.Unstructured) error {
@@ -123,8 +123,8 @@ func (p *patient) settles(m table.Mutation) string {
 	return outcome
 }
 
-// undo gives the object its former spec, and waits until it is Ready. Where the API server refuses
-// that the object is recreated.
+// undo restores the former spec, and waits until the object is Ready. If the API server refuses the
+// change, undo recreates the object.
 func (p *patient) undo(m table.Mutation, wanted any) bool {
 	o, err := p.object()
 	for err == nil {
@@ -165,8 +165,8 @@ func (p *patient) remake() {
 	p.create()
 }
 
-// until waits for what holds of the object, nil for one that is not there, and reports whether it came
-// to hold.
+// until waits for a condition of the object, which is nil if it does not exist, and reports whether it
+// was met.
 func (p *patient) until(what string, check func(*unstructured.Unstructured) error) bool {
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		o, err := p.object()
@@ -186,7 +186,7 @@ func (p *patient) until(what string, check func(*unstructured.Unstructured) erro
 	}
 }
 
-// observed returns an error unless the status is about the spec, and Ready has a message.
+// observed returns an error unless the status describes the spec, and Ready has a message.
 func observed(o *unstructured.Unstructured) error {
 	generation, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	ready := readyOf(o)
@@ -196,7 +196,7 @@ func observed(o *unstructured.Unstructured) error {
 	return nil
 }
 
-// well returns an error unless the object is Ready for its spec, or its manifest says why it never is.
+// well returns an error unless the object is Ready for its spec, or its manifest says why it never will be.
 func (p *patient) well(o *unstructured.Unstructured) error {
 	if o == nil {
 		return errors.New("it is not there")
@@ -243,7 +243,7 @@ func (c *cluster) operatorRestarts(t *testing.T) int32 {
 	return sum
 }
 
-// expectNoPanic looks for one in the logs of the operator since a time.
+// expectNoPanic expects no panic in the logs of the operator since a time.
 func (c *cluster) expectNoPanic(t *testing.T, since time.Time) {
 	t.Helper()
 	for _, layer := range []string{"machines", "applications", "data"} {

@@ -23,9 +23,9 @@ import (
 // mutationsBudget is how long all kinds may take together.
 const mutationsBudget = 15 * time.Minute
 
-// Every field of every kind gets the value of its row in test/fields and values that make no sense,
-// one after the other, on objects that live. Each time the API server refuses it with a message, or
-// the object settles and says how it is; and it is Ready again when the change is undone.
+// Every field of every kind gets the value of its row in test/fields and nonsensical values, one
+// after the other, on live objects. Each time the API server refuses the change with a message, or
+// the object settles with an accurate status. It is Ready again when the change is undone.
 func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 	c := connect(t)
 	c.removePools(t) // their taints leave one node for all pods
@@ -53,7 +53,7 @@ func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 	c.expectNoPanic(t, began)
 }
 
-// mutate has the mutations of a kind shared out to some live objects.
+// mutate distributes the mutations of a kind over some live objects.
 func (c *cluster) mutate(t *testing.T, kind *table.File, end time.Time) {
 	mutations, err := kind.Mutations(c.root)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *cluster) mutate(t *testing.T, kind *table.File, end time.Time) {
 	}
 }
 
-// mutated is the object of a kind that is mutated, behind what it needs, with images that there are.
+// mutated is the object to mutate of a kind, after the objects that it needs, with images that exist.
 func (c *cluster) mutated(t *testing.T, kind string) []manifest.Document {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(c.root, "test/e2e/testdata/mutations", kind+".yaml"))
@@ -109,7 +109,7 @@ func (c *cluster) mutated(t *testing.T, kind string) []manifest.Document {
 	return docs
 }
 
-// lanes are how many objects more than one are mutated at a time, of kinds whose pods take long.
+// lanes is how many additional objects are mutated in parallel, for kinds with slow pods.
 var lanes = map[string]int{"Diva": 2, "EtcdCluster": 2, "MicroServiceDeploy": 2, "RedisEnterpriseCluster": 3}
 
 // outcomes counts how mutations ended.

@@ -42,7 +42,7 @@ func (c *cluster) crash(t *testing.T, node string) {
 	t.Cleanup(func() { c.start(t, node) })
 }
 
-// start starts a node that crashed; it is no error if it runs.
+// start starts a node that crashed; it is not an error if it runs.
 func (c *cluster) start(t *testing.T, node string) {
 	t.Helper()
 	cmd := c.program("localcluster", "node", "start", node)

@@ -88,7 +88,7 @@ func (c *cluster) wantOn(t *testing.T, name, class, node string) {
 	}
 }
 
-// wantRepairInOneWrite takes a label away that the operator put there.
+// wantRepairInOneWrite removes a label that the operator set, and expects its repair.
 func (c *cluster) wantRepairInOneWrite(t *testing.T) {
 	t.Helper()
 	audit := c.audit(t)
@@ -98,18 +98,18 @@ func (c *cluster) wantRepairInOneWrite(t *testing.T) {
 	c.wantQuiet(t, 2*time.Second)
 	writes := audit.Since(t, mark).By(machinesUser).Writes().On("nodes")
 	if len(writes) != 1 {
-		t.Errorf("a label that somebody removed should be repaired with 1 write of the node, the operator made:\n%s", writes)
+		t.Errorf("a label that a user removed should be restored with 1 write of the node, the operator made:\n%s", writes)
 	}
 }
 
-// wantQuiet listens for calls of the operator while the cluster goes on: kubelets
-// report, leases are renewed.
+// wantQuiet expects no calls of the operator while the cluster runs: kubelets report,
+// leases are renewed.
 func (c *cluster) wantQuiet(t *testing.T, d time.Duration) {
 	t.Helper()
 	c.wantQuietBy(t, machinesUser, d)
 }
 
-// wantQuietBy waits until an account makes no call for so long.
+// wantQuietBy waits until an account makes no call for some time.
 func (c *cluster) wantQuietBy(t *testing.T, user string, d time.Duration) {
 	t.Helper()
 	audit := c.audit(t)
@@ -131,7 +131,7 @@ func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
 	c.role(t, "node3", "master")
 	before := c.carriedByAll(t)
 
-	// One after the other: of two pools of the same second the name decides which is the older.
+	// Create one after the other: for two pools of the same second the name decides which is older.
 	c.kubectl(t, "apply", "--server-side", "-f", c.articlesFirst(t))
 	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
 	c.kubectl(t, "apply", "--server-side", "-f", c.article(false))

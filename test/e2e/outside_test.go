@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// Every sample must become Ready, and be cleaned up after, by a process that has no way to any pod.
+// A process without network access to pods must make every sample Ready, and clean it up.
 func TestMakeRunServesTheSamplesFromALaptopThatReachesOnlyTheAPIServer(t *testing.T) {
 	c := connect(t)
 	c.removePools(t)

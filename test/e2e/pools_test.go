@@ -27,7 +27,7 @@ import (
 // testPod is the label of pods that tests of pools make.
 const testPod = "opcrew-test/pool"
 
-// soon is what a user at a terminal takes for at once, on a busy machine.
+// soon is the limit for what should look immediate to a user, on a busy machine.
 const soon = 20 * time.Second
 
 // carried is what pools may change on a node.
@@ -176,7 +176,7 @@ func (c *cluster) wantRunning(t *testing.T, pod *corev1.Pod) {
 	})
 }
 
-// wantAsBefore waits until every node is as it was, and no RuntimeClass is left.
+// wantAsBefore waits until every node is as before, and no RuntimeClass is left.
 func (c *cluster) wantAsBefore(t *testing.T, before map[string]carried) {
 	t.Helper()
 	eventually.True(t, soon, "every node is as it was before the pools", func() error {

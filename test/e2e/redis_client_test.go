@@ -24,7 +24,7 @@ const (
 	redisKeys    = 500
 )
 
-// redisClient is one of a cluster, with the addresses of the pods that there are. It may be told a password later.
+// redisClient is a client of a cluster, with the addresses of the present pods. It may get a password later.
 type redisClient struct {
 	*goredis.ClusterClient
 	mu       sync.Mutex
@@ -40,7 +40,7 @@ func (r *redisTest) client(t *testing.T) *redisClient {
 	}
 	out.ClusterClient = goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: addresses, MaxRedirects: 16, MinRetryBackoff: 20 * time.Millisecond, MaxRetryBackoff: 500 * time.Millisecond,
-		// An address that no one has any more must not hold a command up for longer than another would take.
+		// An address that no pod has any more must not delay a command.
 		DialTimeout: time.Second, DialerRetries: 1, ReadTimeout: 2 * time.Second,
 		CredentialsProvider: func() (string, string) {
 			out.mu.Lock()
@@ -58,7 +58,7 @@ func (c *redisClient) use(password string) {
 	c.password = password
 }
 
-// put writes a value and waits until a replica has it too. An error reports that no one promised anything.
+// put writes a value and waits until a replica has it too. After an error the write may exist or not.
 func (c *redisClient) put(ctx context.Context, key string, n int) error {
 	primary, err := c.MasterForKey(ctx, key)
 	if err != nil {
@@ -94,14 +94,14 @@ type redisWriter struct {
 	errs   []error
 }
 
-// longest is how long a client has waited for a write at most, with all that it tried in vain.
+// longest is the longest time that a client has waited for a write, including failed attempts.
 func (w *redisWriter) longest() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.gap
 }
 
-// confirmed writes what a replica has too; plain, as most clients do.
+// confirmed waits until a replica has each write; plain does not, like most clients.
 func (r *redisTest) confirmed(t *testing.T) *redisWriter {
 	return begin(t, r, r.client(t).put)
 }
@@ -154,9 +154,9 @@ func (w *redisWriter) stop() {
 	w.ended.Wait()
 }
 
-// wantAll ends the writing, and expects all that was acknowledged to be there. A write that failed may have been
-// carried out: a later value is none that was lost. It is read by a client that knows nothing of addresses that
-// no one has any more, and of no password but the one that is in the Secret.
+// wantAll ends the writing, and expects all acknowledged writes to exist. A failed write may have been carried
+// out, so a later value is not a loss. It reads with a new client, which knows no old addresses, and only the
+// password in the Secret.
 func (w *redisWriter) wantAll(t *testing.T) {
 	t.Helper()
 	w.stop()

@@ -36,7 +36,7 @@ func TestAPodOfARedisClusterIsDeletedWithoutClientsNoticing(t *testing.T) {
 	o.wantOneLeader(t)
 }
 
-// victim is a pod on a node that does not run the process which acts for it.
+// victim is a pod on a node without the operator's leader.
 func (r *redisTest) victim(t *testing.T) corev1.Pod {
 	t.Helper()
 	leader := &corev1.Pod{}
@@ -51,7 +51,7 @@ func (r *redisTest) victim(t *testing.T) corev1.Pod {
 	return pods[i]
 }
 
-// during has clients write what a replica confirms while something happens, and expects nothing of it to be lost.
+// during runs clients with confirmed writes while something happens, and expects no write to be lost.
 func (r *redisTest) during(t *testing.T, what string, happen func()) {
 	t.Helper()
 	o, w := r.observe(t), r.confirmed(t)
@@ -73,8 +73,8 @@ func TestARedisClusterGoesOnWhenAServerIsKilled(t *testing.T) {
 	})
 }
 
-// killServer ends a server of a pod without a chance to end well. Its process is known by its title and the pod's
-// control group.
+// killServer kills a server of a pod without a graceful stop. It identifies the process by its title and the pod's
+// cgroup.
 func (r *redisTest) killServer(t *testing.T, pod corev1.Pod, port int32) {
 	t.Helper()
 	const script = `for p in /proc/[0-9]*; do
@@ -111,7 +111,7 @@ func TestARedisClusterGoesOnWhenANodeIsCutOff(t *testing.T) {
 	})
 }
 
-// awaitServed waits until the status says that all slots are served, by whomever.
+// awaitServed waits until the status says that all slots are served, by any server.
 func (r *redisTest) awaitServed(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "all slots are served", func() error {
@@ -124,7 +124,7 @@ func (r *redisTest) awaitServed(t *testing.T) {
 	})
 }
 
-// step says how far a change of the pods and the slots has come.
+// step identifies the progress of a change of the pods and the slots.
 func (r *redisTest) step(ctx context.Context) (string, error) {
 	list := &corev1.PodList{}
 	if err := r.List(ctx, list, client.InNamespace(r.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}); err != nil {

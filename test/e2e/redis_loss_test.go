@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// redisSlots is how many there are.
+// redisSlots is the number of slots.
 const redisSlots = clusternodes.LastSlot + 1
 
 // slotOf is the slot of a key without braces: its CRC16 as XMODEM has it (cluster specification, "Key distribution
@@ -58,7 +58,7 @@ func oneOfEach() []string {
 // pipelined is how many commands are sent at a time.
 const pipelined = 1024
 
-// putAll writes a value of its own to each key, which begins with words.
+// putAll writes a distinct value to each key, which begins with words.
 func (c *redisClient) putAll(t *testing.T, keys []string, words string) {
 	t.Helper()
 	for some := range slices.Chunk(keys, pipelined) {
@@ -109,7 +109,7 @@ func (c *redisClient) wantAllOf(t *testing.T, keys []string, words, what string)
 	}
 }
 
-// bereave takes the claims of pods away and the pods too, so that they come back without what they had.
+// bereave deletes pods and their claims, so that the pods start again without data.
 func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 	t.Helper()
 	old := map[string]bool{}
@@ -141,8 +141,8 @@ func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 	})
 }
 
-// lossTold is what Ready says of lost slots.
-func (r *redisTest) lossTold(t *testing.T, slots string) (message string, err error) {
+// lossReported returns the message of Ready about lost slots.
+func (r *redisTest) lossReported(t *testing.T, slots string) (message string, err error) {
 	t.Helper()
 	ready := meta.FindStatusCondition(r.get(t).Status.Conditions, redisv1alpha1.ConditionReady)
 	if ready == nil || ready.Reason != redisv1alpha1.ReasonDataMissing || !strings.Contains(ready.Message, "slots "+slots+" is lost") {
@@ -151,7 +151,7 @@ func (r *redisTest) lossTold(t *testing.T, slots string) (message string, err er
 	return ready.Message, nil
 }
 
-func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheCommandThatIsTold(t *testing.T) {
+func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheReportedCommand(t *testing.T) {
 	r := newRedisTest(t, persistentRedis)
 	o, keys := r.observe(t), oneOfEach()
 	r.client(t).putAll(t, keys, "before:")
@@ -164,8 +164,8 @@ func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheCommandThatIsTold
 	r.bereave(t, r.pods(t)[:2]...)
 
 	var message string
-	eventually.True(t, 5*time.Minute, "Ready tells which slots are lost", func() (err error) {
-		message, err = r.lossTold(t, shard.Slots)
+	eventually.True(t, 5*time.Minute, "Ready names the lost slots", func() (err error) {
+		message, err = r.lossReported(t, shard.Slots)
 		return err
 	})
 	t.Log(message)
@@ -181,7 +181,7 @@ func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheCommandThatIsTold
 		if err := c.Set(t.Context(), lost[0], "written", 0).Err(); err == nil {
 			return errors.New("a slot that is lost is served")
 		}
-		_, err := r.lossTold(t, shard.Slots)
+		_, err := r.lossReported(t, shard.Slots)
 		return err
 	})
 
@@ -208,12 +208,12 @@ func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheCommandThatIsTold
 	}
 }
 
-// available is what Available says.
+// available returns the message of Available.
 func (r *redisTest) available(t *testing.T) string {
 	t.Helper()
-	told := meta.FindStatusCondition(r.get(t).Status.Conditions, redisv1alpha1.ConditionAvailable)
-	if told == nil {
+	available := meta.FindStatusCondition(r.get(t).Status.Conditions, redisv1alpha1.ConditionAvailable)
+	if available == nil {
 		return ""
 	}
-	return told.Message
+	return available.Message
 }

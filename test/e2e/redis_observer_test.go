@@ -30,7 +30,7 @@ const (
 // claims are the slots that servers say they lead, by address.
 type claims map[string][]clusternodes.Range
 
-// redisObserver asks all servers at once, all the time, which slots they lead. It has nothing of the operator's.
+// redisObserver continuously asks all servers in parallel which slots they lead, with code independent of the operator.
 type redisObserver struct {
 	*redisTest
 	password string
@@ -42,7 +42,7 @@ type redisObserver struct {
 	twice   []string // what two have claimed for longer than between two looks
 }
 
-// observe looks until the test is over or stop is called.
+// observe runs until the test ends or stop is called.
 func (r *redisTest) observe(t *testing.T) *redisObserver {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -77,7 +77,7 @@ func (o *redisObserver) run(ctx context.Context) {
 	}
 }
 
-// find has the servers of all pods that there are now.
+// find sets the servers of all present pods.
 func (o *redisObserver) find(ctx context.Context) {
 	list := &corev1.PodList{}
 	if o.List(ctx, list, client.InNamespace(o.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}) != nil {
@@ -115,8 +115,8 @@ func (o *redisObserver) look(ctx context.Context) claims {
 	return out
 }
 
-// ask says which slots a server leads. One that holds the cluster to be down leads none, whatever it lists: it answers no
-// client, such as in the first two seconds after its start, in which it hears who leads by now (CLUSTER_WRITABLE_DELAY).
+// ask returns the slots that a server leads. A server that considers the cluster down leads none, whatever it lists: it
+// serves no client, for example in the first two seconds after its start, when it learns who leads (CLUSTER_WRITABLE_DELAY).
 func ask(ctx context.Context, server *goredis.Client) (slots []clusternodes.Range, leads bool) {
 	var info, table *goredis.StringCmd
 	if _, err := server.Pipelined(ctx, func(p goredis.Pipeliner) error {

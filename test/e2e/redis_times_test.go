@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ var (
 	redisTimesOf    = flag.String("redis.of", "", "the one server to measure, such as valkey9; all by default")
 )
 
-// redisServer is what a cluster runs whose times are taken.
+// redisServer is the server of a measured cluster.
 type redisServer struct {
 	recipe, image, cli string
 	// goal is for either direction, pods included, on a machine with nothing else to do and 10000 small keys.
@@ -46,12 +47,17 @@ func redisServers() []redisServer {
 	}
 }
 
-// TestTimesOfScalingARedisClusterBesideItsCLI scales pods with volumes from 3 to 5 and back while a client writes, and has
-// the tool of the servers move the same slots between the same pods. Times are printed: what the machine does besides
-// hits them. What a client wrote is asserted.
+// TestTimesOfScalingARedisClusterBesideItsCLI scales pods with volumes from 3 to 5 and back while a client writes, and then
+// moves the same slots between the same pods with the servers' own tool. Times are printed, as they depend on the load of
+// the machine. That no write is lost is asserted.
 func TestTimesOfScalingARedisClusterBesideItsCLI(t *testing.T) {
-	for _, server := range redisServers() {
-		if *redisTimesOf != "" && *redisTimesOf != server.recipe {
+	all := redisServers()
+	isChosen := func(s redisServer) bool { return s.recipe == *redisTimesOf }
+	if *redisTimesOf != "" && !slices.ContainsFunc(all, isChosen) {
+		t.Fatalf("-redis.of=%s: there is no such server; use redis, valkey or valkey9", *redisTimesOf)
+	}
+	for _, server := range all {
+		if *redisTimesOf != "" && !isChosen(server) {
 			continue
 		}
 		t.Run(server.recipe, func(t *testing.T) { server.measure(t) })
@@ -84,7 +90,7 @@ func (s redisServer) measure(t *testing.T) {
 	fmt.Println()
 }
 
-// redisTimes are those of one change of the number of pods: all of it until the object is Ready, and that in which slots move.
+// redisTimes are the times of one scaling: until the object is Ready, and while slots move.
 type redisTimes struct{ all, moving time.Duration }
 
 // scaled has another number of pods.
@@ -111,7 +117,7 @@ func (r *redisTest) scaled(t *testing.T, nodes int32) (took redisTimes) {
 	return took
 }
 
-// byCLI has the tool take all slots from the last two of five pods, and give them back. The operator is paused meanwhile.
+// byCLI moves all slots of the last two of five pods away and back with the tool, while the operator is paused.
 func (r *redisTest) byCLI(t *testing.T, program string) (down, up time.Duration) {
 	t.Helper()
 	r.kubectl(t, "annotate", "-n", r.ns, "rec/"+redisName, "opcrew.io/paused=true")
@@ -156,7 +162,7 @@ func (r *redisTest) cli(t *testing.T, program, pod string, args ...string) strin
 	return string(out)
 }
 
-// fill writes the keys that are moved. Nothing is won by compressing their values.
+// fill writes the keys that are moved, with incompressible values.
 func (r *redisTest) fill(t *testing.T) {
 	t.Helper()
 	c := r.client(t)

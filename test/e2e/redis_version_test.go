@@ -35,7 +35,7 @@ func TestTheVersionOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
 	}
 }
 
-// change has another image, which there is a recipe for.
+// change sets another image, for which a recipe exists.
 func (r *redisTest) change(t *testing.T, recipe, repository, tag string) {
 	t.Helper()
 	if image := repository + ":" + tag; !r.holds(t, image) {
@@ -58,14 +58,14 @@ func TestServersOfARedisClusterThatMoveSlotsByThemselvesDoSoWithoutClientsNotici
 		r.wantRing(t, r.await(t, nodes), int(nodes))
 	}
 	if jobs := r.jobs(t); !strings.Contains(jobs, "IMPORT") || !strings.Contains(jobs, "EXPORT") || strings.Contains(jobs, "failed") {
-		t.Errorf("expected the server to have given slots away and got them back by itself, it tells of %q", jobs)
+		t.Errorf("expected the server to have given slots away and got them back by itself, it reports %q", jobs)
 	}
 	w.wantAll(t)
 	w.wantNoErrors(t)
 	o.wantOneLeader(t)
 }
 
-// jobs is what the primary of the first pod tells the operator of slots that it moved.
+// jobs is what the primary of the first pod reports to the operator about slots that it moved.
 func (r *redisTest) jobs(t *testing.T) string {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -75,7 +75,7 @@ func (r *redisTest) jobs(t *testing.T) string {
 	server := goredis.NewClient(&goredis.Options{
 		Addr: net.JoinHostPort(r.pods(t)[0].Status.PodIP, fmt.Sprint(redisv1alpha1.HomePort)), Username: redispod.System, Password: string(secret.Data["password"]),
 	})
-	defer func() { _ = server.Close() }() // it has told
+	defer func() { _ = server.Close() }() // it has answered
 	answer, err := server.Do(t.Context(), "CLUSTER", "GETSLOTMIGRATIONS").Result()
 	if err != nil {
 		t.Fatal(err)

@@ -34,16 +34,16 @@ type redisTest struct {
 	ns string
 }
 
-// smallRedis is what the pods of most scenarios have.
+// smallRedis are the resources of the pods in most scenarios.
 const smallRedis = "redisEnterpriseNodeResources: {limits: {cpu: 400m, memory: 128Mi}, requests: {cpu: 40m, memory: 128Mi}}\n"
 
-// newRedisTest makes a small cluster with more of a spec, and waits for it.
+// newRedisTest creates a small cluster with additions to its spec, and waits for it.
 func newRedisTest(t *testing.T, more string) *redisTest {
 	t.Helper()
 	return newRedisTestOf(t, "redis", redisImage, smallRedis+more)
 }
 
-// newRedisTestOf makes a cluster of an image that there is a recipe for.
+// newRedisTestOf creates a cluster with an image for which a recipe exists.
 func newRedisTestOf(t *testing.T, recipe, image, more string) *redisTest {
 	t.Helper()
 	if err := redisv1alpha1.AddToScheme(clientgoscheme.Scheme); err != nil {
@@ -92,7 +92,7 @@ func (r *redisTest) patch(t *testing.T, spec string) {
 	r.kubectl(t, "patch", "-n", r.ns, "rec/"+redisName, "--type=merge", "-p", `{"spec":`+spec+`}`)
 }
 
-// await waits for so many pods to be Ready with the spec as it is.
+// await waits until the cluster is Ready with the number of pods and the present spec.
 func (r *redisTest) await(t *testing.T, nodes int32) *redisv1alpha1.RedisEnterpriseCluster {
 	t.Helper()
 	return r.awaitReason(t, redisv1alpha1.ReasonAllPodsReady, nodes)
@@ -111,7 +111,7 @@ func (r *redisTest) awaitReason(t *testing.T, reason string, nodes int32) (c *re
 	return c
 }
 
-// awaitUnready waits until the operator has seen that something is amiss.
+// awaitUnready waits until the operator has observed a problem.
 func (r *redisTest) awaitUnready(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "Ready is not True", func() error {
@@ -140,7 +140,7 @@ func (r *redisTest) password(t *testing.T) string {
 	return string(secret.Data["password"])
 }
 
-// wantRing expects every primary to be at home and to have as many slots as any other, give or take one.
+// wantRing expects every primary to be at home, and the primaries to have equal numbers of slots, up to one.
 func (r *redisTest) wantRing(t *testing.T, c *redisv1alpha1.RedisEnterpriseCluster, nodes int) {
 	t.Helper()
 	if len(c.Status.Slots) != 2*nodes || c.Status.Shards != int32(nodes) {
@@ -199,7 +199,7 @@ func TestARedisClusterIsChangedPodByPodWithoutClientsNoticing(t *testing.T) {
 	w.wantNoErrors(t)
 	for _, pod := range r.pods(t) {
 		if uids[string(pod.UID)] || pod.Annotations["example.com/changed"] != "yes" {
-			t.Errorf("expected pod %s to be made anew with the annotation", pod.Name)
+			t.Errorf("expected pod %s to be recreated with the annotation", pod.Name)
 		}
 	}
 }

@@ -21,17 +21,17 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// samplesFolder is what a user applies as a whole; samplesTime is for all of it to be Ready, images included that
-// the cluster's registry makes meanwhile.
+// samplesFolder is the folder that a user applies as a whole; samplesTime is the limit until all of it is Ready,
+// including the builds of images.
 const (
 	samplesFolder = "config/samples"
 	samplesTime   = 5 * time.Minute
 )
 
-// keptClaims hold the data of the sample of Redis, which outlives its object.
+// keptClaims hold the data of the Redis sample, which outlives its object.
 const keptClaims = "redis.io/cluster=example-redis"
 
-// removeSamples removes what `make up` applied, and the data that is kept of it.
+// removeSamples removes what `make up` applied, and the data that it leaves.
 func (c *cluster) removeSamples(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "delete", "-f", samplesFolder, "--ignore-not-found", "--timeout=180s")
@@ -91,7 +91,7 @@ func hasCondition(o *unstructured.Unstructured, kind string) error {
 	return fmt.Errorf("it has no condition %s", kind)
 }
 
-// everything is what the samples may make, by name.
+// everything has the objects that the samples may create, by name.
 func (c *cluster) everything(t *testing.T) []string {
 	t.Helper()
 	names := strings.Fields(c.kubectl(t, "get", "namespaces,persistentvolumes,runtimeclasses", "-o", "name"))
@@ -100,8 +100,8 @@ func (c *cluster) everything(t *testing.T) []string {
 			"poddisruptionbudgets,networkpolicies,horizontalpodautoscalers,ingresses,resourcequotas")))
 }
 
-// applySamples applies the folder once, expects every object to be Ready in time, and that deleting the folder leaves
-// nothing but data that is said to be kept.
+// applySamples applies the folder once, expects every object to be Ready in time, and expects that deleting the folder
+// leaves only data that is documented to be kept.
 func (c *cluster) applySamples(t *testing.T, flags ...string) {
 	t.Helper()
 	c.removePools(t)
@@ -152,7 +152,7 @@ func TestTheSamplesCanBeAppliedServerSideAsWell(t *testing.T) {
 	connect(t).applySamples(t, "--server-side")
 }
 
-// An image that the catalogue does not have is refused at once and by name, so that no one waits for it.
+// An image that the catalogue lacks is refused at once and by name, so that no user waits for it.
 func TestAnImageThatTheRegistryDoesNotHaveIsRefusedAtOnce(t *testing.T) {
 	c := connect(t)
 	c.removePools(t)

@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// pause is between two requests of a client. An address has 28 thousand ports to open connections
-// from, and a node knows a closed one for two minutes: who asks thousands of times a second comes
-// with the port of a connection that the node still leads to a pod that has gone.
+// pause is between two requests of a client. An address has 28,000 ports for connections, and a
+// node remembers a closed connection for two minutes: with thousands of requests per second a
+// client would reuse a port that the node still forwards to a deleted pod.
 const pause = 5 * time.Millisecond
 
-// newcomers opens a connection for every request, as clients do that were not there before.
+// newcomers opens a connection for every request, like new clients.
 var newcomers = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // fetchPage gets a page and expects words in it.
@@ -46,7 +46,7 @@ func fetchPage(ctx context.Context, url, words string) error {
 	return nil
 }
 
-// traffic is a stream of requests that must all be answered well.
+// traffic is a stream of requests that must all succeed.
 type traffic struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -55,8 +55,8 @@ type traffic struct {
 	failed []string
 }
 
-// startTraffic has a client for each way to ask, which asks again and again. It also ends
-// with the test.
+// startTraffic starts a client for each kind of request, which repeats it until stop is called or
+// the test ends.
 func startTraffic(t *testing.T, asks ...func(context.Context) error) *traffic {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -70,7 +70,7 @@ func startTraffic(t *testing.T, asks ...func(context.Context) error) *traffic {
 
 func (f *traffic) keepAsking(ctx context.Context, ask func(context.Context) error) {
 	for ctx.Err() == nil {
-		// A request that has begun is brought to its end.
+		// A request that has started is completed.
 		if err := ask(context.WithoutCancel(ctx)); err != nil {
 			f.mu.Lock()
 			f.failed = append(f.failed, time.Now().Format("15:04:05.000 ")+err.Error())
@@ -81,7 +81,7 @@ func (f *traffic) keepAsking(ctx context.Context, ask func(context.Context) erro
 	}
 }
 
-// stop ends the traffic and expects that no one was turned away.
+// stop ends the traffic and expects that no request was refused.
 func (f *traffic) stop(t *testing.T, during string) {
 	t.Helper()
 	f.cancel()
@@ -95,7 +95,7 @@ func (f *traffic) stop(t *testing.T, during string) {
 	}
 }
 
-// visitors fetch pages at some addresses, each a newcomer every time.
+// visitors fetch pages at some addresses, with a new connection every time.
 func visitors(words string, urls ...string) []func(context.Context) error {
 	var asks []func(context.Context) error
 	for _, url := range urls {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// answer is what the scenarios' web application tells; see webapp.
+// answer is the response of the scenarios' web application; see webapp.
 type answer struct {
 	Version, Greeting, Config, User, Pod string
 	Password                             bool
@@ -59,7 +59,7 @@ func (v *visitor) visit(ctx context.Context) (int, answer, error) {
 	return response.StatusCode, a, err
 }
 
-// regulars are some clients of one kind who ask again and again.
+// regulars are some clients of one kind that repeat their requests.
 func regulars(v *visitor) []func(context.Context) error {
 	ask := func(ctx context.Context) error {
 		code, _, err := v.visit(ctx)

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// The pods are in a namespace that all Activities share, so every case has a server to itself.
+// All Activities share one namespace for pods, so every case has its own server.
 func TestActivity(t *testing.T) {
 	faults.Attack(t, faults.Subject{
 		Kind:    activity.Kind(),
@@ -39,10 +39,10 @@ func TestActivity(t *testing.T) {
 	})
 }
 
-// policies are those that are deployed, and in force.
+// policies are the deployed admission policies, once they are in force.
 func policies(w *faults.World) {
 	w.ApplyFile("config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
-	// The API server fills nothing into objects of a type that it has just heard of.
+	// The API server mutates no objects of a type that it has only just discovered.
 	w.Await("the requester is filled in", func(ctx context.Context, c client.Client) error {
 		a := &egov1.Activity{}
 		a.Namespace, a.Name, a.Spec.Command, a.Spec.Host = "default", "probe", "true", "shared-0"
@@ -124,7 +124,7 @@ func choreIs(state egov1.State, run int64) func(faults.View) error {
 	}
 }
 
-// commandSucceeded is what Ready promises: a pod of the run ended with that result.
+// commandSucceeded is the promise of Ready: a pod of the run ended with that result.
 func commandSucceeded(v faults.View, object client.Object) error {
 	a, pods := object.(*egov1.Activity), &corev1.PodList{}
 	if err := v.List(pods); err != nil {
@@ -136,7 +136,7 @@ func commandSucceeded(v faults.View, object client.Object) error {
 	return nil
 }
 
-// onePodARun holds if no pod is made under the name of one that there was: a run is a name.
+// onePodARun holds if no pod name is used twice: each run has one name.
 func onePodARun(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || e.Gone {
 		return nil
@@ -151,7 +151,7 @@ func onePodARun(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// endsStay holds if what was informed of a run's end is not taken back.
+// endsStay holds if a reported end of a run never changes.
 func endsStay(before, after faults.View, e faults.Event) error {
 	ends := []string{"Succeeded", "Failed", "Cancelled", "Unknown"}
 	for _, was := range before.Objects("Activity") {
@@ -172,7 +172,7 @@ func endOf(a *unstructured.Unstructured) (state string, run int64) {
 	return state, run
 }
 
-// maskActivity leaves out what the scheduler and the simulation put into pods.
+// maskActivity removes fields of pods that the scheduler and the simulation set.
 func maskActivity(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
@@ -183,7 +183,7 @@ func maskActivity(object *unstructured.Unstructured) {
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")
 		unstructured.RemoveNestedField(object.Object, "status", "endedAt")
-		// Anyone who sees only where it led cancels before anything began.
+		// An operator that sees only the outcome cancels before anything has started.
 		if status, ok := object.Object["status"].(map[string]any); ok && status["prosta"] == "Cancelled" {
 			object.Object["status"] = map[string]any{"prosta": "Cancelled", "run": status["run"]}
 		}

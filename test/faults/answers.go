@@ -14,33 +14,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// refusal is an answer that the server could have given instead.
+// refusal is an error that the server could return.
 type refusal struct {
 	class   string
 	code    int
 	reason  metav1.StatusReason
 	message string
 	retry   string // the header Retry-After
-	// tells: the words must reach the user in a condition.
-	tells bool
+	// reported: the words must reach the user in a condition.
+	reported bool
 }
 
-// refusals are the answers that a write can be given. The words are those of the real
-// server, so that what the operator recognises errors by is there.
+// refusals are the errors that a write can get. The texts are those of the real server, so
+// that the operator recognises them.
 var refusals = []refusal{
-	{class: "forbidden", code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, tells: true,
+	{class: "forbidden", code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, reported: true,
 		message: `"it" is forbidden: User "opcrew" cannot do this at the cluster scope`},
 	{class: "throttled", code: http.StatusTooManyRequests, reason: metav1.StatusReasonTooManyRequests, retry: "1",
 		message: "Too many requests, please try again later."},
 	{class: "error", code: http.StatusInternalServerError, reason: metav1.StatusReasonInternalError,
 		message: "Internal error occurred: etcdserver: leader changed"},
-	{class: "denied", code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, tells: true,
+	{class: "denied", code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, reported: true,
 		message: `admission webhook "rules.example.com" denied the request: not on a Friday`},
-	{class: "quota", code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, tells: true,
+	{class: "quota", code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, reported: true,
 		message: `"it" is forbidden: exceeded quota: small, requested: count/it=1, used: count/it=3, limited: count/it=3`},
 }
 
-// answer is a Status in place of the server's own answer.
+// answer is a Status that replaces the server's own response.
 func answer(req *http.Request, code int, reason metav1.StatusReason, message string) *http.Response {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
@@ -66,5 +66,5 @@ func (r refusal) answer() *http.Response {
 	return resp
 }
 
-// errLost is what a client sees whose connection broke before the answer came.
+// errLost is the error of a client whose connection breaks before the response.
 var errLost = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ETIMEDOUT}

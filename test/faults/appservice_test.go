@@ -52,7 +52,7 @@ spec:
   ports: [{port: 80, targetPort: 8080}]
 `
 
-// editApp is a step in which a user changes the spec, and waits until it is carried out.
+// editApp is a step in which a user changes the spec, and waits for the result.
 func editApp(name, spec string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -67,7 +67,7 @@ var createApp = faults.Step{
 	Until: appReady,
 }
 
-// growing has the disruption budget come and go.
+// growing creates and deletes the disruption budget by changing the size.
 var growing = faults.Workload{
 	Name: "growing",
 	Steps: []faults.Step{
@@ -78,7 +78,7 @@ var growing = faults.Workload{
 	},
 }
 
-// replacing is a story of images, two of which cannot run.
+// replacing changes the image several times; two of the images cannot run.
 var replacing = faults.Workload{
 	Name: "replacing",
 	Steps: []faults.Step{
@@ -100,13 +100,13 @@ var replacing = faults.Workload{
 	},
 }
 
-// serving changes what leads to the pods, and has someone interfere.
+// serving changes the Service, and has another user interfere.
 var serving = faults.Workload{
 	Name: "serving",
 	Steps: []faults.Step{
 		createApp,
 		{
-			Name:  "somebody deletes the Service",
+			Name:  "a user deletes the Service",
 			Do:    func(u *faults.User) { u.Delete("web", &corev1.Service{}) },
 			Until: appReady,
 		},
@@ -117,25 +117,25 @@ var serving = faults.Workload{
 }
 
 func appReady(v faults.View) error {
-	a, err := appToldFor(v, "True", "")
+	a, err := appReportedFor(v, "True", "")
 	if err != nil {
 		return err
 	}
 	return appIsServed(v, a)
 }
 
-// appSays waits until Ready is False for a reason. That the pods before go on is an
-// invariant; an object that is recreated has none.
+// appSays waits until Ready is False for a reason. An invariant checks that the previous pods
+// continue; a recreated object has none.
 func appSays(reason string) func(faults.View) error {
 	return func(v faults.View) error {
-		_, err := appToldFor(v, "False", reason)
+		_, err := appReportedFor(v, "False", reason)
 		return err
 	}
 }
 
-// appToldFor is the object once Ready has a status, and a reason if one is given, for
+// appReportedFor is the object once Ready has a status, and a reason if one is given, for
 // its present spec.
-func appToldFor(v faults.View, status metav1.ConditionStatus, reason string) (*appv1.AppService, error) {
+func appReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*appv1.AppService, error) {
 	a := &appv1.AppService{}
 	if err := v.Get("web", a); err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func appToldFor(v faults.View, status metav1.ConditionStatus, reason string) (*a
 	return nil, fmt.Errorf("the status is %+v", a.Status)
 }
 
-// appIsServed is what Ready promises: as many pods as asked for serve, all of the image
-// that was asked for, and the Service leads to them.
+// appIsServed is the promise of Ready: the desired number of pods serves, all with the
+// desired image, and the Service selects them.
 func appIsServed(v faults.View, object client.Object) error {
 	a := object.(*appv1.AppService)
 	pods := &appsv1.Deployment{}
@@ -172,7 +172,7 @@ func appIsServed(v faults.View, object client.Object) error {
 	return nil
 }
 
-// servingPods counts the pods that are ready and run an image, any if it is empty.
+// servingPods counts the ready pods with an image, or with any image if it is empty.
 func servingPods(v faults.View, image string) int {
 	pods, n := &corev1.PodList{}, 0
 	if v.List(pods) != nil {
@@ -197,7 +197,7 @@ func oneDeployment(_, after faults.View, _ faults.Event) error {
 	return nil
 }
 
-// servedThroughout holds if the last pod that serves does not go while some are wanted.
+// servedThroughout holds if the last serving pod is not removed while pods are desired.
 func servedThroughout(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || servingPods(before, "") == 0 || servingPods(after, "") > 0 || !isWanted(after, e.Object) {
 		return nil
@@ -205,8 +205,8 @@ func servedThroughout(before, after faults.View, e faults.Event) error {
 	return fmt.Errorf("no pod serves any more")
 }
 
-// isWanted reports whether a pod belongs to an application that is there to stay, and not
-// to an earlier one of its name.
+// isWanted reports whether a pod belongs to an application that is not being deleted, and not
+// to an earlier one of the same name.
 func isWanted(v faults.View, pod metav1.Object) bool {
 	a, pods, set := &appv1.AppService{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}
 	owner := metav1.GetControllerOf(pod)
@@ -214,8 +214,8 @@ func isWanted(v faults.View, pod metav1.Object) bool {
 		owner != nil && v.Get(owner.Name, set) == nil && set.UID == owner.UID && metav1.IsControlledBy(set, pods)
 }
 
-// maskApp leaves out what the scheduler and the simulation put into pods, what the API
-// server allocates, and what depends on the past: how many revisions there were.
+// maskApp removes fields that the scheduler and the simulation set in pods, fields that the
+// API server allocates, and the number of revisions, which depends on history.
 func maskApp(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Attack carries out the workloads of a kind, first as references and then with faults. Several kinds are attacked at a time:
-// most of it is waiting for silence.
+// Attack runs the workloads of a kind, first as references and then with faults. Several kinds are attacked in parallel,
+// since a run mostly waits for the operator to come to rest.
 func Attack(t *testing.T, s Subject) {
 	t.Parallel()
 	t.Logf("replay with -args -faults.seed %d", seed())
@@ -51,7 +51,7 @@ type attack struct {
 	outcomes []tried
 }
 
-// reference is a workload's run without faults, made by anyone who needs it first.
+// reference is a workload's run without faults, made by the first case that needs it.
 type reference struct {
 	once sync.Once
 	*outcome
@@ -76,7 +76,7 @@ func (a *attack) add(w Workload) {
 	a.works = append(a.works, withDeletion(a.subject, w, a.kinds[0].Kind))
 }
 
-// run carries out a workload once in a lane.
+// run runs a workload once in a lane.
 func (a *attack) run(t *testing.T, env *testenv.Env, w Workload, c *Case, ref *outcome) *outcome {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	defer cancel()
@@ -104,13 +104,13 @@ func (a *attack) reference(t *testing.T, env *testenv.Env, name string, w Worklo
 	a.mu.Unlock()
 	ref.once.Do(func() {
 		ref.outcome = &outcome{problems: []string{"the reference came to no end"}, journal: newJournal()}
-		// A test of its own, so that its world is gone when the case makes its own.
+		// A separate subtest, so that its world is removed before the case creates its own.
 		t.Run("reference", func(t *testing.T) { ref.outcome = a.run(t, env, w, nil, nil) })
 	})
 	return ref.outcome
 }
 
-// plan is what the cases of a workload whose reference is known are made from.
+// plan returns the input for the cases of a workload with a known reference.
 func (a *attack) plan(w Workload) plan {
 	p := plan{subject: a.subject, work: w, ref: a.refs[w.Name].outcome}
 	for _, kind := range a.kinds {

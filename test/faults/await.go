@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// anew is when a step is asked about again without an event: what it leads to may be no object's.
-const anew = 250 * time.Millisecond
+// again is the interval for checking a step without events, since its effect may be on no object.
+const again = 250 * time.Millisecond
 
-// await waits until what a step must lead to holds in the observer's view.
+// await waits until the condition of a step holds in the observer's view.
 func (r *run) await(step Step) error {
 	seen, missing, asked := -1, error(nil), time.Now()
 	patience := max(step.Patience, r.subject.patience())
@@ -20,7 +20,7 @@ func (r *run) await(step Step) error {
 		if err != nil {
 			return err
 		}
-		if n != seen || time.Since(asked) > anew {
+		if n != seen || time.Since(asked) > again {
 			seen, missing, asked = n, step.Until(view), time.Now()
 		}
 		if missing == nil {
@@ -33,10 +33,10 @@ func (r *run) await(step Step) error {
 	}
 }
 
-// stall is how much later than it should this process may wake for its silence to be the operator's.
+// stall is how late this process may wake up and still attribute the silence to the operator.
 const stall = 100 * time.Millisecond
 
-// settle waits until the operator is at rest and the world stands still.
+// settle waits until the operator is at rest and the world does not change.
 func (r *run) settle() {
 	silence, stalled := r.subject.silence(), time.Time{}
 	for deadline := time.Now().Add(2 * r.subject.patience()); time.Now().Before(deadline); {
@@ -54,15 +54,15 @@ func (r *run) settle() {
 	must(fmt.Errorf("not at rest after %s", 2*r.subject.patience()))
 }
 
-// moment is how long the operator must have been silent to have done what it can do on
-// what it sees.
+// moment is how long the operator must be silent to have done everything that its view
+// allows.
 const moment = 150 * time.Millisecond
 
-// pause waits until the operator has done what it can do, but not for long.
+// pause waits until the operator has done what it can do, up to a limit.
 func (r *run) pause() { r.linger(moment) }
 
-// linger is a pause of at least so long: new processes begin their work a while after
-// their caches are full.
+// linger is a pause of a minimal length: new processes start to work some time after
+// their caches are synced.
 func (r *run) linger(least time.Duration) {
 	begin := time.Now()
 	for time.Since(begin) < least+most {

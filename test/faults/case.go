@@ -14,17 +14,17 @@ type Case struct {
 	class string
 	id    string
 	size  int // the smaller, the shorter the way to the fault
-	// derive changes the workload; the case then has a reference of its own.
+	// derive changes the workload; the case then has its own reference run.
 	derive  func(Workload) Workload
 	derived string // names the reference of a derived workload
 	arm     func(r *run)
 	seed    uint64
 }
 
-// name is how -faults.only takes it.
+// name is the name for -faults.only.
 func (c Case) name(w Workload) string { return w.Name + "/" + c.class + "/" + c.id }
 
-// random is the case's own source, the same in every replay.
+// random is the case's own random source, the same in every replay.
 func (c Case) random() *rand.Rand { return rand.New(rand.NewPCG(c.seed, 0)) }
 
 // class is one sort of fault.
@@ -32,11 +32,11 @@ type class struct {
 	name string
 	// exhaustive classes are tried in full in every run of the tests.
 	exhaustive bool
-	// cases lists all there are for a workload with such a reference.
+	// cases lists all cases for a workload with this reference.
 	cases func(p plan) []Case
 }
 
-// plan is what the cases of a workload are made from.
+// plan is the input for the cases of a workload.
 type plan struct {
 	subject   *Subject
 	work      Workload // its last step is the deletion

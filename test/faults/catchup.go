@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// catchUp waits until the observer has seen all that has happened up to now, and
+// catchUp waits until the observer has seen everything up to now, and
 // returns the version of the world at that moment.
 func (o *observer) catchUp(ctx context.Context) (string, error) {
 	version := ""
@@ -32,7 +32,7 @@ func (o *observer) catchUp(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// hasSeen compares with a list that is as new as the view, or older.
+// hasSeen compares the view with a list of the same age or older.
 func (o *observer) hasSeen(kind string, list *unstructured.UnstructuredList) bool {
 	view, _, _ := o.view()
 	at := versionNumber(list.GetResourceVersion())
@@ -55,7 +55,7 @@ func (o *observer) hasSeen(kind string, list *unstructured.UnstructuredList) boo
 	return true
 }
 
-// wentSince reports whether an object that was listed has gone meanwhile.
+// wentSince reports whether a listed object has been deleted since.
 func (o *observer) wentSince(key Key, at uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The flags stand after -args: go test -tags faults ./test/faults -args -faults.exhaustive.
+// Pass the flags after -args: go test -tags faults ./test/faults -args -faults.exhaustive.
 var (
 	exhaustive = flag.Bool("faults.exhaustive", false, "try every case there is, and not only a sample")
 	only       = flag.String("faults.only", "", "try only these cases: workload/class/k, or a beginning of it; several with commas, * for any")
@@ -34,7 +34,7 @@ var seed = sync.OnceValue(func() uint64 {
 	return uint64(time.Now().UnixNano()) % 1_000_000
 })
 
-// choose picks cases of a part by the flags.
+// choose selects the cases of a part by the flags.
 func choose(w Workload, byClass [][]Case, kinds []class, p part) []Case {
 	var out []Case
 	random := rand.New(rand.NewPCG(seed(), hash(w.Name)))
@@ -52,7 +52,7 @@ func choose(w Workload, byClass [][]Case, kinds []class, p part) []Case {
 	return slices.DeleteFunc(out, func(c Case) bool { return !p.has(c.name(w)) })
 }
 
-// inTurns has every class come once before any comes for the second time, and so on.
+// inTurns orders cases so that every class comes once before any comes a second time, and so on.
 func inTurns(jobs []job) []job {
 	turns, had := map[string]int{}, map[string]int{}
 	for _, j := range jobs {
@@ -64,8 +64,8 @@ func inTurns(jobs []job) []job {
 	return out
 }
 
-// selected reports whether a name begins with the parts of one of those asked for, of
-// which each can be a pattern: */crash-after,small/held/0-*.
+// selected reports whether a name begins with the elements of a requested one, each of
+// which can be a pattern: */crash-after,small/held/0-*.
 func selected(name string) bool {
 	parts := strings.Split(name, "/")
 	for asked := range strings.SplitSeq(*only, ",") {

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// clean ends all processes and takes away all that was not there before the run.
+// clean ends all processes and removes everything that did not exist before the run.
 func (r *run) clean() {
 	r.wire.on(nil)
 	r.wire.gate.open()
@@ -44,7 +44,7 @@ func (r *run) clean() {
 	}
 }
 
-// discard removes an object, unless it was there before the run.
+// discard removes an object, unless it existed before the run.
 func (r *run) discard(ctx context.Context, object *unstructured.Unstructured) error {
 	if r.baseline[keyOf(object)] {
 		return nil

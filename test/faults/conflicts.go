@@ -15,8 +15,8 @@ import (
 
 const touchedKey = TouchPrefix + "touched"
 
-// conflicts makes one case for every write of an object that is there already: just
-// before it, and before its first repetition, another client writes to the object.
+// conflicts makes one case for every write to an existing object: just before the write,
+// and before its first repetition, another client writes to the object.
 func conflicts(p plan) []Case {
 	var all []Case
 	for k, w := range p.ref.writes {
@@ -52,7 +52,7 @@ func interfere(r *run, k int) func(*write, *instance) fault {
 	}
 }
 
-// touch writes to an object in the part of another client.
+// touch writes to an object as another client.
 func (r *run) touch(w *write) error {
 	kind, err := r.env.Client.RESTMapper().KindFor(schema.GroupVersionResource{Group: w.group, Resource: w.resource})
 	if err != nil {

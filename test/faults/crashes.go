@@ -27,7 +27,7 @@ func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 	}
 }
 
-// crashAfter: the process is gone when the server has done what it asked for.
+// crashAfter: the process ends when the server has carried out its write.
 func crashAfter(r *run, i *instance) fault {
 	return func(send func() (*http.Response, error)) (*http.Response, error) {
 		defer r.crash(i)
@@ -35,7 +35,7 @@ func crashAfter(r *run, i *instance) fault {
 	}
 }
 
-// crashBefore: the process is gone before it could ask.
+// crashBefore: the process ends before it sends its write.
 func crashBefore(r *run, i *instance) fault {
 	return func(func() (*http.Response, error)) (*http.Response, error) {
 		r.crash(i)
@@ -43,7 +43,7 @@ func crashBefore(r *run, i *instance) fault {
 	}
 }
 
-// lost: the server does what it is asked for, and the process does not hear of it.
+// lost: the server carries out the write, and the process gets no response.
 func lost(*run, *instance) fault {
 	return func(send func() (*http.Response, error)) (*http.Response, error) {
 		if _, err := send(); err != nil {
@@ -53,7 +53,7 @@ func lost(*run, *instance) fault {
 	}
 }
 
-// crashOften: no process lives to see more than so many of its writes done.
+// crashOften: every process ends after a number of writes.
 func crashOften(p plan) []Case {
 	var all []Case
 	for every := 1; every <= 3 && every < len(p.ref.writes); every++ {

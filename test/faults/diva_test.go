@@ -31,7 +31,7 @@ import (
 
 func TestDiva(t *testing.T) {
 	faults.Attack(t, faults.Subject{
-		Kind:       diva.KindReading(quickHelpers),
+		Kind:       diva.KindReading(quickAgents),
 		Namespaced: true,
 		Nodes:      3,
 		Primary:    &opsv1.Diva{},
@@ -39,7 +39,7 @@ func TestDiva(t *testing.T) {
 			&appsv1.StatefulSet{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.Secret{},
 			&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{}, &networkingv1.NetworkPolicy{}, &corev1.Pod{},
 		},
-		// A StatefulSet makes claims and pods as its timing has it.
+		// The number of claims and pods that a StatefulSet creates depends on its timing.
 		Uncounted: []string{"Pod", "ReplicaSet", "PersistentVolumeClaim"},
 		Truth:     divaServes,
 		Invariants: []faults.Invariant{
@@ -53,8 +53,8 @@ func TestDiva(t *testing.T) {
 	})
 }
 
-// quickHelpers play helpers that serve what the Secret holds at any time.
-func quickHelpers(clientset kubernetes.Interface) diva.LogReader {
+// quickAgents simulate agents that always serve the present content of the Secret.
+func quickAgents(clientset kubernetes.Interface) diva.LogReader {
 	keys := map[string]map[string]string{
 		"client":  {"authorizedKeys": "authorized_keys", "hostKey": "ssh_host_ed25519_key", "hostPublicKey": "ssh_host_ed25519_key.pub"},
 		"manager": {"identity": "identity", "identityNext": "identity-next", "knownHosts": "known_hosts"},
@@ -91,7 +91,7 @@ var createSystem = faults.Step{
 	Until: divaReady,
 }
 
-// editSystem is a step in which a user changes the object, and waits until it is carried out.
+// editSystem is a step in which a user changes the object, and waits for the result.
 func editSystem(name, patch string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -123,15 +123,15 @@ var rotatingDiva = faults.Workload{
 		createSystem,
 		editSystem("rotate the keys", `{"metadata":{"annotations":{"opcrew.io/rotate-ssh-key":"1"}}}`),
 		{
-			Name:  "somebody deletes the Secret",
+			Name:  "a user deletes the Secret",
 			Do:    func(u *faults.User) { u.Delete("ops-ssh", &corev1.Secret{}) },
 			Until: divaReady,
 		},
 	},
 }
 
-// growingDiva has the StatefulSet be recreated. No driver resizes volumes here, so the object
-// waits until the workload does.
+// growingDiva recreates the StatefulSet. No driver resizes volumes here, so the object waits
+// until the workload does.
 var growingDiva = faults.Workload{
 	Name: "growing",
 	World: func(w *faults.World) {
@@ -169,7 +169,7 @@ allowVolumeExpansion: true
 }
 
 func divaReady(v faults.View) error {
-	d, err := divaToldFor(v, "True", "")
+	d, err := divaReportedFor(v, "True", "")
 	if err != nil {
 		return err
 	}
@@ -179,8 +179,8 @@ func divaReady(v faults.View) error {
 	return divaServes(v, d)
 }
 
-// requestOf is the annotation that the keys in use were made for. A Secret that was made
-// again was made for that of its time.
+// requestOf is the annotation for which the present keys were created. A recreated Secret has
+// the annotation of that time.
 func requestOf(v faults.View) string {
 	secret := &corev1.Secret{}
 	if v.Get("ops-ssh", secret) != nil {
@@ -191,14 +191,14 @@ func requestOf(v faults.View) string {
 
 func divaSays(reason string) func(faults.View) error {
 	return func(v faults.View) error {
-		_, err := divaToldFor(v, "False", reason)
+		_, err := divaReportedFor(v, "False", reason)
 		return err
 	}
 }
 
-// divaToldFor is the object once Ready has a status, and a reason if one is given, for its
+// divaReportedFor is the object once Ready has a status, and a reason if one is given, for its
 // present spec.
-func divaToldFor(v faults.View, status metav1.ConditionStatus, reason string) (*opsv1.Diva, error) {
+func divaReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*opsv1.Diva, error) {
 	d := &opsv1.Diva{}
 	if err := v.Get("ops", d); err != nil {
 		return nil, err
@@ -224,16 +224,16 @@ func divaHasGrown(v faults.View) error {
 			return fmt.Errorf("claim %s asks for %s", claim.Name, claim.Spec.Resources.Requests.Storage())
 		}
 	}
-	_, waits := divaToldFor(v, "False", "Growing")
-	_, ready := divaToldFor(v, "True", "") // one that was made again begins with larger claims
+	_, waits := divaReportedFor(v, "False", "Growing")
+	_, ready := divaReportedFor(v, "True", "") // a recreated one starts with larger claims
 	if waits != nil && ready != nil {
 		return waits
 	}
 	return nil
 }
 
-// divaServes is what Ready promises: the manager and all clients are ready, the manager
-// knows of exactly those, and they let it in.
+// divaServes is the promise of Ready: the manager and all clients are ready, the manager
+// knows exactly these clients, and they accept its login.
 func divaServes(v faults.View, object client.Object) error {
 	d := object.(*opsv1.Diva)
 	set, list, secret := &appsv1.StatefulSet{}, &corev1.ConfigMap{}, &corev1.Secret{}
@@ -267,8 +267,8 @@ func readyPods(v faults.View, label string) int {
 	return n
 }
 
-// letsIn reports whether clients of one version of the Secret let in a manager of another,
-// with one of its keys at least.
+// letsIn reports whether clients with one version of the Secret accept a manager with another
+// version, with at least one of its keys.
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {
 		if len(manager.Data[name]) == 0 {
@@ -285,8 +285,8 @@ func letsIn(clients, manager *corev1.Secret) error {
 	return errors.New("clients refuse the manager's keys")
 }
 
-// loginsGoOn compares two versions of the Secret that follow each other: pods have the one
-// or the other.
+// loginsGoOn compares two consecutive versions of the Secret, as pods may have either of
+// them.
 func loginsGoOn(before, after faults.View, e faults.Event) error {
 	was, is := &corev1.Secret{}, &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !changed(before, after, "ops-ssh", was, is) {
@@ -295,14 +295,14 @@ func loginsGoOn(before, after faults.View, e faults.Event) error {
 	return errors.Join(letsIn(was, is), letsIn(is, was))
 }
 
-// changed reads two versions of one object, and reports whether there are two.
+// changed reads two versions of an object, and reports whether both exist.
 func changed(before, after faults.View, name string, was, is client.Object) bool {
 	return there(before, name, was) && there(after, name, is) && was.GetUID() == is.GetUID()
 }
 
 func there(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// inventoryIsAhead holds if a StatefulSet is never told to have fewer clients than the
+// inventoryIsAhead holds if a StatefulSet never gets fewer clients than the
 // inventory has.
 func inventoryIsAhead(before, after faults.View, e faults.Event) error {
 	was, is, list := &appsv1.StatefulSet{}, &appsv1.StatefulSet{}, &corev1.ConfigMap{}
@@ -326,8 +326,8 @@ func noClaimShrinks(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// maskDiva leaves out what is made at random, what others put into objects, and what
-// depends on the past.
+// maskDiva removes random values, values of other managers, and values that depend on
+// history.
 func maskDiva(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Secret":
@@ -352,9 +352,9 @@ func maskDiva(object *unstructured.Unstructured) {
 	}
 }
 
-// maskKeys keeps which keys there are, and not what is in them. A Secret that is deleted just
-// when the operator has read it is put back as it was: then nothing was lost, and there are no
-// clients from before.
+// maskKeys keeps the names of keys, not their values. A Secret that is deleted just after the
+// operator has read it is restored unchanged: then nothing is lost, and there are no former
+// clients.
 func maskKeys(object *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	data, _, _ := unstructured.NestedMap(object.Object, "data")

@@ -35,7 +35,7 @@ func TestEtcdBackup(t *testing.T) {
 		OldLists:   true,             // a pod for a run that has ended must not be made on any view
 		Primary:    &etcdv1beta2.EtcdBackup{},
 		Others:     []client.Object{&corev1.Pod{}, &etcdv1beta2.EtcdCluster{}},
-		// Their names are made of the object's UID and the time; onePodAnAttempt counts them.
+		// Their names contain the object's UID and the time; onePodAnAttempt counts them.
 		Uncounted: []string{"Pod"},
 		Server: func(t *testing.T, env *testenv.Env) {
 			backuppods.Follow(t, env.Config, env.Client, carriedOut)
@@ -53,8 +53,8 @@ func TestEtcdBackup(t *testing.T) {
 	})
 }
 
-// carriedOut is how orders end, which their paths tell: the first attempts at "flaky" fail, and all at
-// "broken"; "slow" goes on.
+// carriedOut is the result of an order, which depends on its path: the first attempts at "flaky" fail, and
+// all at "broken"; "slow" does not end.
 func carriedOut(o backup.Order, attempt int) *backup.Result {
 	result, path := backuppods.Success(o), o.Target.Path
 	if strings.HasSuffix(path, "/slow") {
@@ -94,8 +94,8 @@ var savingOnce = faults.Workload{
 	Steps: []faults.Step{saveBackup("save it", "backups/db", ofEndpoints, backedUp(1))},
 }
 
-// savingAgain has two runs, 10 s apart, and then none for a year: else nothing would ever rest. Who sees only
-// where that led has one.
+// savingAgain has two runs, 10 s apart, and then none for a year: otherwise the operator would never rest. An
+// operator that sees only the outcome has one run.
 var savingAgain = faults.Workload{
 	Name: "periodic",
 	Steps: []faults.Step{
@@ -109,8 +109,8 @@ var savingAgain = faults.Workload{
 var failingFirst = faults.Workload{
 	Name: "failing",
 	Steps: []faults.Step{
-		saveBackup("save it where nobody answers", "backups/broken", ofEndpoints, gaveUp),
-		editBackup("save it where somebody answers at times", `{"s3":{"path":"backups/flaky"}}`, backedUp(1)),
+		saveBackup("save it where no store answers", "backups/broken", ofEndpoints, gaveUp),
+		editBackup("save it where a store answers at times", `{"s3":{"path":"backups/flaky"}}`, backedUp(1)),
 	},
 }
 
@@ -137,7 +137,7 @@ var savingCluster = faults.Workload{
 	},
 }
 
-// savingReborn deletes it while its pod is at work, and makes it again with another spec.
+// savingReborn deletes the object while its pod runs, and recreates it with another spec.
 var savingReborn = faults.Workload{
 	Name: "deleted",
 	Steps: []faults.Step{
@@ -164,7 +164,7 @@ func backupIs(v faults.View) (*etcdv1beta2.EtcdBackup, metav1.Condition, error) 
 	return nil, metav1.Condition{}, fmt.Errorf("the status is %+v", b.Status)
 }
 
-// backedUp holds when at least so many runs have succeeded, and the last has.
+// backedUp holds when at least n runs have succeeded, including the last.
 func backedUp(least int64) func(faults.View) error {
 	return func(v faults.View) error {
 		b, ready, err := backupIs(v)
@@ -220,8 +220,8 @@ func gaveUp(v faults.View) error {
 	return nil
 }
 
-// lastRunSucceeded is what Ready promises: a pod has saved what status.last names, and one has verified
-// what status.verified does. Of a run that was begun since, nothing is said.
+// lastRunSucceeded is the promise of Ready: a pod has saved the backup in status.last, and a pod has verified
+// the one in status.verified. It covers no later run.
 func lastRunSucceeded(v faults.View, object client.Object) error {
 	b := object.(*etcdv1beta2.EtcdBackup)
 	if b.Status.Last == nil || b.Status.Run == nil {
@@ -259,10 +259,10 @@ func resultOf(pod *corev1.Pod) (backup.Result, bool) {
 	return backup.Result{}, false
 }
 
-// attempts are the UIDs of the pods of all cases by their names, which are made of the object's.
+// attempts are the UIDs of the pods of all cases by their names, which contain the object's UID.
 var attempts sync.Map
 
-// onePodAnAttempt holds if no pod is made under the name of one that there was.
+// onePodAnAttempt holds if no pod name is used twice.
 func onePodAnAttempt(_, _ faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || !e.New {
 		return nil
@@ -290,7 +290,7 @@ func onePodAtWork(_, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// begunIsWritten holds if a pod is only made for a run that the status reports.
+// begunIsWritten holds if a pod is only created for a run that the status records.
 func begunIsWritten(before, _ faults.View, e faults.Event) error {
 	b := &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "Pod" || !e.New || !sees(before, "db", b) || !metav1.IsControlledBy(e.Object, b) {
@@ -302,8 +302,8 @@ func begunIsWritten(before, _ faults.View, e faults.Event) error {
 	return nil
 }
 
-// countedOnce holds if the count goes up by one where a run becomes a success that was none, and a pod
-// has told of it.
+// countedOnce holds if the count rises by one exactly when a run becomes a success, and a pod
+// has reported it.
 func countedOnce(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdBackup{}, &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "EtcdBackup" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {
@@ -321,7 +321,7 @@ func countedOnce(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// successStays holds if what was informed of a success is not taken back, and no run follows one that has not ended.
+// successStays holds if a reported success never changes, and no run starts before the previous one has ended.
 func successStays(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdBackup{}, &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "EtcdBackup" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID || was.Status.Run == nil {
@@ -339,7 +339,7 @@ func successStays(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// maskBackup leaves out what is made of the object's UID and of the time, and how often time came.
+// maskBackup removes values that contain the object's UID or the time, and the number of scheduled times.
 func maskBackup(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "EtcdBackup":
@@ -354,7 +354,7 @@ func maskBackup(object *unstructured.Unstructured) {
 	case "EtcdCluster":
 		unstructured.RemoveNestedField(object.Object, "status") // the user's part
 	case "Pod":
-		// Truth and the invariants look at what is in them; here they are counted.
+		// Truth and the invariants check their content; here they are only counted.
 		object.Object = map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "attempt"}}
 	}
 }

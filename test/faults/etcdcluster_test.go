@@ -27,7 +27,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/etcdpods"
 )
 
-// stores is all the etcd there is: members in memory, which run where pods do.
+// stores simulates etcd: members in memory that run where their pods run.
 var stores = &etcdtest.World{LearnerLooks: 1}
 
 func TestEtcdCluster(t *testing.T) {
@@ -40,7 +40,7 @@ func TestEtcdCluster(t *testing.T) {
 			&corev1.Pod{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
 			&etcdv1beta2.EtcdRestore{},
 		},
-		// Their names are made of the cluster's UID, and each replaced member has another.
+		// Their names contain the cluster's UID, and each replacement has another name.
 		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
 		Server:    func(t *testing.T, env *testenv.Env) { etcdpods.Follow(t, env.Config, env.Client, stores) },
 		Truth:     membersServe,
@@ -80,12 +80,12 @@ func createEtcd(size int) faults.Step {
 		Name:  fmt.Sprintf("create a cluster of %d", size),
 		Do:    func(u *faults.User) { u.Apply(fmt.Sprintf(etcdManifest, size)) },
 		Until: etcdReady,
-		// Each of the dozen writes that this costs may be the last one of a process.
+		// A process may end after each of the dozen writes of this step.
 		Patience: patience,
 	}
 }
 
-// patience is for a step that takes a process for each of its writes.
+// patience is for a step that needs a new process for each of its writes.
 const patience = 45 * time.Second
 
 func editEtcd(name, spec string) faults.Step {
@@ -107,8 +107,8 @@ var etcdScaling = faults.Workload{
 	},
 }
 
-// etcdChanging has another version, then other pods, whose emptyDir goes with them, and then other
-// resources, which pods are given while they run.
+// etcdChanging changes the version, then the pods, whose emptyDir is lost with them, and then the
+// resources, which change in running pods.
 var etcdChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
@@ -119,7 +119,7 @@ var etcdChanging = faults.Workload{
 	},
 }
 
-// etcdSleeping has a member's pod deleted, and puts the cluster to sleep.
+// etcdSleeping deletes a member's pod, and hibernates the cluster.
 var etcdSleeping = faults.Workload{
 	Name: "sleeping",
 	Steps: []faults.Step{
@@ -129,7 +129,7 @@ var etcdSleeping = faults.Workload{
 			Until: etcdReady, Patience: patience,
 		},
 		{
-			Name: "somebody deletes a pod",
+			Name: "a user deletes a pod",
 			Do: func(u *faults.User) {
 				pods := &corev1.PodList{}
 				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
@@ -150,7 +150,7 @@ var etcdSleeping = faults.Workload{
 	},
 }
 
-func etcdTold(v faults.View, reason string) (*etcdv1beta2.EtcdCluster, error) {
+func etcdReported(v faults.View, reason string) (*etcdv1beta2.EtcdCluster, error) {
 	c := &etcdv1beta2.EtcdCluster{}
 	if err := v.Get("db", c); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func etcdTold(v faults.View, reason string) (*etcdv1beta2.EtcdCluster, error) {
 }
 
 func etcdReady(v faults.View) error {
-	c, err := etcdTold(v, etcdv1beta2.ReasonAllMembersReady)
+	c, err := etcdReported(v, etcdv1beta2.ReasonAllMembersReady)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func etcdReady(v faults.View) error {
 }
 
 func etcdAsleep(v faults.View) error {
-	if _, err := etcdTold(v, etcdv1beta2.ReasonHibernating); err != nil {
+	if _, err := etcdReported(v, etcdv1beta2.ReasonHibernating); err != nil {
 		return err
 	}
 	if n := len(etcdPods(v)); n > 0 {
@@ -181,8 +181,8 @@ func etcdAsleep(v faults.View) error {
 	return nil
 }
 
-// membersServe is what Ready promises: as many pods as asked for, of the version that was
-// asked for, none of which may begin on an empty volume.
+// membersServe is the promise of Ready: the desired number of pods with the desired version,
+// none of which may start on an empty volume.
 func membersServe(v faults.View, object client.Object) error {
 	c := object.(*etcdv1beta2.EtcdCluster)
 	pods := etcdPods(v)
@@ -209,7 +209,7 @@ func etcdPods(v faults.View) []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
 
-// oneHistory asks the store itself, which all cases share: what went wrong names the member.
+// oneHistory asks the store itself, which all cases share: a violation names the member.
 func oneHistory(_, after faults.View, e faults.Event) error {
 	for _, bad := range stores.Violations() {
 		for _, pod := range etcdPods(after) {
@@ -233,7 +233,7 @@ func oneCluster(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// quorumOfPods holds if the operator takes no pod away that the quorum needs.
+// quorumOfPods holds if the operator deletes no pod that the quorum needs.
 func quorumOfPods(before, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.DeletionTimestamp != nil || c.Spec.Hibernate || c.Status.ClusterID == "" {
@@ -252,7 +252,7 @@ func quorumOfPods(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// clientsComeLate holds if the Service leads to no member of a cluster that may still begin again.
+// clientsComeLate holds if the Service selects no member of a cluster that may still start again.
 func clientsComeLate(_, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.ClusterID != "" {
@@ -266,9 +266,9 @@ func clientsComeLate(_, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// maskEtcd leaves out what is made of the cluster's UID or depends on how often something was
-// tried: names and ids of members, and all that says them; and the version that the cluster began with,
-// which is the second one where the first was never seen.
+// maskEtcd removes values that contain the cluster's UID or depend on the number of attempts: names and
+// ids of members, and texts with them; and the version with which the cluster was formed, which is the
+// second one if the operator never saw the first.
 func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {

@@ -30,7 +30,7 @@ metadata: {name: db}
 spec: {etcdCluster: {name: db}, backupStorageType: S3, s3: {path: %s}}
 `
 
-// restoreEtcd asks for a restore, in the place of the one that there is: that cannot be changed.
+// restoreEtcd requests a restore; it replaces an existing object, which cannot be changed.
 func restoreEtcd(name, path string, until func(faults.View) error) faults.Step {
 	return faults.Step{
 		Name: name,
@@ -49,14 +49,14 @@ var deleteRestore = faults.Step{
 	Until: etcdReady,
 }
 
-// etcdRestoring has a backup take the place of the data.
+// etcdRestoring replaces the data with a backup.
 var etcdRestoring = faults.Workload{
 	Name:  "restoring",
 	Steps: []faults.Step{createEtcd(2), restoreEtcd("restore it", "backups/db", etcdRestored), deleteRestore},
 }
 
-// etcdRestoringAgain has one restore follow another that is under way, and that one another that was carried
-// through.
+// etcdRestoringAgain starts a restore while another one is in progress, and one more after that has
+// finished.
 var etcdRestoringAgain = faults.Workload{
 	Name: "restoring-again",
 	Steps: []faults.Step{
@@ -68,8 +68,8 @@ var etcdRestoringAgain = faults.Workload{
 	},
 }
 
-// etcdRecovering has a cluster in emptyDirs lose the pod of one of its two members: what is left can never
-// decide again.
+// etcdRecovering makes a cluster in emptyDirs lose the pod of one of its two members: the other one can never
+// form a quorum again.
 var etcdRecovering = faults.Workload{
 	Name: "recovering",
 	Steps: []faults.Step{
@@ -82,7 +82,7 @@ var etcdRecovering = faults.Workload{
 			Until: etcdReady,
 		},
 		{
-			Name: "a member hangs, and somebody deletes its pod",
+			Name: "a member hangs, and a user deletes its pod",
 			Do: func(u *faults.User) {
 				pods := &corev1.PodList{}
 				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
@@ -99,7 +99,7 @@ var etcdRecovering = faults.Workload{
 	},
 }
 
-// restoreTakenUp holds when the restore that there is has been begun with, however far it is.
+// restoreTakenUp holds when the existing restore has been started.
 func restoreTakenUp(v faults.View) error {
 	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
 	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
@@ -111,7 +111,7 @@ func restoreTakenUp(v faults.View) error {
 	return nil
 }
 
-// etcdRestored holds when all members are of the restore that there is, and none is left from before.
+// etcdRestored holds when all members are of the existing restore, and no earlier one is left.
 func etcdRestored(v faults.View) error {
 	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
 	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
@@ -134,8 +134,8 @@ func etcdRestored(v faults.View) error {
 	return etcdReady(v)
 }
 
-// oneLineageServes holds if, of the cluster before a restore and the one after it, clients are led to
-// one only.
+// oneLineageServes holds if clients only ever reach either the cluster before a restore or the one
+// after it.
 func oneLineageServes(_, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.Restore == nil {
@@ -153,13 +153,13 @@ func oneLineageServes(_, after faults.View, e faults.Event) error {
 		}
 	}
 	if old != "" && restored != "" {
-		return fmt.Errorf("clients are led to %s, of before, and to %s, of the restore", old, restored)
+		return fmt.Errorf("clients reach %s of the old cluster and %s of the restored one", old, restored)
 	}
 	return nil
 }
 
-// oneRestoreInCharge holds if a restore is followed by another only when it was done or called off, and the
-// cluster goes over to none but the one in charge.
+// oneRestoreInCharge holds if a restore only starts when the previous one was completed or cancelled, and the
+// cluster only switches to the active one.
 func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "EtcdCluster" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {
@@ -178,7 +178,7 @@ func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// seedsOfTheirRestore holds if a member that begins with a backup does with that of the restore it is made for.
+// seedsOfTheirRestore holds if a member that starts from a backup uses the backup of its own restore.
 func seedsOfTheirRestore(before, _ faults.View, e faults.Event) error {
 	r := &etcdv1beta2.EtcdRestore{}
 	if e.Key.Kind != "Pod" || !e.New || !sees(before, "db", r) {

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// etcdTending has members run out of space, and then the leader's data be corrupt while etcd accuses
-// another member. That an alarm is taken back too early, or corrupt data spreads, is a violation.
+// etcdTending makes members run out of space, and then corrupts the leader's data while etcd accuses
+// another member. Clearing an alarm too early, or spreading corrupt data, is a violation.
 var etcdTending = faults.Workload{
 	Name: "tending",
 	Steps: []faults.Step{
@@ -38,7 +38,7 @@ var etcdTending = faults.Workload{
 	},
 }
 
-// eachEtcd does something to the members of the clusters that the user has.
+// eachEtcd calls a function for the members of the user's clusters.
 func eachEtcd(u *faults.User, do func(token string)) {
 	list := &etcdv1beta2.EtcdClusterList{}
 	u.List(list)
@@ -60,7 +60,7 @@ func spoilLeader(token string) {
 	}
 }
 
-// etcdQuiet holds when no alarm is raised any more, and clients can write.
+// etcdQuiet holds when no alarm is active, and clients can write.
 func etcdQuiet(v faults.View) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if err := v.Get("db", c); err != nil {

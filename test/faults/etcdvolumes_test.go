@@ -41,8 +41,8 @@ spec:
   pod: {persistentVolumeClaimSpec: {storageClassName: elastic, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
 `
 
-// etcdMoving has volumes grow, and then members move to volumes of another class. No driver makes volumes larger here, so
-// the workload does.
+// etcdMoving grows volumes, and then moves members to volumes of another class. No driver resizes volumes here, so the
+// workload does.
 var etcdMoving = faults.Workload{
 	Name:  "moving",
 	World: func(w *faults.World) { w.Apply(etcdClasses) },
@@ -88,7 +88,7 @@ func claimPatch(fields string) string {
 	return `{"spec":{"pod":{"persistentVolumeClaimSpec":{` + fields + `}}}}`
 }
 
-// etcdAsksForMore holds when all claims ask for what the spec has, and the status says that volumes grow.
+// etcdAsksForMore holds when all claims request the size in the spec, and the status says that volumes grow.
 func etcdAsksForMore(v faults.View) error {
 	if err := etcdClaims(v, "elastic", "2Gi"); err != nil {
 		return err
@@ -108,9 +108,9 @@ func etcdSays(v faults.View, reason string) error {
 	if err := v.Get("db", c); err != nil {
 		return err
 	}
-	told := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterUpToDate)
-	if told == nil || told.Reason != reason || c.Status.ObservedGeneration != c.Generation {
-		return fmt.Errorf("the status says %+v of generation %d, expected %s", told, c.Status.ObservedGeneration, reason)
+	reported := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterUpToDate)
+	if reported == nil || reported.Reason != reason || c.Status.ObservedGeneration != c.Generation {
+		return fmt.Errorf("the status says %+v of generation %d, expected %s", reported, c.Status.ObservedGeneration, reason)
 	}
 	return nil
 }

@@ -44,10 +44,9 @@ func (f frame) encode() []byte {
 	return append(out, '\n')
 }
 
-// coalesce leaves the last event of each object, as a relist after a broken watch
-// would: who looks sees where things are, and not how they got there. An object that
-// came and went in between is not seen at all, one that was recreated is a change of
-// the old one.
+// coalesce keeps the last event of each object, as a relist after a broken watch would: a
+// client sees the present state, not how it came about. An object that was created and
+// deleted in between does not appear, and a recreated one appears as a change.
 func coalesce(frames []frame) []frame {
 	first, last := map[string]watch.EventType{}, map[string]int{}
 	for i, f := range frames {
@@ -73,7 +72,7 @@ func coalesce(frames []frame) []frame {
 	return out
 }
 
-// expired is the event by which the server says that it cannot go on from here: the
+// expired is the event with which the server ends a watch that it cannot continue: the
 // client lists again.
 func expired() frame {
 	return frame{kind: watch.Error, object: json.RawMessage(

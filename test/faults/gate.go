@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// everything stands for all resources where one can be named.
+// everything means all resources, instead of the name of one.
 const everything = "all"
 
-// gate is what the events of all watches pass. It never changes the order of one
-// watch's events, since no server does.
+// gate controls the events of all watches. It never changes the order of one watch's
+// events, since no server does.
 type gate struct {
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -49,7 +49,7 @@ func (g *gate) holdFrom(resource string, kind watch.EventType) {
 	g.heldFrom[resource] = kind
 }
 
-// release delivers what was held back: all of it, or of each object only the last.
+// release delivers the events that were held: all of them, or only the last of each object.
 func (g *gate) release(onlyLast bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -65,7 +65,7 @@ func (g *gate) release(onlyLast bool) {
 	g.changed.Broadcast()
 }
 
-// open lets everything through from now on.
+// open lets all events through from now on.
 func (g *gate) open() {
 	g.release(false)
 	g.late(nil)
@@ -78,7 +78,7 @@ func (g *gate) drop(resource string) {
 	g.dropped[resource] = true
 }
 
-// expire ends the watches whose events were lost, so that they begin again with a list.
+// expire ends the watches whose events were lost, so that they start again with a list.
 func (g *gate) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -91,14 +91,14 @@ func (g *gate) expire() {
 	g.changed.Broadcast()
 }
 
-// late delays every event by what delay says for its resource.
+// late delays every event by the result of delay for its resource.
 func (g *gate) late(delay func(resource string) time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.delay = delay
 }
 
-// holds reports whether a stream must wait. The caller has the lock.
+// holds reports whether a stream must wait. The caller holds the lock.
 func (g *gate) holds(s *stream) bool {
 	if g.held[s.resource] || g.held[everything] {
 		return true
@@ -112,7 +112,7 @@ func (g *gate) holds(s *stream) bool {
 	return false
 }
 
-// next waits for the event that a stream delivers next, and how long it is under way.
+// next waits for the next event of a stream, and returns its delay.
 func (g *gate) next(s *stream) (frame, time.Duration, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

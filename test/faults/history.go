@@ -14,27 +14,27 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Event is one change of one object, as the server told the observer.
+// Event is one change of one object, as the server reported it to the observer.
 type Event struct {
 	Key    Key
 	Object *unstructured.Unstructured // as it is, or as it was when it went
 	New    bool                       // it came
 	Gone   bool                       // it went
 	At     time.Time                  // when the observer heard of it
-	// Write says which write of the operator this is; empty: someone else's.
+	// Write names the operator's write that caused this event; empty: another client's.
 	Write string
 
 	version uint64
 }
 
-// history is what happened, in the server's order, from a first view on.
+// history is a first view and all later events, in the server's order.
 type history struct {
 	first  View
 	events []Event
 }
 
-// versionNumber is a place in the order of all changes of all objects: the versions of
-// one server are revisions of one etcd.
+// versionNumber is the position of a change among all changes of all objects: the versions
+// of one server are revisions of one etcd.
 func versionNumber(version string) uint64 {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
@@ -43,8 +43,8 @@ func versionNumber(version string) uint64 {
 	return n
 }
 
-// attribute puts the events in the server's order, and says which of them are the
-// operator's.
+// attribute sorts the events in the server's order, and marks those that the operator
+// caused.
 func (h *history) attribute(writes []*write) {
 	slices.SortStableFunc(h.events, func(a, b Event) int { return cmp.Compare(a.version, b.version) })
 	by := map[uint64]*write{}
@@ -92,7 +92,7 @@ func (h *history) tally() map[Key]tally {
 	return tallies
 }
 
-// generic is the key of an object without what the server made up.
+// generic is the key of an object without parts that the server generated.
 func generic(u *unstructured.Unstructured) Key {
 	key := keyOf(u)
 	key.Namespace = ""
@@ -103,5 +103,5 @@ func generic(u *unstructured.Unstructured) Key {
 	return key
 }
 
-// uid is an identity that the server makes up, alone or in a name.
+// uid matches a UID that the server generates, alone or in a name.
 var uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Hunt proves the harness itself: it attacks controllers that are known to be wrong,
-// each with one class of faults, which must find it.
+// Hunt tests the harness itself: it attacks controllers with known bugs, each with one
+// class of faults, which must find the bug.
 type Hunt struct {
 	attack *attack
 	jobs   []job
@@ -27,15 +27,15 @@ func Classes() []string {
 	return names
 }
 
-// NewHunt starts what subjects like this one need.
+// NewHunt starts the servers that subjects like this one need.
 func NewHunt(t *testing.T, like Subject) *Hunt {
 	t.Parallel()
 	return &Hunt{attack: newAttack(t, &like)}
 }
 
-// Add has a subject attacked by a class until a case shows a problem, which check gets
-// to see. A subject that has problems without faults, or none with them, fails the test: the bugs of some are races, which
-// a machine that stalls has them lose without faults too, but not each time.
+// Add attacks a subject with a class until a case shows a problem, and passes it to check. A subject with problems
+// without faults, or without problems under faults, fails the test. Some bugs are races that a slow machine can also
+// trigger without faults, but not every time.
 func (h *Hunt) Add(name string, s Subject, class string, check func(t *testing.T, found []string)) {
 	h.jobs = append(h.jobs, job{name: name, run: func(t *testing.T, env *testenv.Env) {
 		a := &attack{t: t, subject: &s, kinds: h.attack.kinds, lanes: h.attack.lanes, refs: map[string]*reference{}}
@@ -61,10 +61,10 @@ func (h *Hunt) Add(name string, s Subject, class string, check func(t *testing.T
 	}})
 }
 
-// tries is how often a subject may do without faults what it should only do with them.
+// tries is how often a subject may show its bug without faults.
 const tries = 3
 
-// unsound says why what a subject does with faults would prove nothing; "" where it would.
+// unsound says why the behaviour of a subject under faults would prove nothing; "" if it would.
 func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	clear(a.refs)
 	ref := a.reference(t, env, w.Name, w)
@@ -93,5 +93,5 @@ func (a *attack) hunt(t *testing.T, env *testenv.Env, w Workload, class string) 
 	return nil
 }
 
-// Run does the work.
+// Run runs the attacks.
 func (h *Hunt) Run() { h.attack.inLanes(h.jobs, func() bool { return true }) }

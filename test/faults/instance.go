@@ -44,7 +44,7 @@ type instance struct {
 }
 
 // start runs a process and returns when its caches are full.
-func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Kind, namespace string) error {
+func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registration, namespace string) error {
 	cfg = rest.CopyConfig(cfg)
 	cfg.ContentType = "application/json"
 	cfg.UserAgent = "opcrew-under-test"
@@ -71,10 +71,10 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Kind, n
 	return nil
 }
 
-func options(kind kit.Kind, namespace string) kit.Options {
+func options(kind kit.Registration, namespace string) kit.Options {
 	opts := kit.Options{
-		Kinds: []kit.Kind{kind}, MetricsAddress: "0", ProbeAddress: "0",
-		HelperImage: "opcrew/opcrew-helper:test", BackupImage: "opcrew/opcrew-backup:test", RedisImage: "docker.io/valkey/valkey:8.1",
+		Kinds: []kit.Registration{kind}, MetricsAddress: "0", ProbeAddress: "0",
+		AgentImage: "opcrew/opcrew-agent:test", BackupImage: "opcrew/opcrew-backup:test", RedisImage: "docker.io/valkey/valkey:8.1",
 		Registry: prometheus.NewRegistry(), Clock: clock.RealClock{}, ShutdownTimeout: 5 * time.Second,
 	}
 	if namespace != "" {
@@ -104,7 +104,7 @@ func (i *instance) end() error {
 }
 
 // spied lets the queues of the kind's controllers be reached.
-func (i *instance) spied(kind kit.Kind) kit.Kind {
+func (i *instance) spied(kind kit.Registration) kit.Registration {
 	setup := kind.Setup
 	kind.Setup = func(mgr ctrl.Manager, tools *kit.Tools) error { return setup(&spy{mgr, i}, tools) }
 	return kind

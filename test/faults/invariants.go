@@ -36,7 +36,7 @@ func breaches(story *history, s *Subject, slack time.Duration) []string {
 				continue
 			}
 			reported[invariant.Name+e.Key.String()] = true
-			by := "somebody else's change"
+			by := "another user's change"
 			if e.Write != "" {
 				by = e.Write
 			}
@@ -119,7 +119,7 @@ func (c *claims) check(before, after View, e Event) error {
 			c.last[specOf(object)] = e.At
 		}
 	}
-	if e.Gone || !c.subject.isPrimary(after, e) || !claimsAnew(before.objects[e.Key], e.Object) {
+	if e.Gone || !c.subject.isPrimary(after, e) || !claimsAgain(before.objects[e.Key], e.Object) {
 		return nil
 	}
 	err := truth[specOf(e.Object)]
@@ -144,8 +144,8 @@ func (c *claims) truth(v View, object *unstructured.Unstructured) error {
 	return c.subject.Truth(v, typed)
 }
 
-// claimsAnew reports whether an object's status is news and says Ready for its present spec.
-func claimsAnew(was, is *unstructured.Unstructured) bool {
+// claimsAgain reports whether an object's status changed and says Ready for its present spec.
+func claimsAgain(was, is *unstructured.Unstructured) bool {
 	if was != nil && reflect.DeepEqual(was.Object["status"], is.Object["status"]) {
 		return false
 	}

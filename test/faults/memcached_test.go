@@ -81,7 +81,7 @@ var configuring = faults.Workload{
 			Until: ringReady(2),
 		},
 		{
-			Name:  "somebody deletes the Service",
+			Name:  "a user deletes the Service",
 			Do:    func(u *faults.User) { u.Delete("ring", &corev1.Service{}) },
 			Until: ringReady(2),
 		},

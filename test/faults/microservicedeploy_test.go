@@ -115,16 +115,16 @@ var mendingInstance = faults.Workload{
 		{
 			Name:  "create an instance of no image",
 			Do:    func(u *faults.User) { u.Apply(strings.Replace(microservice, "nginx:1.26", "just a image url", 1)) },
-			Until: func(v faults.View) error { _, err := instanceToldFor(v, "False", "InvalidImage"); return err },
+			Until: func(v faults.View) error { _, err := instanceReportedFor(v, "False", "InvalidImage"); return err },
 		},
 		editInstance("correct it", `{"image":"nginx:1.26","baseDomain":"example.com","path":"v1"}`),
 		{
-			Name:  "somebody deletes the Service",
+			Name:  "a user deletes the Service",
 			Do:    func(u *faults.User) { u.Delete("web", &corev1.Service{}) },
 			Until: instanceReady,
 		},
 		{
-			Name: "delete it and make it anew",
+			Name: "delete and recreate it",
 			Do: func(u *faults.User) {
 				u.Delete("web", &customv1.MicroServiceDeploy{})
 				u.Apply(microservice)
@@ -135,7 +135,7 @@ var mendingInstance = faults.Workload{
 }
 
 func instanceReady(v faults.View) error {
-	m, err := instanceToldFor(v, "True", "")
+	m, err := instanceReportedFor(v, "True", "")
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func instanceReady(v faults.View) error {
 	return instanceServes(v, m)
 }
 
-// instanceToldFor is the object once Ready has a status, and a reason if one is given, for
+// instanceReportedFor is the object once Ready has a status, and a reason if one is given, for
 // its present spec.
-func instanceToldFor(v faults.View, status metav1.ConditionStatus, reason string) (*customv1.MicroServiceDeploy, error) {
+func instanceReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*customv1.MicroServiceDeploy, error) {
 	m := &customv1.MicroServiceDeploy{}
 	if err := v.Get("web", m); err != nil {
 		return nil, err
@@ -214,10 +214,10 @@ func servingOf(v faults.View, deployment *appsv1.Deployment) []corev1.Pod {
 
 func sees(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// passwordStays holds if no one but the tenant changes a password of which users were told.
+// passwordStays holds if no one but the tenant changes a password that was reported to users.
 func passwordStays(before, after faults.View, e faults.Event) error {
 	old, now := &corev1.Secret{}, &corev1.Secret{}
-	if e.Key.Kind != "Secret" || !credentialsTold(before) || !sees(before, "opcrew-basic-auth", old) || !sees(after, "opcrew-basic-auth", now) {
+	if e.Key.Kind != "Secret" || !credentialsReported(before) || !sees(before, "opcrew-basic-auth", old) || !sees(after, "opcrew-basic-auth", now) {
 		return nil
 	}
 	if old.UID == now.UID && string(old.Data["password"]) != string(now.Data["password"]) {
@@ -226,10 +226,10 @@ func passwordStays(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// passwordIsLetIn holds if the password of which users were told is let in.
+// passwordIsLetIn holds if the password that was reported to users is admitted.
 func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	secret := &corev1.Secret{}
-	if e.Key.Kind != "Secret" || !credentialsTold(before) || !sees(after, "opcrew-basic-auth", secret) {
+	if e.Key.Kind != "Secret" || !credentialsReported(before) || !sees(after, "opcrew-basic-auth", secret) {
 		return nil
 	}
 	first, _, _ := strings.Cut(string(secret.Data["htpasswd"]), "\n")
@@ -239,8 +239,8 @@ func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// credentialsTold reports whether the instance says that there are credentials.
-func credentialsTold(v faults.View) bool {
+// credentialsReported reports whether the instance says that there are credentials.
+func credentialsReported(v faults.View) bool {
 	m := &customv1.MicroServiceDeploy{}
 	return sees(v, "web", m) && meta.IsStatusConditionTrue(m.Status.Conditions, customv1.MicroServiceDeployAuthReady)
 }

@@ -122,7 +122,7 @@ var handler = faults.Workload{
 	World: func(w *faults.World) { w.Nodes(1, "n", map[string]string{"node-role.kubernetes.io/gold": ""}) },
 	Steps: []faults.Step{
 		{
-			Name: "a stranger takes the name, then the pool is created",
+			Name: "another owner takes the name, then the pool is created",
 			Do: func(u *faults.User) {
 				u.Create(&nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, Handler: "theirs"})
 				u.Apply(gold)
@@ -130,7 +130,7 @@ var handler = faults.Workload{
 			Until: condition("gold", "False", "NameTaken"),
 		},
 		{
-			Name: "the stranger goes",
+			Name: "the other owner goes",
 			// A class that came and went unseen leaves no event; the name is tried again after a minute.
 			Patience: 75 * time.Second,
 			Do:       func(u *faults.User) { u.Delete("gold", &nodev1.RuntimeClass{}) },
@@ -142,7 +142,7 @@ var handler = faults.Workload{
 			Until: all(poolReady("gold", 1), classHandler("gold", "kata")),
 		},
 		{
-			Name:  "somebody deletes the class",
+			Name:  "a user deletes the class",
 			Do:    func(u *faults.User) { u.Delete("gold", &nodev1.RuntimeClass{}) },
 			Until: all(poolReady("gold", 1), classHandler("gold", "kata")),
 		},

@@ -11,13 +11,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// panics are those of reconciles, which controller-runtime takes for errors that pass.
+// panics counts panics of reconciles, which controller-runtime treats as transient errors.
 type panics struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// listen takes the operator's log, which is of no other use here.
+// listen reads panics from the operator's log, which has no other use here.
 var listen = sync.OnceValue(func() *panics {
 	p := &panics{}
 	ctrl.SetLogger(funcr.New(p.hear, funcr.Options{}))
@@ -33,7 +33,7 @@ func (p *panics) hear(_, line string) {
 	p.lines = append(p.lines, line)
 }
 
-// heard returns how many there were, and the first.
+// heard returns the number of panics, and the first one.
 func (p *panics) heard() (int, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

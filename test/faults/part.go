@@ -5,8 +5,8 @@ package faults
 
 import "fmt"
 
-// part is one of several parts of all cases. A case's part follows from its name alone: the list of cases has a place for
-// every write of a reference run, of which there may be one more or less on another day.
+// part is one of several parts of all cases. A case's part depends only on its name, since its position in the list of
+// cases can change: the list has an entry for every write of a reference run, and their number varies a little.
 type part struct{ number, of uint64 }
 
 // parsePart reads "2/5", the second of five parts; all cases are one part for "".

@@ -66,7 +66,7 @@ func TestASampleHasEveryClassBeforeAnyComesAgain(t *testing.T) {
 	}
 }
 
-// make faults runs what the list has, and reports it as all there is.
+// make faults runs the parts in the list, and reports them as complete.
 func TestTheListOfPartsHasEveryAttack(t *testing.T) {
 	listed := map[string]bool{}
 	for line := range strings.Lines(read(t, "parts")) {

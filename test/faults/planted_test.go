@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/test/faults/naive"
 )
 
-// planted tells for every class of faults a bug that it must find, and by which words.
+// planted has for every class of faults a bug that it must find, and the words of the failure.
 var planted = []struct {
 	class string
 	bug   naive.Bug

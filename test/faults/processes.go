@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// olderView: after a step the process is restarted, by an API server that has not seen
-// the step yet: its first lists are those from before, and the rest comes later.
+// olderView: after a step the process restarts and reads from an API server that has not seen
+// the step yet: its first lists are older than the step, and later events arrive afterwards.
 func olderView(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 4 * most
@@ -27,8 +27,8 @@ func olderView(p plan) []Case {
 	})
 }
 
-// twoLeaders: from a step on two processes are at work, as when one does not notice that
-// it has lost its lease.
+// twoLeaders: from a step on two processes are active, as if one did not notice that it had
+// lost its lease.
 func twoLeaders(p plan) []Case {
 	var all []Case
 	for step := range p.work.Steps {
@@ -42,7 +42,7 @@ func twoLeaders(p plan) []Case {
 	return all
 }
 
-// restarted: a new process finds everything as it should be, and changes nothing.
+// restarted: a new process finds the desired state, and changes nothing.
 func restarted(p plan) []Case {
 	return p.atRest(func(r *run) {
 		must(r.running().end())
@@ -50,7 +50,7 @@ func restarted(p plan) []Case {
 	})
 }
 
-// extra: every controller looks at every object some more times, and changes nothing.
+// extra: every controller reconciles every object a few more times, and changes nothing.
 func extra(p plan) []Case {
 	return p.atRest(func(r *run) {
 		view, _, err := r.observer.view()
@@ -62,7 +62,7 @@ func extra(p plan) []Case {
 	})
 }
 
-// atRest makes a case for every step but the deletion: when all is done, something
+// atRest makes a case for every step but the deletion: at rest after the step, something
 // happens that must not cause a single write.
 func (p plan) atRest(do func(r *run)) []Case {
 	var all []Case

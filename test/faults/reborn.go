@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// reborn: after a step an object of the kind is deleted and at once made again under
-// its name, while the operator still sees the old one. The reference does the same
-// with all events in time.
+// reborn: after a step an object of the kind is deleted and immediately recreated, while
+// the operator still sees the old one. The reference does the same with timely events.
 func reborn(p plan) []Case {
 	var all []Case
 	for step := range len(p.work.Steps) - 1 {
@@ -30,13 +29,13 @@ func reborn(p plan) []Case {
 	return all
 }
 
-// blind keeps from the operator that an object has gone, and what follows.
+// blind hides the deletion of an object, and later events, from the operator.
 func (r *run) blind(step int, resource, primary string) {
 	r.hooks.slack = 4 * most
 	r.hooks.before = at(step, func() {
 		r.journal.mark("deletions of %s are not seen", resource)
 		if resource == primary || resource == everything {
-			r.wire.gate.holdFrom(resource, watch.Deleted) // the operator must see the wish, or nothing goes
+			r.wire.gate.holdFrom(resource, watch.Deleted) // the operator must see the request, or nothing is deleted
 		} else {
 			r.wire.gate.hold(resource)
 		}
@@ -54,7 +53,7 @@ func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructure
 	steps = append(steps, Step{
 		Name: fmt.Sprintf("delete %s %s and make it again", object.GetKind(), object.GetName()),
 		Do: func(u *User) {
-			old, anew := again.DeepCopy(), again.DeepCopy()
+			old, fresh := again.DeepCopy(), again.DeepCopy()
 			u.Delete(old.GetName(), old)
 			if !u.awaitGone(old, most) && u.patient != nil {
 				u.patient() // the operator cannot finish without the events that are held
@@ -62,7 +61,7 @@ func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructure
 			if !u.awaitGone(old, 20*most) {
 				must(fmt.Errorf("%s does not go", old.GetName()))
 			}
-			u.Create(anew)
+			u.Create(fresh)
 		},
 		Until: w.Steps[after].Until,
 	})
@@ -70,7 +69,7 @@ func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructure
 	return w
 }
 
-// declared is an object as its user wrote it.
+// declared is an object with only the fields that its user wrote.
 func declared(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetGroupVersionKind(object.GroupVersionKind())

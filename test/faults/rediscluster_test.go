@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// rings is all the Redis there is: servers in memory, which run where pods do.
+// rings simulates Redis: servers in memory that run where their pods run.
 var rings = &redissim.World{SyncLooks: 1, JobLooks: 3}
 
 func TestRedisEnterpriseCluster(t *testing.T) {
@@ -43,7 +43,7 @@ func TestRedisEnterpriseCluster(t *testing.T) {
 			&appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.Secret{},
 			&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
 		},
-		// A StatefulSet makes claims and pods as its timing has it.
+		// The number of claims and pods that a StatefulSet creates depends on its timing.
 		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
 		Server:    func(t *testing.T, env *testenv.Env) { kubelets = redispods.Follow(t, env.Config, env.Client, rings) },
 		Truth:     podsAreInTheRing,
@@ -92,7 +92,7 @@ func editRedis(name, spec string) faults.Step {
 	}
 }
 
-// writeRedis has a client write what must be found at the end of each later step.
+// writeRedis makes a client write a value that must exist at the end of each later step.
 var writeRedis = faults.Step{
 	Name: "a client writes",
 	Do: func(u *faults.User) {
@@ -105,14 +105,14 @@ var writeRedis = faults.Step{
 	Until: redisReady,
 }
 
-// redisForming has a cluster whose pods keep nothing, and that one of them is taken from.
+// redisForming creates a cluster without volumes, and deletes one of its pods.
 var redisForming = faults.Workload{
 	Name: "forming",
 	Steps: []faults.Step{
 		createRedis(3, ""),
 		writeRedis,
 		{
-			Name:     "somebody deletes a pod",
+			Name:     "a user deletes a pod",
 			Do:       func(u *faults.User) { u.Delete("rec-1", &corev1.Pod{}) },
 			Until:    redisReady,
 			Patience: time.Minute,
@@ -130,7 +130,7 @@ var redisScaling = faults.Workload{
 	},
 }
 
-// redisScalingByJobs has servers that move slots by jobs of their own.
+// redisScalingByJobs scales servers that move slots with their own jobs.
 var redisScalingByJobs = faults.Workload{
 	Name: "scaling-by-jobs",
 	Steps: []faults.Step{
@@ -141,7 +141,7 @@ var redisScalingByJobs = faults.Workload{
 	},
 }
 
-// redisChanging has another version, which restarts pods, and a setting that servers are told.
+// redisChanging changes the version, which restarts pods, and a setting that servers get at run time.
 var redisChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
@@ -168,7 +168,7 @@ var redisSleeping = faults.Workload{
 	},
 }
 
-// redisGrowing has volumes made larger. No driver does that here, so the object waits until the workload does.
+// redisGrowing enlarges volumes. No driver resizes volumes here, so the object waits until the workload does.
 var redisGrowing = faults.Workload{
 	Name: "growing",
 	World: func(w *faults.World) {
@@ -204,17 +204,17 @@ allowVolumeExpansion: true
 	},
 }
 
-// redisAsksForMore holds when all claims ask for what the spec has, those that are made from now on too, and the status
-// says so.
+// redisAsksForMore holds when all claims, including later ones, request the size in the spec, and the status says
+// so.
 func redisAsksForMore(v faults.View) error {
 	c, set, claims := &redisv1alpha1.RedisEnterpriseCluster{}, &appsv1.StatefulSet{}, &corev1.PersistentVolumeClaimList{}
 	if err := errors.Join(v.Get("rec", c), v.Get("rec", set), v.List(claims)); err != nil {
 		return err
 	}
-	if told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionUpToDate); told == nil || told.Reason != redisv1alpha1.ReasonVolumesGrowing {
-		return fmt.Errorf("the status does not tell that volumes grow: %+v", told)
+	if reported := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionUpToDate); reported == nil || reported.Reason != redisv1alpha1.ReasonVolumesGrowing {
+		return fmt.Errorf("the status does not report that volumes grow: %+v", reported)
 	}
-	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) { // progress, which is told within three seconds
+	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) { // progress, which is reported within three seconds
 		return errors.New("the status does not tell that the StatefulSet is made again")
 	}
 	if len(claims.Items) != 3 {
@@ -241,8 +241,8 @@ var redisPassword = faults.Workload{
 	},
 }
 
-// chosen is an annotation by which the user notes the password that the Secret of the users has from them. One that the
-// operator recreated, as the cluster was deleted in between, has none.
+// chosen is an annotation in which the user records the password that they set in the Secret. A Secret that the
+// operator recreated after a deletion of the cluster lacks it.
 const chosen = "example.com/password"
 
 func changePassword(to string) faults.Step {
@@ -255,7 +255,7 @@ func changePassword(to string) faults.Step {
 	}
 }
 
-func redisTold(v faults.View, reason string) (*redisv1alpha1.RedisEnterpriseCluster, error) {
+func redisReported(v faults.View, reason string) (*redisv1alpha1.RedisEnterpriseCluster, error) {
 	c := &redisv1alpha1.RedisEnterpriseCluster{}
 	if err := v.Get("rec", c); err != nil {
 		return nil, err
@@ -268,10 +268,10 @@ func redisTold(v faults.View, reason string) (*redisv1alpha1.RedisEnterpriseClus
 	return nil, fmt.Errorf("the status is %+v", c.Status)
 }
 
-// redisReady holds when Ready says so, and the servers themselves do a moment later: each slot has one primary and a
-// replica elsewhere, and what was written is found.
+// redisReady holds when Ready is True, and the servers confirm it a moment later: each slot has one primary and a
+// replica in another pod, and every write is found.
 func redisReady(v faults.View) error {
-	c, err := redisTold(v, redisv1alpha1.ReasonAllPodsReady)
+	c, err := redisReported(v, redisv1alpha1.ReasonAllPodsReady)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func redisReady(v faults.View) error {
 	return soon(func() error { return rings.Whole(redispods.Cluster(c.Namespace, c.Name), int(*c.Spec.Nodes)) })
 }
 
-// soon asks for a while: what servers do changes no object.
+// soon polls for a while, since the servers' actions change no object.
 func soon(check func() error) (err error) {
 	for range 50 {
 		if err = check(); err == nil {
@@ -293,7 +293,7 @@ func soon(check func() error) (err error) {
 }
 
 func redisAsleep(v faults.View) error {
-	if _, err := redisTold(v, redisv1alpha1.ReasonHibernating); err != nil {
+	if _, err := redisReported(v, redisv1alpha1.ReasonHibernating); err != nil {
 		return err
 	}
 	if n := len(redisPods(v)); n > 0 {
@@ -302,7 +302,7 @@ func redisAsleep(v faults.View) error {
 	return nil
 }
 
-// serversLetIn holds when all servers let in who has the password of the Secret, which is the one that the user has chosen.
+// serversLetIn holds when all servers accept the password in the Secret, which is the one that the user has chosen.
 func serversLetIn(v faults.View) error {
 	secret := &corev1.Secret{}
 	if err := v.Get("rec", secret); err != nil {
@@ -324,8 +324,8 @@ func serversLetIn(v faults.View) error {
 	return redisReady(v)
 }
 
-// podsAreInTheRing is what Ready promises: as many pods as asked for, of the version that was asked for, each of which
-// has its role in the ring.
+// podsAreInTheRing is the promise of Ready: the desired number of pods with the desired version, each with its role in
+// the ring.
 func podsAreInTheRing(v faults.View, object client.Object) error {
 	c := object.(*redisv1alpha1.RedisEnterpriseCluster)
 	if c.Spec.Hibernate {
@@ -361,7 +361,7 @@ func redisPods(v faults.View) []corev1.Pod {
 	return pods.Items
 }
 
-// nothingForbidden asks the servers themselves, which all cases share.
+// nothingForbidden asks the servers, which all cases share, for forbidden requests.
 func nothingForbidden(_, _ faults.View, e faults.Event) error {
 	if bad := rings.Violations(redispods.Cluster(e.Key.Namespace, "rec")); len(bad) > 0 {
 		return errors.New(strings.Join(bad, "; "))
@@ -369,7 +369,7 @@ func nothingForbidden(_, _ faults.View, e faults.Event) error {
 	return nil
 }
 
-// oneRestart holds if the operator deletes no pod while another one is missing, or is going.
+// oneRestart holds if the operator deletes no pod while another one is missing or terminating.
 func oneRestart(before, after faults.View, e faults.Event) error {
 	set := &appsv1.StatefulSet{}
 	if e.Key.Kind != "Pod" || e.Write == "" || !sees(after, "rec", set) || set.DeletionTimestamp != nil {
@@ -387,8 +387,8 @@ func oneRestart(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// redisPasswordStays holds if the operator never has servers refuse the password that stands in the users' Secret, once it
-// has had them take it.
+// redisPasswordStays holds if the operator never makes servers refuse the password in the users' Secret, once they have
+// accepted it.
 func redisPasswordStays(before, after faults.View, e faults.Event) error {
 	users, was, is := &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}
 	if e.Key.Kind != "Secret" || e.Write == "" || !sees(after, "rec", users) || !sees(before, "rec-system", was) || !sees(after, "rec-system", is) {
@@ -396,13 +396,13 @@ func redisPasswordStays(before, after faults.View, e faults.Event) error {
 	}
 	hash := redispod.Hash(string(users.Data["password"]))
 	if taken := func(s *corev1.Secret) bool { return strings.Contains(string(s.Data["accepted"]), hash) }; was.UID == is.UID && taken(was) && !taken(is) {
-		return fmt.Errorf("servers are told to take %q, and users read what is %s", is.Data["accepted"], hash)
+		return fmt.Errorf("servers are configured to take %q, and users read %s", is.Data["accepted"], hash)
 	}
 	return nil
 }
 
-// maskRedis leaves out what is made at random, and what depends on when something was tried: which slots have moved,
-// and what a StatefulSet calls its templates.
+// maskRedis removes random values, and values that depend on timing: which slots have moved, and the names of a
+// StatefulSet's revisions.
 func maskRedis(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {

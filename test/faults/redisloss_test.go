@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// redisLosing has both servers of a shard lose their volumes, and the user give its data up as he is told.
+// redisLosing makes both servers of a shard lose their volumes; the user then gives up the data as the status says.
 func redisLosing(wipe func(pods ...*corev1.Pod)) faults.Workload {
 	return faults.Workload{
 		Name: "losing",
@@ -28,11 +28,11 @@ func redisLosing(wipe func(pods ...*corev1.Pod)) faults.Workload {
 			{
 				Name:     "the volumes of two pods are lost, and with them both copies of the first shard",
 				Do:       func(u *faults.User) { loseShard(u, wipe) },
-				Until:    lossIsTold,
+				Until:    lossIsReported,
 				Patience: time.Minute,
 			},
 			{
-				Name:     "the user gives the data up by the command that he is told",
+				Name:     "the user gives up the data with the reported command",
 				Do:       giveUp,
 				Until:    redisReady,
 				Patience: 90 * time.Second,
@@ -52,7 +52,7 @@ func loseShard(u *faults.User, wipe func(pods ...*corev1.Pod)) {
 	rings.GiveUp(redispods.Cluster(first.Namespace, "rec"))
 }
 
-// giveUp annotates the cluster as its status says. A loss is told once it is seen.
+// giveUp annotates the cluster as its status says.
 func giveUp(u *faults.User) {
 	list := &redisv1alpha1.RedisEnterpriseClusterList{}
 	u.List(list)
@@ -64,21 +64,21 @@ func giveUp(u *faults.User) {
 	}
 }
 
-// lossCommand is the last word of the command that gives the lost data up.
+// lossCommand is the last word of the command that gives up the lost data.
 func lossCommand(c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	for _, kind := range []string{redisv1alpha1.ConditionDataAtRisk, redisv1alpha1.ConditionReady} {
-		told := meta.FindStatusCondition(c.Status.Conditions, kind)
-		if told == nil || told.Reason != redisv1alpha1.ReasonDataMissing || !strings.Contains(told.Message, "slots 0-5460 ") {
-			return "", fmt.Errorf("%s does not tell the loss: %+v", kind, told)
+		reported := meta.FindStatusCondition(c.Status.Conditions, kind)
+		if reported == nil || reported.Reason != redisv1alpha1.ReasonDataMissing || !strings.Contains(reported.Message, "slots 0-5460 ") {
+			return "", fmt.Errorf("%s does not report the loss: %+v", kind, reported)
 		}
 	}
 	words := strings.Fields(meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady).Message)
 	return words[len(words)-1], nil
 }
 
-// lossIsTold holds when the status names the loss and the command, all that is not lost is served and has its copy, and
-// nothing but the lost primary is missing.
-func lossIsTold(v faults.View) error {
+// lossIsReported holds when the status names the loss and the command, all other slots are served and have a replica, and
+// only the lost primary is missing.
+func lossIsReported(v faults.View) error {
 	c := &redisv1alpha1.RedisEnterpriseCluster{}
 	if err := v.Get("rec", c); err != nil {
 		return err

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// fewRefusals are enough for a controller that tries again. After so many, and so long,
-// it must have told its user.
+// fewRefusals is enough for a controller that tries again. After this number, and this
+// time, the operator must have reported the refusal.
 const (
 	fewRefusals  = 2
 	manyRefusals = 6
 	longRefusal  = 2 * time.Second
 )
 
-// refused makes one case for every write: it and its repetitions are refused a few
-// times, or until the user can read in a condition why, and then no more.
+// refused makes one case for every write: the write and its repetitions are refused a few
+// times, or until a condition shows the reason.
 func refused(why refusal) func(plan) []Case {
 	return func(p plan) []Case {
 		var all []Case
@@ -31,7 +31,7 @@ func refused(why refusal) func(plan) []Case {
 			all = append(all, Case{id: fmt.Sprint(k + 1), size: k + 1, arm: func(r *run) {
 				s := &siege{run: r, why: why, at: k + 1}
 				r.wire.on(s.befall)
-				r.hooks.before, r.hooks.told = s.anew, s.told
+				r.hooks.before, r.hooks.silent = s.restart, s.silent
 			}})
 		}
 		return all
@@ -65,7 +65,7 @@ func (s *siege) befall(w *write, _ *instance) fault {
 		s.since = time.Now()
 	}
 	if s.lifted = s.over(); s.lifted {
-		s.unheard = s.tellable() && s.anybody() && !s.heard()
+		s.unheard = s.reportable() && s.anybody() && !s.heard()
 		s.journal.add("the refusal is lifted")
 		return nil
 	}
@@ -74,9 +74,9 @@ func (s *siege) befall(w *write, _ *instance) fault {
 	return func(func() (*http.Response, error)) (*http.Response, error) { return s.why.answer(), nil }
 }
 
-// anew begins to count again with every step: a write that was needless in an earlier one,
-// and never tried again, does not age the refusal of the same write in a later one.
-func (s *siege) anew(int) {
+// restart resets the count with every step: a write that was not tried again in an earlier step
+// does not age the refusal of the same write in a later one.
+func (s *siege) restart(int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused = 0
@@ -87,27 +87,27 @@ func (s *siege) over() bool {
 	switch {
 	case s.why.retry != "":
 		return s.refused >= 1
-	case !s.tellable():
+	case !s.reportable():
 		return s.refused >= fewRefusals
 	}
 	return s.heard() || s.tooLong()
 }
 
-// tooLong reports whether the user should have heard of it.
+// tooLong reports whether the refusal should have been reported by now.
 func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(s.since) > longRefusal }
 
-// tellable reports whether the user can learn of the refusal: of that of a status only
-// by a status.
-func (s *siege) tellable() bool { return s.why.tells && s.of.subresource == "" }
+// reportable reports whether the refusal can reach the user: the refusal of a status write
+// cannot, as the status would carry it.
+func (s *siege) reportable() bool { return s.why.reported && s.of.subresource == "" }
 
-// anybody reports whether there is an object that could say why: what instances share goes
-// after the last of them, and then there is none.
+// anybody reports whether an object exists that could report the refusal: shared objects are
+// deleted after the last instance, when none exists.
 func (s *siege) anybody() bool {
 	view, _, _ := s.observer.view()
 	return len(view.Objects(s.kinds[0].Kind)) > 0
 }
 
-// heard reports whether some object of the kind says why it was refused.
+// heard reports whether an object of the kind reports the refusal.
 func (s *siege) heard() bool {
 	view, _, _ := s.observer.view()
 	for _, object := range view.Objects(s.kinds[0].Kind) {
@@ -118,8 +118,8 @@ func (s *siege) heard() bool {
 	return false
 }
 
-// told says what is wrong if the operator was refused again and again and kept it to itself.
-func (s *siege) told() string {
+// silent says what is wrong if the operator was refused again and again and did not report it.
+func (s *siege) silent() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.unheard {

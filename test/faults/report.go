@@ -15,15 +15,15 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// tried is a case that was carried out.
+// tried is a case that was run.
 type tried struct {
 	Case
 	work string
 	*outcome
 }
 
-// references carries out every workload twice without faults: what differs then would
-// be laid to the faults later.
+// references runs every workload twice without faults, since any difference between the two
+// would later be attributed to faults.
 func (a *attack) references() {
 	var jobs []job
 	for _, w := range a.works {
@@ -42,9 +42,9 @@ func (a *attack) references() {
 	a.inLanes(jobs, func() bool { return true })
 }
 
-// all carries out the chosen cases of all workloads, for as long as the budget lasts. A
-// sample comes in the order of chance, but with each class once before any comes again: the
-// budget cuts no class that came late.
+// all runs the chosen cases of all workloads until the budget is used up. The order of a
+// sample is random, but each class comes once before any comes again, so that the budget
+// excludes no class.
 func (a *attack) all() {
 	p, err := parsePart(*partFlag)
 	if err != nil {
@@ -66,8 +66,8 @@ func (a *attack) all() {
 	}
 }
 
-// list logs how many cases there are, and how long they take if each takes twice as long as the reference: most have to wait
-// for something that is late, or refused for a while.
+// list logs the number of cases, and their duration if each takes twice as long as the reference, since most of them wait
+// for a late event or a refusal.
 func (a *attack) list() {
 	for _, w := range a.works {
 		n, took := 0, a.refs[w.Name].took
@@ -87,7 +87,7 @@ func (a *attack) jobs(w Workload, cases []Case) []job {
 	return jobs
 }
 
-// try carries out one case and fails the test if it shows a problem.
+// try runs one case and fails the test if it shows a problem.
 func (a *attack) try(t *testing.T, env *testenv.Env, w Workload, c Case) {
 	out := a.outcomeOf(t, env, w, c)
 	if len(out.problems) > 0 {
@@ -113,7 +113,7 @@ func (a *attack) outcomeOf(t *testing.T, env *testenv.Env, w Workload, c Case) *
 	return a.run(t, env, w, &c, ref)
 }
 
-// report says what was tried, and names the shortest case of every class that failed.
+// report prints what was run, and the shortest failed case of every class.
 func (a *attack) report() {
 	slices.SortStableFunc(a.outcomes, func(x, y tried) int {
 		return cmp.Or(cmp.Compare(x.class, y.class), cmp.Compare(x.size, y.size))

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// run is one workload carried out once, with or without a fault.
+// run is one run of a workload, with or without a fault.
 type run struct {
 	t         *testing.T
 	ctx       context.Context
@@ -41,19 +41,19 @@ type run struct {
 	problems    []string
 }
 
-// hooks are what a class of faults does between the steps of a workload. A step is
-// done (before, the user, between), then awaited, then over (after).
+// hooks are the actions of a class of faults around the steps of a workload: before the
+// user acts, between the action and the wait, and after the wait.
 type hooks struct {
 	before, between, after func(step int)
-	// unawaited steps are followed by the next one whatever has become of them.
+	// unawaited steps are followed by the next step without a wait.
 	unawaited map[int]bool
-	// slack is for how much longer than usual the operator may rest on an old view.
+	// slack is how much longer than usual the operator may act on a stale view.
 	slack time.Duration
-	// told, asked at the end, says what the user should have been told and was not.
-	told func() string
+	// silent, asked at the end, says what should have been reported and was not.
+	silent func() string
 }
 
-// execute carries the workload out and checks all that can be checked.
+// execute runs the workload and checks everything that can be checked.
 func (r *run) execute() *outcome {
 	begin := time.Now()
 	r.out = &outcome{journal: r.journal}
@@ -77,7 +77,7 @@ func (r *run) carryOut() {
 	r.checkDeletion()
 }
 
-// tried turns what stops a part of a run into a problem of it.
+// tried turns a panic of a part of a run into a problem of the run.
 func (r *run) tried(part func()) {
 	if err := attempt(part); err != nil {
 		r.problem("%v", err)
@@ -92,7 +92,7 @@ func (r *run) problem(format string, args ...any) {
 	r.problems = append(r.problems, text)
 }
 
-// step carries out one step and waits for what must become of it.
+// step runs one step and waits for its condition.
 func (r *run) step(i int) {
 	step := r.work.Steps[i]
 	version, err := r.observer.catchUp(r.ctx)
@@ -115,8 +115,8 @@ func (r *run) step(i int) {
 	call(r.hooks.after, i)
 }
 
-// do has the user act. What follows a step that no one waited for may not be possible
-// yet, such as to make an object again that still has a finalizer: then it is waited for.
+// do runs the user's action. After a step without a wait it may not be possible yet, such as
+// recreating an object that still has a finalizer; then do waits.
 func (r *run) do(i int) {
 	err := attempt(func() { r.work.Steps[i].Do(r.user) })
 	if err == nil {

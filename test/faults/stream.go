@@ -33,7 +33,7 @@ func (g *gate) stream(resource string, from io.ReadCloser) io.ReadCloser {
 	return both{in, s}
 }
 
-// receive takes what the server sends.
+// receive reads the events that the server sends.
 func (s *stream) receive() {
 	for decoder := json.NewDecoder(s.from); ; {
 		raw := json.RawMessage{}
@@ -62,7 +62,7 @@ func (s *stream) take(f frame, err error) bool {
 	return true
 }
 
-// deliver hands on what the gate lets through.
+// deliver passes on the events that the gate lets through.
 func (s *stream) deliver() {
 	defer func() { _ = s.out.Close() }() // a pipe's end closes without an error
 	for {

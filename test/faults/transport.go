@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// transport is the wire's end at one process.
+// transport connects one process to the wire.
 type transport struct {
 	*wire
 	of   *instance
@@ -40,7 +40,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.alive(t.next.RoundTrip(req))
 }
 
-// plain asks for JSON where a client would take protobuf, so that answers can be read.
+// plain requests JSON where a client accepts protobuf, so that responses can be read.
 func plain(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	var accept []string
@@ -73,7 +73,7 @@ func (t *transport) write(req *http.Request, about target) (*http.Response, erro
 	return t.alive(befalls(send))
 }
 
-// record numbers a write and asks what befalls it.
+// record numbers a write and determines its fault.
 func (t *transport) record(w *write) fault {
 	t.mu.Lock()
 	t.writes = append(t.writes, w)
@@ -86,7 +86,7 @@ func (t *transport) record(w *write) fault {
 	return befall(w, t.of)
 }
 
-// alive keeps an answer from a process that crashed while it was under way.
+// alive withholds a response from a process that crashed in the meantime.
 func (t *transport) alive(resp *http.Response, err error) (*http.Response, error) {
 	if !t.of.dead.Load() {
 		return resp, err

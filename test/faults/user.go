@@ -23,8 +23,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// User does what people and other programs do with objects. What the server refuses
-// ends the case.
+// User acts on objects like people and other programs. A refusal by the server ends the
+// case.
 type User struct {
 	ctx       context.Context
 	client    client.Client
@@ -87,7 +87,7 @@ func (u *User) Delete(name string, of client.Object) {
 	must(client.IgnoreNotFound(u.client.Delete(u.ctx, of, client.PropagationPolicy("Background"))))
 }
 
-// List reads all objects of a kind that the run has, for what has a name that is not known before.
+// List reads all objects of a kind in the run, for objects with generated names.
 func (u *User) List(list client.ObjectList, opts ...client.ListOption) {
 	must(u.client.List(u.ctx, list, append(opts, u.everywhere())...))
 }
@@ -99,15 +99,15 @@ func (u *User) Patch(name string, of client.Object, merge string) {
 	must(u.client.Patch(u.ctx, of, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner(testenv.FieldManager)))
 }
 
-// PatchStatus merges a JSON text into the status of an object of that name, as the
-// controller does that the status belongs to.
+// PatchStatus merges a JSON text into the status of an object of that name, as its
+// controller does.
 func (u *User) PatchStatus(name string, of client.Object, merge string) {
 	of.SetName(name)
 	u.place(of)
 	must(u.client.Status().Patch(u.ctx, of, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner(testenv.FieldManager)))
 }
 
-// Label sets a label of an object, or with nil takes it off.
+// Label sets a label of an object, or with nil removes it.
 func (u *User) Label(name string, of client.Object, key string, value *string) {
 	text := "null"
 	if value != nil {
@@ -116,10 +116,10 @@ func (u *User) Label(name string, of client.Object, key string, value *string) {
 	u.Patch(name, of, fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, key, text))
 }
 
-// Must ends the step with an error, if it is one: such as that what is to be done is not known yet.
+// Must ends the step if the error is not nil, such as when a needed value is not known yet.
 func (u *User) Must(err error) { must(err) }
 
-// awaitGone waits until an object has gone for good, for at most the time given.
+// awaitGone waits until an object is gone, for at most the given time.
 func (u *User) awaitGone(object client.Object, most time.Duration) bool {
 	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if apierrors.IsNotFound(u.client.Get(u.ctx, client.ObjectKeyFromObject(object), object)) {
@@ -129,7 +129,7 @@ func (u *User) awaitGone(object client.Object, most time.Duration) bool {
 	return false
 }
 
-// place puts an object into the run's namespace if it belongs into one.
+// place sets the run's namespace on an object of a namespaced type.
 func (u *User) place(object client.Object) {
 	if u.namespace == "" || object.GetNamespace() != "" {
 		return
@@ -149,5 +149,5 @@ func (u *User) kind(of client.Object, ending string) schema.GroupVersionKind {
 	return kind
 }
 
-// everywhere is the part of the cluster that is the run's own.
+// everywhere is the part of the cluster that belongs to the run.
 func (u *User) everywhere() client.ListOption { return client.InNamespace(u.namespace) }

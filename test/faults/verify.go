@@ -21,8 +21,8 @@ func (r *run) checkEnd() {
 	r.becomes("the end state", r.reference.end)
 }
 
-// checkDeletion expects that nothing is left of the kind's objects, and that all else
-// is as it was.
+// checkDeletion expects that nothing is left of the kind's objects, and that everything
+// else is unchanged.
 func (r *run) checkDeletion() {
 	r.becomes("after the deletion, the world", stateOf(r.observer.past.first, r.subject))
 }
@@ -35,7 +35,7 @@ func (r *run) state() state {
 	return stateOf(view, r.subject)
 }
 
-// becomes expects a state in which everything rests.
+// becomes waits for an expected state at rest.
 func (r *run) becomes(what string, want state) {
 	diff := ""
 	for deadline := time.Now().Add(r.subject.patience()); ; {
@@ -50,7 +50,7 @@ func (r *run) becomes(what string, want state) {
 	}
 }
 
-// verify checks the story that has been observed.
+// verify checks the observed history.
 func (r *run) verify() {
 	story := r.observer.story()
 	writes := r.wire.all()
@@ -60,8 +60,8 @@ func (r *run) verify() {
 	for _, broken := range breaches(&story, r.subject, r.hooks.slack) {
 		r.problem("%s", broken)
 	}
-	if r.hooks.told != nil {
-		if why := r.hooks.told(); why != "" {
+	if r.hooks.silent != nil {
+		if why := r.hooks.silent(); why != "" {
 			r.problem("%s", why)
 		}
 	}
@@ -72,7 +72,7 @@ func (r *run) verify() {
 	}
 }
 
-// checkTally expects that nothing is made or deleted more often than in the reference.
+// checkTally expects that nothing is created or deleted more often than in the reference.
 func (r *run) checkTally() {
 	if r.reference == nil {
 		return

@@ -32,12 +32,12 @@ func keyOf(u *unstructured.Unstructured) Key {
 	return Key{u.GetKind(), u.GetNamespace(), u.GetName()}
 }
 
-// View is the world at one moment, as an observer beside the operator sees it.
+// View is the world at one moment, as an observer independent of the operator sees it.
 type View struct {
 	scheme    *runtime.Scheme
 	namespace string // of the run; empty if the kind has none
 	objects   map[Key]*unstructured.Unstructured
-	wished    map[string]time.Time // by kind: when someone last made, respecified or deleted one
+	changed   map[string]time.Time // by kind: when someone last made, respecified or deleted one
 }
 
 // Get reads the object of that name into an empty object of its type, from the run's
@@ -80,8 +80,8 @@ func (v View) List(into client.ObjectList) error {
 	return decode(list.UnstructuredContent(), into)
 }
 
-// decode fills a typed object. The converter, which is fast, does not know texts that may
-// also be written as numbers; their JSON does.
+// decode fills a typed object. The fast converter does not support texts that may also be
+// written as numbers; their JSON decoding does.
 func decode(content map[string]any, into any) error {
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, into) == nil {
 		return nil
@@ -110,14 +110,14 @@ func (v View) keys() []Key {
 
 // with is the view after an event.
 func (v View) with(e Event) View {
-	after := View{v.scheme, v.namespace, maps.Clone(v.objects), v.wished}
+	after := View{v.scheme, v.namespace, maps.Clone(v.objects), v.changed}
 	was := v.objects[e.Key]
 	if was == nil || e.Gone || was.GetGeneration() != e.Object.GetGeneration() || was.GetUID() != e.Object.GetUID() {
-		after.wished = maps.Clone(v.wished)
-		if after.wished == nil {
-			after.wished = map[string]time.Time{}
+		after.changed = maps.Clone(v.changed)
+		if after.changed == nil {
+			after.changed = map[string]time.Time{}
 		}
-		after.wished[e.Key.Kind] = e.At
+		after.changed[e.Key.Kind] = e.At
 	}
 	if e.Gone {
 		delete(after.objects, e.Key)
@@ -127,9 +127,9 @@ func (v View) with(e Event) View {
 	return after
 }
 
-// Known reports whether at an event the operator must know of all objects of a kind that
-// there are, and what they declare: for a while no one has changed that.
-func (v View) Known(kind string, e Event) bool { return e.At.Sub(v.wished[kind]) > lag }
+// Known reports whether at an event the operator must know all objects of a kind and their
+// specs, since none has changed for a while.
+func (v View) Known(kind string, e Event) bool { return e.At.Sub(v.changed[kind]) > lag }
 
 // Ready is the condition Ready of an object, and the generation that its status is about.
 func Ready(u *unstructured.Unstructured) (metav1.Condition, int64) {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// most is how long a view is kept old at a time.
+// most is the longest time for which a view is kept stale.
 const most = 700 * time.Millisecond
 
-// late: every event takes its time, a different one each, but in order.
+// late: every event is delayed by a different time, but events stay in order.
 func late(p plan) []Case {
 	var all []Case
 	for seed := range 3 {
@@ -47,7 +47,7 @@ func (p plan) perStep(steps int, arm func(r *run, step int, resource string)) []
 	return all
 }
 
-// held: the operator hears of a step only when it has done all that it can without.
+// held: the operator gets the events of a step only after it has done everything that it can without them.
 func held(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 2 * most
@@ -59,7 +59,7 @@ func held(p plan) []Case {
 	})
 }
 
-// coalesced: of two steps the operator sees only where they have led.
+// coalesced: the operator sees only the outcome of two steps.
 func coalesced(p plan) []Case {
 	return p.perStep(len(p.work.Steps)-1, func(r *run, step int, resource string) {
 		r.hooks.slack = 4 * most
@@ -86,7 +86,7 @@ func (r *run) letGo(onlyLast bool) {
 	r.wire.gate.release(onlyLast)
 }
 
-// relisted: watches break at a step, and what happened since is found by a list.
+// relisted: watches break at a step, and a list shows what has happened since.
 func relisted(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 5 * most
@@ -96,7 +96,7 @@ func relisted(p plan) []Case {
 		})
 		r.hooks.between = at(step, func() {
 			r.pause()
-			r.journal.add("the watch begins anew")
+			r.journal.add("the watch starts again")
 			r.wire.gate.expire()
 		})
 	})

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// errCrashed is what every call of a process gets that has crashed.
+// errCrashed is the error of every call of a crashed process.
 var errCrashed = errors.New("faults: this process has crashed")
 
-// fault is what befalls one write: it may send it to the server or not, and decides what
-// the operator gets to see.
+// fault handles one write: it may send the write to the server or not, and decides what the
+// operator receives.
 type fault func(send func() (*http.Response, error)) (*http.Response, error)
 
-// wire is what all processes of the operator in one run talk through. It records their
-// writes in order and lets faults befall them.
+// wire carries the requests of all operator processes of one run. It records their writes
+// in order and applies faults to them.
 type wire struct {
 	journal *journal
 	gate    *gate
@@ -48,7 +48,7 @@ func (w *wire) ends() {
 	w.last = time.Now()
 }
 
-// silent is for how long the operator has made no counted call.
+// silent is how long the operator has made no counted call.
 func (w *wire) silent() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +65,7 @@ func (w *wire) all() []*write {
 	return slices.Clip(w.writes)
 }
 
-// on sets what befalls writes from now on.
+// on sets the fault for writes from now on.
 func (w *wire) on(befall func(*write, *instance) fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

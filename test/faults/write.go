@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// write is one request of the operator that means to change something, as recorded on
-// its way to the server.
+// write is one request of the operator that changes something, as recorded on its way
+// to the server.
 type write struct {
 	target
 	n        int // from 1, over all processes of a run
@@ -38,7 +38,7 @@ func (w *write) String() string {
 	return fmt.Sprintf("write %d of process %d: %s -> %s", w.n, w.instance, w.target, answer)
 }
 
-// newWrite reads the body, of which a create's name is part, and puts it back.
+// newWrite reads the body, which contains the name of a created object, and restores it.
 func newWrite(req *http.Request, t target) (*write, error) {
 	w := &write{target: t, at: time.Now(), dry: req.URL.Query().Get("dryRun") != ""}
 	if req.Body == nil {
@@ -58,7 +58,7 @@ func newWrite(req *http.Request, t target) (*write, error) {
 	return w, nil
 }
 
-// answered notes what the server said, and leaves the answer readable.
+// answered records the server's response, and leaves the response readable.
 func (w *write) answered(resp *http.Response) error {
 	w.code, w.created = resp.StatusCode, resp.StatusCode == http.StatusCreated
 	body, err := io.ReadAll(resp.Body)
@@ -67,8 +67,8 @@ func (w *write) answered(resp *http.Response) error {
 	}
 	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	// An object whose last finalizer goes with this write goes too, and is shown with the
-	// version of the write before.
+	// A write that removes the last finalizer deletes the object, and returns it with the
+	// version of the previous write.
 	meta := metadataOf(body)
 	last := meta.DeletionTimestamp != "" && len(meta.Finalizers) == 0
 	if resp.StatusCode < 300 && w.verb != "delete" && !last && !w.dry {

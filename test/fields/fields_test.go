@@ -44,7 +44,7 @@ func TestEveryEditDoesWhatItsRowSays(t *testing.T) {
 	t.Log(tally(trials))
 }
 
-// plan lists the edits of all rows, of all kinds by turns: no operator has more to do at a time than the others.
+// plan lists the edits of all rows, alternating between kinds, so that all operators are equally busy.
 func plan(t *testing.T) []*trial {
 	t.Helper()
 	files, err := table.Read(env.Root)
@@ -70,7 +70,7 @@ func plan(t *testing.T) []*trial {
 	return trials
 }
 
-// serve starts the operators, and what plays nodes and stores.
+// serve starts the operators, and the simulations of nodes and stores.
 func serve(t *testing.T) {
 	t.Helper()
 	env.Nodes(t, 4, testenv.NodeSpec{Prefix: "fields", Labels: map[string]string{"disk": "fast"}, Mutate: func(n *corev1.Node) {
@@ -87,7 +87,7 @@ func serve(t *testing.T) {
 	}
 }
 
-// watch returns a copy of what the server has, kept by watches until the end of the test.
+// watch returns a copy of the server's objects, updated by watches until the end of the test.
 func watch(t *testing.T) client.Reader {
 	t.Helper()
 	copied, err := cache.New(env.Config, cache.Options{
@@ -116,14 +116,14 @@ func carryOut(t *testing.T, trials []*trial) {
 				outcome = trial.err.Error()
 			}
 			t.Logf("%s: %s", trial, outcome)
-			return nil // each is told in its own test
+			return nil // each is reported in its own test
 		})
 	}
 	_ = group.Wait() // see above
 }
 
-// done returns an error unless the effect was seen. The pods of live edits are looked at once
-// more: some rollouts begin late.
+// done returns an error unless the effect was observed. The pods of live edits are checked
+// again, since some rollouts start late.
 func (t *trial) done(ctx context.Context) error {
 	if t.err != nil || t.row.Gone || t.row.Effect == table.Refused || t.row.Effect == table.Rollout {
 		return t.err

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/fields/table"
 )
 
-// kinds are those of Kubernetes that rows look at.
+// kinds are the Kubernetes kinds that rows check.
 var kinds = map[string]schema.GroupVersion{
 	"ConfigMap": {Version: "v1"}, "Node": {Version: "v1"}, "PersistentVolumeClaim": {Version: "v1"}, "Pod": {Version: "v1"},
 	"ResourceQuota": {Version: "v1"}, "Secret": {Version: "v1"}, "Service": {Version: "v1"}, "ServiceAccount": {Version: "v1"},
@@ -36,7 +36,7 @@ func key(namespace, name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: namespace, Name: name}
 }
 
-// look returns an error unless all that is expected holds.
+// look returns an error unless all expectations hold.
 func (t *trial) look(ctx context.Context, from client.Reader, expected ...table.See) error {
 	for _, see := range expected {
 		see = see.Of(t.name)
@@ -51,7 +51,7 @@ func (t *trial) look(ctx context.Context, from client.Reader, expected ...table.
 	return nil
 }
 
-// find lists what is looked at.
+// find lists the objects of an observation.
 func (t *trial) find(ctx context.Context, from client.Reader, see table.See) ([]table.Object, error) {
 	if see.Kind == "self" {
 		return t.get(ctx, from, t.gvk(), t.name)
@@ -89,7 +89,7 @@ func (t *trial) get(ctx context.Context, from client.Reader, gvk schema.GroupVer
 	return []table.Object{object.Object}, err
 }
 
-// list is all of a kind in the namespace that is not on its way out; of pods, those of the row.
+// list returns all objects of a kind in the namespace that are not being deleted; of pods, those of the row.
 func (t *trial) list(ctx context.Context, from client.Reader, gvk schema.GroupVersionKind) ([]table.Object, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
@@ -131,7 +131,7 @@ func (t *trial) settled(ctx context.Context, from client.Reader) error {
 	return nil
 }
 
-// observed returns an error unless the status is about the present spec.
+// observed returns an error unless the status describes the present spec.
 func (t *trial) observed(ctx context.Context, from client.Reader) error {
 	objects, err := t.get(ctx, from, t.gvk(), t.name)
 	if err != nil || len(objects) == 0 { // a row may expect it to go
@@ -145,7 +145,7 @@ func (t *trial) observed(ctx context.Context, from client.Reader) error {
 	return nil
 }
 
-// ready is what Ready says, as an error.
+// ready returns Ready as an error, unless it is True.
 func (t *trial) ready(ctx context.Context, from client.Reader) error {
 	return t.look(ctx, from, table.See{Kind: "self", Path: `{.status.conditions[?(@.type=="Ready")].message}`, Operator: "=", Want: "(what Ready says)"})
 }

@@ -40,9 +40,9 @@ import (
 
 var (
 	env *testenv.Env
-	// seen is a copy of the server that watches keep: to ask it costs the server nothing.
+	// seen is a copy of the server's objects, updated by watches: reading it costs the server nothing.
 	seen client.Reader
-	// etcds and redises are all the etcd and Redis there is.
+	// etcds and redises simulate etcd and Redis.
 	etcds   = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3, AdvanceMost: 4000}
 	redises = &redissim.World{SyncLooks: 2}
 
@@ -50,9 +50,9 @@ var (
 )
 
 // layers are the kinds by the process that serves them, with simulated stores.
-func layers() map[kit.Layer][]kit.Kind {
-	out := map[kit.Layer][]kit.Kind{}
-	for _, kind := range []kit.Kind{
+func layers() map[string][]kit.Registration {
+	out := map[string][]kit.Registration{}
+	for _, kind := range []kit.Registration{
 		nodepool.Kind(), activity.Kind(), appservice.Kind(), microservicedeploy.Kind(),
 		diva.KindReading(func(c kubernetes.Interface) diva.LogReader { return current{c}.log }),
 		memcached.Kind(), etcdcluster.KindWith(etcds.Dial), etcdbackup.Kind(), etcdrestore.Kind(),
@@ -63,7 +63,7 @@ func layers() map[kit.Layer][]kit.Kind {
 	return out
 }
 
-// current plays the helpers in the pods of Divas: each serves what the Secret holds now.
+// current simulates the agents in the pods of Divas: each serves the present content of the Secret.
 type current struct{ kubernetes.Interface }
 
 func (c current) log(ctx context.Context, pod *corev1.Pod) (string, error) {
@@ -103,7 +103,7 @@ func TestMain(m *testing.M) {
 	testenv.Run(m, &env, testenv.Options{
 		CRDs:   []string{testenv.ProjectCRDs, "internal/kinds/microservicedeploy/integration/testdata/httproutes.yaml"},
 		Scheme: scheme,
-		// Heartbeats are work for the server.
+		// Heartbeats are work for the server, so there are few.
 		NodeGrace: 5 * time.Minute,
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// prepare makes what rows name in all namespaces, and waits until Activities can run.
+// prepare creates the cluster-scoped objects that rows name, and waits until Activities can run.
 func prepare(t *testing.T) {
 	t.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: new(true)}
@@ -39,8 +39,8 @@ func prepare(t *testing.T) {
 	policiesWork(t)
 }
 
-// policiesWork waits until what is made now was made when the policies of Activities were in
-// force for sure.
+// policiesWork waits until the policies of Activities are certainly in force for new
+// objects.
 func policiesWork(t *testing.T) {
 	t.Helper()
 	operator.Until(t, "the requester of an Activity is filled in, and has been for a while", func() error {

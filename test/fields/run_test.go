@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/fields/table"
 )
 
-// long is what a busy machine may take for one edit; nothing waits for it to pass.
+// long is the limit for one edit on a busy machine; no test waits for it to pass.
 const long = 8 * time.Minute
 
 // trial is the edit of one field of one object.
@@ -42,7 +42,7 @@ type trial struct {
 
 func (t *trial) String() string { return t.kind.Kind + " " + t.path }
 
-// run carries the edit out and returns an error if the effect of the row is not seen.
+// run makes the edit and returns an error if the effect of the row does not appear.
 func (t *trial) run(ctx context.Context) error {
 	object, err := t.create(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (t *trial) run(ctx context.Context) error {
 	return nil
 }
 
-// create makes what the object needs, and the object.
+// create creates the objects that the object needs, and the object.
 func (t *trial) create(ctx context.Context) (*unstructured.Unstructured, error) {
 	for _, need := range slices.Concat(t.kind.Needs, t.row.Needs) {
 		if _, err := t.make(ctx, need); err != nil {
@@ -115,7 +115,7 @@ func (t *trial) refused(ctx context.Context, object *unstructured.Unstructured) 
 	return nil
 }
 
-// expected is what the row looks for.
+// expected is the list of observations that the row expects.
 func (t *trial) expected() []table.See {
 	if t.row.Effect != table.NotImplemented {
 		return t.row.See
@@ -126,7 +126,7 @@ func (t *trial) expected() []table.See {
 	}}
 }
 
-// effect returns an error unless the effect of the row is there, for the edited spec.
+// effect returns an error unless the effect of the row has appeared for the edited spec.
 func (t *trial) effect(ctx context.Context, from client.Reader) error {
 	if err := t.observed(ctx, from); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (t *trial) effect(ctx context.Context, from client.Reader) error {
 	return t.before.keptIn(after)
 }
 
-// until polls what watches have seen until check returns nil there and on the server, and returns its last error.
+// until polls until check returns nil for the watched copy and for the server, and returns its last error.
 func (t *trial) until(ctx context.Context, limit time.Duration, check func(context.Context, client.Reader) error) error {
 	deadline := time.Now().Add(limit)
 	for pause := 100 * time.Millisecond; ; pause = min(pause*3/2, time.Second) {

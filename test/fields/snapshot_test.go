@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// snapshot is the pods of a namespace that are not on their way out, by UID.
+// snapshot has the pods of a namespace that are not being deleted, by UID.
 type snapshot map[types.UID]corev1.Pod
 
 func (t *trial) snap(ctx context.Context) (snapshot, error) {
@@ -32,7 +32,7 @@ func (t *trial) snap(ctx context.Context) (snapshot, error) {
 	return out, nil
 }
 
-// keptIn returns an error unless all of the pods are there later.
+// keptIn returns an error unless all of the pods still exist in a later snapshot.
 func (s snapshot) keptIn(later snapshot) error {
 	for uid, pod := range s {
 		if _, kept := later[uid]; !kept {
@@ -42,8 +42,8 @@ func (s snapshot) keptIn(later snapshot) error {
 	return nil
 }
 
-// replacedIn returns an error unless others have taken the place of the pods that a selector
-// selects, and the rest is there.
+// replacedIn returns an error unless the selected pods are replaced in a later snapshot, and
+// all others still exist.
 func (s snapshot) replacedIn(later snapshot, selector string) error {
 	chosen, err := labels.Parse(selector)
 	if err != nil {

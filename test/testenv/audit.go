@@ -21,15 +21,15 @@ import (
 const (
 	auditLog = "audit.log"
 
-	// barrierPrefix begins the names of objects that are asked for only to find the
-	// request in the log. Nothing of that name exists.
+	// barrierPrefix is the prefix of names that are requested only to find the request in
+	// the log. No such object exists.
 	barrierPrefix = "testenv-barrier-"
 	barrierWait   = 2 * time.Minute
 )
 
-// Audit counts requests from the server's audit log. The log is written in
-// blocking mode, a line before its answer is complete, so whatever a client has
-// seen answered stands before the line of a request that is made afterwards.
+// Audit counts requests from the server's audit log. The log is written in blocking
+// mode, each line before its response is complete, so requests that a client has seen
+// answered come before the line of any later request.
 type Audit struct {
 	file   string
 	client kubernetes.Interface
@@ -75,7 +75,7 @@ func (a *Audit) Since(t testing.TB, mark Mark) Calls {
 	return calls
 }
 
-// knows reports whether a user has made any request, without reading more of the log than that takes.
+// knows reports whether a user has made any request, without reading more of the log than needed.
 func (a *Audit) knows(t testing.TB, user string) bool {
 	t.Helper()
 	err := eachLine(a.file, 0, func(line []byte) bool {
@@ -88,7 +88,7 @@ func (a *Audit) knows(t testing.TB, user string) bool {
 	return err != nil
 }
 
-// barrier makes a request of its own and returns where in the log its line ends.
+// barrier makes a request and returns where in the log its line ends.
 func (a *Audit) barrier(ctx context.Context) (int64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

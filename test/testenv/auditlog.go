@@ -42,7 +42,7 @@ func eachLine(file string, offset int64, use func([]byte) bool) error {
 	}
 }
 
-// readCalls reads what stands between two offsets, without our own barriers.
+// readCalls reads the calls between two offsets, without our own barriers.
 func readCalls(file string, from, to int64) (Calls, error) {
 	var calls Calls
 	var bad error
@@ -67,7 +67,7 @@ func readCalls(file string, from, to int64) (Calls, error) {
 	return calls, err
 }
 
-// auditEvent is the part of audit.k8s.io/v1 Event that is counted by.
+// auditEvent has the fields of audit.k8s.io/v1 Event that are needed for counting.
 type auditEvent struct {
 	Verb             string
 	RequestURI       string

@@ -5,7 +5,7 @@ package testenv
 
 import "testing"
 
-func TestACallWithoutARightIsToldFromOneThatAdmissionRefuses(t *testing.T) {
+func TestACallWithoutARightIsDistinguishedFromOneThatAdmissionRefuses(t *testing.T) {
 	for decision, want := range map[string]bool{"forbid": true, "allow": false} {
 		call, err := parseCall([]byte(`{"verb":"create","responseStatus":{"code":403},"annotations":{"authorization.k8s.io/decision":"` + decision + `"}}`))
 		if err != nil || call.Forbidden != want {

@@ -18,7 +18,7 @@ const (
 	assetsVar = "KUBEBUILDER_ASSETS"
 )
 
-// binaries says where the programs are that the environment starts.
+// binaries locates the programs that the environment starts.
 type binaries struct {
 	root string // of the repository
 }

@@ -12,7 +12,7 @@ import (
 
 // Call is one answered request, or one watch that began.
 type Call struct {
-	// User is who the server acted for: anyone who was impersonated, if anybody.
+	// User is the user of the request: the impersonated one, if any.
 	User  string
 	Agent string
 	// Verb is the server's: get, list, watch, create, update, patch, delete or deletecollection.
@@ -47,8 +47,8 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s %s %s -> %d (%s, %s)", c.At.Format("15:04:05.000"), c.Verb, c.What(), name, c.Code, c.User, c.Agent)
 }
 
-// IsWrite reports whether the request meant to change something, also when it was
-// refused or only a dry run.
+// IsWrite reports whether the request would change something, even if it was refused
+// or only a dry run.
 func (c Call) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, c.Verb)
 }
@@ -107,17 +107,17 @@ func (cs Calls) Named(namespace, name string) Calls {
 	return cs.Where(func(c Call) bool { return c.Namespace == namespace && c.Name == name })
 }
 
-// Writes keeps what meant to change something.
+// Writes keeps the calls that would change something.
 func (cs Calls) Writes() Calls { return cs.Where(Call.IsWrite) }
 
-// Counted keeps what counts against an operator at rest.
+// Counted keeps the calls that count against an operator at rest.
 func (cs Calls) Counted() Calls { return cs.Where(Call.IsCounted) }
 
-// Refused keeps what the server answered with an error.
+// Refused keeps the calls that the server answered with an error.
 func (cs Calls) Refused() Calls { return cs.Where(func(c Call) bool { return c.Code >= 400 }) }
 
-// Tally counts by verb and resource: "patch nodes/status": 3. It is made to be
-// compared as a whole, so that what no one thought of fails a test too.
+// Tally counts by verb and resource: "patch nodes/status": 3. Tests compare it as a
+// whole, so that unexpected calls fail them too.
 func (cs Calls) Tally() map[string]int {
 	tally := map[string]int{}
 	for _, c := range cs {

@@ -23,15 +23,15 @@ import (
 // nodes, each renewing its lease four times in it, leave the processor to the tests.
 const defaultNodeGrace = 40 * time.Second
 
-// VolumeProvisioner is the provisioner of storage classes whose volumes kwok makes.
+// VolumeProvisioner is the provisioner of storage classes whose volumes kwok creates.
 const VolumeProvisioner = "testenv.opcrew.io/volumes"
 
-// kwokConfig tells kwok how simulated nodes, pods and volumes live.
+// kwokConfig describes to kwok how simulated nodes, pods and volumes behave.
 //
 //go:embed kwok.yaml
 var kwokConfig []byte
 
-// components starts what works on the objects of a ready server.
+// components starts the programs that work on the objects of a ready server.
 type components struct {
 	bins  binaries
 	sup   *supervisor
@@ -60,8 +60,8 @@ func (c *components) startControllers() error {
 	return c.startKube("kube-controller-manager", controllersUser, append(args, c.opts.ControllerFlags...)...)
 }
 
-// startKube starts a component of Kubernetes that works as the given user, alone
-// and at full speed: by default they hold themselves back for the sake of big clusters.
+// startKube starts a component of Kubernetes as the given user, without leader election
+// and without the default rate limits, which are for big clusters.
 func (c *components) startKube(name, user string, args ...string) error {
 	binary, err := c.bins.kube(name)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *components) startKube(name, user string, args ...string) error {
 	return err
 }
 
-// startKwok runs kwok on our stages. It plays every node with FakeNode's annotation.
+// startKwok runs kwok with our stages. It simulates every node with FakeNode's annotation.
 func (c *components) startKwok() error {
 	binary, err := c.bins.kwok()
 	if err != nil {

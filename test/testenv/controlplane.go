@@ -89,7 +89,7 @@ func (c *controlPlane) apiServerFlags(port int, etcd, url string) []string {
 		"--audit-policy-file=" + c.creds.path("audit-policy.yaml"),
 		"--audit-log-path=" + c.creds.path(auditLog),
 		"--audit-log-mode=blocking",
-		// The server rotates at 100 MB unless told otherwise; positions in the file must hold.
+		// The server rotates at 100 MB unless configured otherwise; positions in the file must hold.
 		"--audit-log-maxsize=1000000",
 		"--allow-privileged=true",
 		"--profiling=false",

@@ -18,11 +18,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// crashVar makes TestHelperThatPanics do so.
+// crashVar makes TestHelperThatPanics panic.
 const crashVar = "TESTENV_CRASH"
 
-// TestHelperThatPanics is no test: it is what TestAPanicLeavesNoProcessBehind runs
-// in a test binary, and so a server, of its own.
+// TestHelperThatPanics is not a test: TestAPanicLeavesNoProcessBehind runs it in a
+// separate test binary, which has its own server.
 func TestHelperThatPanics(t *testing.T) {
 	if os.Getenv(crashVar) == "" {
 		t.Skip("runs only as a helper")

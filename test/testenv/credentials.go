@@ -21,20 +21,20 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// The users that the server knows from the start. Everybody else is a
-// ServiceAccount or impersonated.
+// The users that the server knows from the start. All others are ServiceAccounts or
+// impersonated.
 const (
-	// AdminUser is who Env.Client is, and who may do everything.
+	// AdminUser is the user of Env.Client, with all rights.
 	AdminUser = "admin"
-	// KwokUser is who plays the kubelets of the simulated nodes.
+	// KwokUser is the user for the kubelets of the simulated nodes.
 	KwokUser = "kwok"
 
 	controllersUser = "system:kube-controller-manager"
 	schedulerUser   = "system:kube-scheduler"
 )
 
-// credentials are the files that let the processes trust each other. They live
-// and die with the environment's directory.
+// credentials are the files with which the processes authenticate each other. They are
+// in the environment's directory.
 type credentials struct {
 	dir    string
 	ca     []byte
@@ -101,8 +101,8 @@ func (c *credentials) writeTokens() error {
 	return c.write("tokens.csv", []byte(table.String()))
 }
 
-// restConfig is how the named user talks to the server, without a rate limit of
-// the client: tests wait for the server, never for themselves.
+// restConfig is the client configuration of a user, without a rate limit: tests wait
+// for the server, never for their own client.
 func (c *credentials) restConfig(host, user string) *rest.Config {
 	return &rest.Config{
 		Host:            host,

@@ -3,10 +3,10 @@
 
 // Package testenv gives integration tests a real Kubernetes API without root:
 // etcd, kube-apiserver and kube-controller-manager as child processes, and on
-// demand kube-scheduler and kwok, which plays kubelet for nodes and pods that do
-// not exist. Garbage collection, Deployments, StatefulSets, quotas and
-// autoscalers therefore behave as they do for a user, and every request that the
-// server answered can be counted from its audit log.
+// demand kube-scheduler and kwok, which simulates kubelets of nodes and pods.
+// Garbage collection, Deployments, StatefulSets, quotas and autoscalers therefore
+// behave as they do for a user, and every answered request can be counted from the
+// audit log.
 //
 // A package of tests has one server, started by TestMain:
 //
@@ -16,13 +16,12 @@
 //		testenv.Run(m, &env, testenv.Options{CRDs: []string{testenv.ProjectCRDs}})
 //	}
 //
-// The processes are our own and not envtest's: they are tied to the life of the
-// test binary by the kernel, so that a panic or a timeout leaves none behind; they
-// are killed and not asked to leave, which takes envtest up to a minute; and the
-// controller manager runs beside them. What envtest does well, installing
-// CRDs, is left to it.
+// This package starts the processes itself, without envtest: the kernel ends them with
+// the test binary, so that a panic or a timeout leaves none behind; they are killed,
+// while envtest stops them gracefully, which takes up to a minute; and a controller
+// manager is included. envtest installs the CRDs.
 //
-// Here live the processes, the users, the nodes and the counting. Waiting is in
+// This package has the processes, the users, the nodes and the counting. Waiting is in
 // package eventually, reading YAML in package manifest. Faults, workloads and
-// benchmarks are not here; they stand on this package.
+// benchmarks are elsewhere and use this package.
 package testenv

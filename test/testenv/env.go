@@ -22,16 +22,16 @@ import (
 // ProjectCRDs is where the project's generated CRDs are.
 const ProjectCRDs = "config/crd/bases"
 
-// Options say what a package of tests needs. The zero value is a server without
+// Options are the needs of a package of tests. The zero value is a server without
 // CRDs, with the controller manager.
 type Options struct {
 	// CRDs are files and directories, relative to the root of the repository,
 	// whose CRDs are installed before the first controller starts.
 	CRDs []string
-	// Scheme is what Env.Client knows; client-go's own kinds if nil.
+	// Scheme of Env.Client; client-go's kinds if nil.
 	Scheme *runtime.Scheme
-	// NoControllers leaves the controller manager out, for tests of admission
-	// alone. Nothing is collected then, and a deleted namespace never goes.
+	// NoControllers leaves out the controller manager, for tests of admission alone.
+	// Then there is no garbage collection, and deleted namespaces stay.
 	NoControllers bool
 	// NodeGrace is how long a node may miss its heartbeat before it is lost;
 	// 40 seconds if zero. Heartbeats come four times as often.
@@ -42,9 +42,9 @@ type Options struct {
 
 // Env is a running Kubernetes API.
 type Env struct {
-	// Config is how AdminUser talks to the server, without a rate limit.
+	// Config is AdminUser's client configuration, without a rate limit.
 	Config *rest.Config
-	// Client is AdminUser's, and reads from the server itself.
+	// Client is AdminUser's client, and reads from the server directly.
 	Client client.WithWatch
 	// Audit counts requests.
 	Audit *Audit
@@ -59,7 +59,7 @@ type Env struct {
 	components *components
 }
 
-// start brings up what opts ask for. What it started is stopped again when it fails.
+// start starts the processes that opts request, and stops them again if it fails.
 func start(ctx context.Context, opts Options) (_ *Env, err error) {
 	if opts.NodeGrace == 0 {
 		opts.NodeGrace = defaultNodeGrace
@@ -82,8 +82,8 @@ func start(ctx context.Context, opts Options) (_ *Env, err error) {
 	return env, nil
 }
 
-// bringUp starts server, CRDs and controllers, in the order in which they need
-// each other.
+// bringUp starts the server, installs the CRDs and starts the controllers, in the order
+// of their dependencies.
 func (e *Env) bringUp(ctx context.Context, bins binaries) error {
 	creds, err := newCredentials(e.dir.path)
 	if err != nil {

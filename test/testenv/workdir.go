@@ -35,7 +35,7 @@ func newWorkDir() (*workDir, error) {
 }
 
 // close removes the directory, or when the tests failed only what is big and
-// tells nothing.
+// means nothing.
 func (d *workDir) close(failed bool) error {
 	path := d.path
 	if failed {
@@ -57,7 +57,7 @@ func sweep(parent string, before time.Time) {
 	for _, dir := range left {
 		info, err := os.Stat(dir)
 		if err == nil && info.ModTime().Before(before) && !alive(ownerOf(dir)) {
-			_ = os.RemoveAll(dir) // somebody else's directory is not ours to remove, nor to fail for
+			_ = os.RemoveAll(dir) // a directory of another user is not ours to remove, and no reason to fail
 		}
 	}
 }

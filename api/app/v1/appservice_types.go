@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// DefaultSize is the number of pods of an AppService that does not say it. It is
-// computed and not stored, so that what the user asked for can always be told.
+// DefaultSize is the number of pods of an AppService without a size. It is computed and
+// not stored, so that a size that the user set can always be distinguished from it.
 const DefaultSize = 1
 
 // AppService is an application: pods of one image, and a Service in front of them.
@@ -33,17 +33,17 @@ type AppService struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the wanted application.
+	// spec is the desired application.
 	// +required
 	Spec AppServiceSpec `json:"spec"`
 
-	// status is what was seen of it. Its default keeps a new object from being taken for a ready one.
+	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
 	// +optional
 	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RolledOut", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status AppServiceStatus `json:"status,omitempty"`
 }
 
-// AppServiceSpec is the wanted application.
+// AppServiceSpec is the desired application.
 type AppServiceSpec struct {
 	// size is the number of pods, 0 to 1000; default 1.
 	// +optional
@@ -51,8 +51,8 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	Size *int32 `json:"size,omitempty"`
 
-	// image of the application. One that is no image reference is told in Ready, and
-	// what runs goes on.
+	// image of the application. Ready reports an invalid reference, and running pods
+	// continue.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -67,32 +67,32 @@ type AppServiceSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef is 1 or 1m, or 1 with a unit of memory, such as 1Mi"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
-	// ports that the application serves. With a nodePort among them the Service is reached
-	// at every node, without any it is reached inside of the cluster; without ports there is none.
+	// ports that the application serves. With a nodePort among them the Service is reachable
+	// at every node, otherwise only inside the cluster. Without ports there is no Service.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port stands twice: each port and protocol can be served once"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port is listed twice: each port and protocol can be served once"
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name"
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || p.nodePort == 0 || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports have the same nodePort"
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
 	Ports []common.Port `json:"ports,omitempty"`
 
-	// pod changes where the pods run and what other tools read of them.
+	// pod sets where the pods run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 
-// AppServiceStatus is what was seen of the application.
+// AppServiceStatus is the observed state of the application.
 type AppServiceStatus struct {
-	// replicas is the number of pods that there are to be.
+	// replicas is the desired number of pods.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// readyReplicas is how many pods are ready.
+	// readyReplicas is the number of ready pods.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
@@ -100,11 +100,11 @@ type AppServiceStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the application; Ready sums up the others.
+	// conditions of the application; Ready summarizes the others.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -120,13 +120,13 @@ type AppServiceList struct {
 	Items           []AppService `json:"items"`
 }
 
-// StatusConditions gives the loop the conditions to write.
+// StatusConditions returns the conditions for the reconcile loop to write.
 func (a *AppService) StatusConditions() *[]metav1.Condition { return &a.Status.Conditions }
 
-// StatusObservedGeneration gives the loop the observed generation to write.
+// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
 func (a *AppService) StatusObservedGeneration() *int64 { return &a.Status.ObservedGeneration }
 
-// Replicas is the wanted number of pods.
+// Replicas is the desired number of pods.
 func (s AppServiceSpec) Replicas() int32 {
 	if s.Size != nil {
 		return *s.Size

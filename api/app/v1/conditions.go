@@ -5,16 +5,16 @@ package v1
 
 import "github.com/opcrew/opcrew/api/common"
 
-// Condition types of an AppService. Their reasons are those that the application kinds
-// share, in package common.
+// Condition types of an AppService. Package common has their reasons, which the application
+// kinds share.
 const (
-	// AppServiceReady sums up the others: it is False with the first blocking cause.
+	// AppServiceReady summarizes the others: it is False with the first blocking cause.
 	AppServiceReady = "Ready"
-	// AppServiceChildrenReady tells whether Deployment, Service and disruption budget are as declared.
+	// AppServiceChildrenReady reports whether Deployment, Service and disruption budget are as declared.
 	AppServiceChildrenReady = "ChildrenReady"
-	// AppServiceRolledOut tells whether all pods run what the spec says and are ready, and
-	// what keeps the first that is not.
+	// AppServiceRolledOut reports whether all pods match the spec and are ready, and what
+	// blocks the first one that is not.
 	AppServiceRolledOut = common.ConditionRolledOut
-	// AppServiceAvailable tells whether users are served by at least one pod, old or new.
+	// AppServiceAvailable reports whether at least one pod, old or new, serves users.
 	AppServiceAvailable = common.ConditionAvailable
 )

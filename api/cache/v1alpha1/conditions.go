@@ -3,17 +3,17 @@
 
 package v1alpha1
 
-// Condition types of a Memcached, beside common.ConditionLeftovers, common.ConditionPlacement and common.ConditionPaused.
+// Condition types of a Memcached, in addition to common.ConditionLeftovers, ConditionPlacement and ConditionPaused.
 const (
-	// MemcachedReady sums up the others: it is False with the first blocking cause.
+	// MemcachedReady summarizes the others: it is False with the first blocking cause.
 	MemcachedReady = "Ready"
-	// MemcachedChildrenReady tells whether Service, ConfigMap, StatefulSet and disruption budget are as declared.
+	// MemcachedChildrenReady reports whether Service, ConfigMap, StatefulSet and disruption budget are as declared.
 	MemcachedChildrenReady = "ChildrenReady"
-	// MemcachedServersReady tells whether every server answers, and what keeps the first that does not.
+	// MemcachedServersReady reports whether every server answers, and what blocks the first one that does not.
 	MemcachedServersReady = "ServersReady"
 )
 
-// Reasons of a Memcached's conditions, beside those that every kind shares.
+// Reasons of a Memcached's conditions, in addition to those of every kind.
 const (
 	ReasonAllServersReady = "AllServersReady"
 	ReasonScaledToZero    = "ScaledToZero"

@@ -7,6 +7,8 @@
 // lives in internal/kinds. Imports stay light, so that clients can use it.
 // +kubebuilder:object:generate=true
 // +groupName=cache.example.com
+// +kubebuilder:ac:generate=true
+// +kubebuilder:ac:output:package=../../../applyconfigurations/cache
 package v1alpha1
 
 import (
@@ -17,6 +19,9 @@ import (
 
 // GroupVersion is the group and version of the types in this package.
 var GroupVersion = schema.GroupVersion{Group: "cache.example.com", Version: "v1alpha1"}
+
+// SchemeGroupVersion is GroupVersion under the name that generated code uses.
+var SchemeGroupVersion = GroupVersion
 
 // AddToScheme registers the types of this package in a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {

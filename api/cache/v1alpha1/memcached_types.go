@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Defaults of a Memcached. They are computed and not stored, so that what the user
-// asked for can always be told from what was filled in.
+// Defaults of a Memcached. They are computed and not stored, so that a value that the
+// user set can always be distinguished from a default.
 const (
 	DefaultImage          = "memcached:1.6.38"
 	DefaultExporterImage  = "prom/memcached-exporter:v0.15.3"
@@ -21,11 +21,11 @@ const (
 	DefaultMaxConnections = 1024
 )
 
-// ExporterPort is where an exporter serves metrics.
+// ExporterPort is the port on which an exporter serves metrics.
 const ExporterPort = 9150
 
-// Memcached is a set of memcached servers with names that last: the ring of a client
-// that hashes by server name is the same after every restart.
+// Memcached is a set of memcached servers with stable names: a client that hashes by
+// server name has the same ring after every restart.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:categories=opcrew
@@ -43,20 +43,20 @@ type Memcached struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the wanted set of servers.
+	// spec is the desired set of servers.
 	// +required
 	Spec MemcachedSpec `json:"spec"`
 
-	// status is what was seen of it. Its default keeps a new object from being taken for a ready one.
+	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
 	// +optional
 	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ServersReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status MemcachedStatus `json:"status,omitempty"`
 }
 
-// MemcachedSpec is the wanted set of servers.
-// +kubebuilder:validation:XValidation:rule="!(has(self.exporter) && has(self.port) && self.port == 9150)",message="port 9150 is the exporter's; choose another port for memcached"
+// MemcachedSpec is the desired set of servers.
+// +kubebuilder:validation:XValidation:rule="!(has(self.exporter) && has(self.port) && self.port == 9150)",message="port 9150 is used by the exporter; choose another port for memcached"
 type MemcachedSpec struct {
-	// size is the number of servers. A change moves a share of the keys to other servers, see status.lastResize.
+	// size is the number of servers. A change moves a share of the keys to other servers: see status.lastResize.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
@@ -67,10 +67,10 @@ type MemcachedSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// memory for items of each server (memcached -m), from 8Mi to 1Ti; default 64Mi. The container's
-	// limit is higher by what connections and the program itself need.
+	// memory for the items of each server (memcached -m), from 8Mi to 1Ti; default 64Mi. The limit of the
+	// container also covers connections and the program itself.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]{1,15}([.][0-9]{1,9})?(k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$') && !quantity(string(self)).isLessThan(quantity('8Mi')) && !quantity(string(self)).isGreaterThan(quantity('1Ti'))",message="memory of a server is from 8Mi to 1Ti, a number and a unit such as 512Mi"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]{1,15}([.][0-9]{1,9})?(k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$') && !quantity(string(self)).isLessThan(quantity('8Mi')) && !quantity(string(self)).isGreaterThan(quantity('1Ti'))",message="memory of a server must be from 8Mi to 1Ti, a number and a unit such as 512Mi"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// threads of each server (memcached -t); default 4.
@@ -91,16 +91,16 @@ type MemcachedSpec struct {
 	// +kubebuilder:validation:Maximum=1000000
 	MaxConnections *int32 `json:"maxConnections,omitempty"`
 
-	// exporter adds a container to each server that serves its figures to Prometheus on port 9150.
+	// exporter adds a container to each server that exports its metrics to Prometheus on port 9150.
 	// +optional
 	Exporter *Exporter `json:"exporter,omitempty"`
 
-	// pod changes where the servers run and what other tools read of them.
+	// pod sets where the servers run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 
-// Exporter serves the figures of a server to Prometheus.
+// Exporter exports the metrics of a server to Prometheus.
 type Exporter struct {
 	// image of the exporter; default prom/memcached-exporter:v0.15.3.
 	// +optional
@@ -108,7 +108,7 @@ type Exporter struct {
 	Image string `json:"image,omitempty"`
 }
 
-// MemcachedStatus is what was seen of the servers.
+// MemcachedStatus is the observed state of the servers.
 type MemcachedStatus struct {
 	// nodes are the names of the memcached pods, in the order of their ordinals.
 	// +optional
@@ -116,16 +116,16 @@ type MemcachedStatus struct {
 	Nodes []string `json:"nodes"`
 
 	// servers is the list for a client that hashes by server name: <pod>.<name>.<namespace>.svc:<port>,
-	// in the order of nodes. It also stands in ConfigMap <name>-servers.
+	// in the order of nodes. ConfigMap <name>-servers also has it.
 	// +optional
 	// +listType=atomic
 	Servers []string `json:"servers,omitempty"`
 
-	// replicas is the number of servers that there are to be, as the last change of size was carried out.
+	// replicas is the number of servers after the last completed change of size.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// readyReplicas is how many of them answer.
+	// readyReplicas is the number of servers that answer.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
@@ -133,15 +133,15 @@ type MemcachedStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// lastResize tells what the last change of size meant for the keys.
+	// lastResize shows the effect of the last change of size on the keys.
 	// +optional
 	LastResize *Resize `json:"lastResize,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the servers; Ready sums up the others.
+	// conditions of the servers; Ready summarizes the others.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -156,8 +156,8 @@ type Resize struct {
 	// to is the number of servers after.
 	// +required
 	To int32 `json:"to"`
-	// keysMovedPercent is the share of keys that a client with consistent hashing (ketama) looks for on
-	// another server since then: |to - from| of the larger number, rounded up. Hashing by modulo moves nearly all.
+	// keysMovedPercent is the share of keys that a client with consistent hashing (ketama) now looks for on
+	// another server: |to - from| of the larger number, rounded up. Hashing by modulo moves nearly all keys.
 	// +required
 	KeysMovedPercent int32 `json:"keysMovedPercent"`
 }
@@ -170,8 +170,8 @@ type MemcachedList struct {
 	Items           []Memcached `json:"items"`
 }
 
-// StatusConditions gives the shared core access to the conditions.
+// StatusConditions returns the conditions for the reconcile loop to write.
 func (m *Memcached) StatusConditions() *[]metav1.Condition { return &m.Status.Conditions }
 
-// StatusObservedGeneration gives the shared core access to the observed generation.
+// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
 func (m *Memcached) StatusObservedGeneration() *int64 { return &m.Status.ObservedGeneration }

@@ -7,6 +7,8 @@
 // lives in internal/kinds. Imports stay light, so that clients can use it.
 // +kubebuilder:object:generate=true
 // +groupName=custom.ops
+// +kubebuilder:ac:generate=true
+// +kubebuilder:ac:output:package=../../../applyconfigurations/custom
 package v1
 
 import (
@@ -17,6 +19,9 @@ import (
 
 // GroupVersion is the group and version of the types in this package.
 var GroupVersion = schema.GroupVersion{Group: "custom.ops", Version: "v1"}
+
+// SchemeGroupVersion is GroupVersion under the name that generated code uses.
+var SchemeGroupVersion = GroupVersion
 
 // AddToScheme registers the types of this package in a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {

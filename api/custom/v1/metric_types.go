@@ -9,26 +9,26 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Metric is what autoscaling follows, written as in a HorizontalPodAutoscaler. Amounts are
-// bounded here: reading one such as 1e999999999 would keep the operator busy for hours.
+// Metric is what autoscaling follows, as in a HorizontalPodAutoscaler. Amounts are bounded
+// here: parsing one such as 1e999999999 would keep the operator busy for hours.
 type Metric struct {
-	// type tells which of the others is given.
+	// type selects which of the other fields is set.
 	// +required
 	// +kubebuilder:validation:Enum=Resource;ContainerResource;Pods;Object;External
 	Type string `json:"type"`
 	// resource is the use of cpu or memory by whole pods.
 	// +optional
 	Resource *ResourceMetric `json:"resource,omitempty"`
-	// containerResource is the use of cpu or memory by one container; the application's is app.
+	// containerResource is the use of cpu or memory by one container; the container of the application is app.
 	// +optional
 	ContainerResource *ContainerResourceMetric `json:"containerResource,omitempty"`
-	// pods is a metric that each pod has.
+	// pods is a metric of each pod.
 	// +optional
 	Pods *PodsMetric `json:"pods,omitempty"`
 	// object is a metric of another object of the namespace.
 	// +optional
 	Object *ObjectMetric `json:"object,omitempty"`
-	// external is a metric from outside of the cluster.
+	// external is a metric from outside the cluster.
 	// +optional
 	External *ExternalMetric `json:"external,omitempty"`
 }
@@ -40,7 +40,7 @@ type ResourceMetric struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// target is what is aimed at.
+	// target value of the metric.
 	// +required
 	Target MetricTarget `json:"target"`
 }
@@ -57,17 +57,17 @@ type ContainerResourceMetric struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// target is what is aimed at.
+	// target value of the metric.
 	// +required
 	Target MetricTarget `json:"target"`
 }
 
-// PodsMetric is a metric that each pod has.
+// PodsMetric is a metric of each pod.
 type PodsMetric struct {
 	// metric by its name and selector.
 	// +required
 	Metric MetricIdentifier `json:"metric"`
-	// target is what is aimed at.
+	// target value of the metric.
 	// +required
 	Target MetricTarget `json:"target"`
 }
@@ -80,17 +80,17 @@ type ObjectMetric struct {
 	// metric by its name and selector.
 	// +required
 	Metric MetricIdentifier `json:"metric"`
-	// target is what is aimed at.
+	// target value of the metric.
 	// +required
 	Target MetricTarget `json:"target"`
 }
 
-// ExternalMetric is a metric from outside of the cluster.
+// ExternalMetric is a metric from outside the cluster.
 type ExternalMetric struct {
 	// metric by its name and selector.
 	// +required
 	Metric MetricIdentifier `json:"metric"`
-	// target is what is aimed at.
+	// target value of the metric.
 	// +required
 	Target MetricTarget `json:"target"`
 }
@@ -125,9 +125,9 @@ type MetricObject struct {
 	Name string `json:"name"`
 }
 
-// MetricTarget is what is aimed at.
+// MetricTarget is the target value of a metric.
 type MetricTarget struct {
-	// type tells which of the others is given.
+	// type selects which of the other fields is set.
 	// +required
 	// +kubebuilder:validation:Enum=Utilization;Value;AverageValue
 	Type string `json:"type"`
@@ -137,7 +137,7 @@ type MetricTarget struct {
 	// averageValue of the metric over all pods.
 	// +optional
 	AverageValue common.Amount `json:"averageValue,omitempty"`
-	// averageUtilization is the use in percent of what the pods ask for.
+	// averageUtilization is the use in percent of the pods' requests.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000

@@ -10,15 +10,15 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Defaults of a MicroServiceDeploy. They are computed and not stored, so that what the
-// user asked for can always be told from what was filled in.
+// Defaults of a MicroServiceDeploy. They are computed and not stored, so that a value that
+// the user set can always be distinguished from a default.
 const (
 	DefaultReplicas = 1
-	// DefaultPort is that of the Service, DefaultTargetPort where the container listens,
-	// which it is told in the variable PORT.
+	// DefaultPort is the port of the Service, DefaultTargetPort the port of the container,
+	// which the variable PORT gives it.
 	DefaultPort       = 80
 	DefaultTargetPort = 8080
-	// DefaultCPUPercent is the use of the requested CPU that autoscaling aims at.
+	// DefaultCPUPercent is the target of autoscaling: percent of the requested CPU.
 	DefaultCPUPercent = 80
 )
 
@@ -37,29 +37,29 @@ const (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).size() <= 46 && (has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="spec.fullName, or metadata.name without one, names the Service and all that belongs to it; use 46 characters at most, lower-case letters, digits and '-', beginning with a letter"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is a label of all that belongs to the instance; use 63 characters at most"
-// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name) == (has(oldSelf.spec.fullName) ? oldSelf.spec.fullName : oldSelf.metadata.name)",message="spec.fullName cannot change, as all that belongs to the instance has this name; make another instance"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).size() <= 46 && (has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="spec.fullName, or metadata.name without one, names the Service and all other objects of the instance; use 46 characters at most, lower-case letters, digits and '-', beginning with a letter"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is a label on all objects of the instance; use 63 characters at most"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name) == (has(oldSelf.spec.fullName) ? oldSelf.spec.fullName : oldSelf.metadata.name)",message="spec.fullName cannot change, as all objects of the instance have this name; create another instance"
 type MicroServiceDeploy struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the wanted instance.
+	// spec is the desired instance.
 	// +required
 	Spec MicroServiceDeploySpec `json:"spec"`
 
-	// status is what was seen of it. Its default keeps a new object from being taken for a ready one.
+	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
 	// +optional
 	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RolledOut", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status MicroServiceDeployStatus `json:"status,omitempty"`
 }
 
-// MicroServiceDeploySpec is the wanted instance.
-// +kubebuilder:validation:XValidation:rule="!has(self.configFrom) || !has(self.config)",message="give config or configFrom, not both"
+// MicroServiceDeploySpec is the desired instance.
+// +kubebuilder:validation:XValidation:rule="!has(self.configFrom) || !has(self.config)",message="set config or configFrom, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.maxReplicas >= (has(self.replicas) ? self.replicas : 1)",message="maxReplicas must not be lower than replicas"
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || has(self.baseDomain)",message="a gateway needs a baseDomain to serve"
-// +kubebuilder:validation:XValidation:rule="!has(self.needAuth) || !self.needAuth || !has(self.ports) || self.ports.size() == 0 || self.ports.exists(p, !has(p.protocol) || p.protocol == 'TCP')",message="needAuth guards TCP ports, and there is none"
+// +kubebuilder:validation:XValidation:rule="!has(self.needAuth) || !self.needAuth || !has(self.ports) || self.ports.size() == 0 || self.ports.exists(p, !has(p.protocol) || p.protocol == 'TCP')",message="needAuth protects TCP ports, and there is none; add one, or leave needAuth out"
 // +kubebuilder:validation:XValidation:rule="!has(self.quota) || self.quota != 'PriorityClass' || !has(self.pod) || !has(self.pod.priorityClassName)",message="quota: PriorityClass counts pods by the class that it gives them, opcrew-microservices; leave pod.priorityClassName out, or use quota: Namespace"
 type MicroServiceDeploySpec struct {
 	// msName is the name of the microservice, of which this is one instance.
@@ -68,7 +68,7 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	MsName string `json:"msName"`
 
-	// fullName is the name of this instance, and of all that belongs to it; default metadata.name. It cannot change.
+	// fullName is the name of this instance and of all its objects; default metadata.name. It cannot change.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	FullName string `json:"fullName,omitempty"`
@@ -86,19 +86,19 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Path string `json:"path,omitempty"`
 
-	// image of the instance. One that is no image reference is told in Ready, and what runs goes on.
+	// image of the instance. Ready reports an invalid reference, and running pods continue.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image"`
 
-	// replicas is the number of pods, 0 to 1000, and the least number with autoscaling; default 1.
+	// replicas is the number of pods, 0 to 1000, and the lowest number with autoscaling; default 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// autoscaling has the number of pods follow their load, from replicas to maxReplicas.
+	// autoscaling makes the number of pods follow their load, from replicas to maxReplicas.
 	// +optional
 	Autoscaling bool `json:"autoscaling,omitempty"`
 
@@ -108,18 +108,18 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 
-	// metrics that autoscaling follows, as those of a HorizontalPodAutoscaler; default 80 % of the requested CPU.
+	// metrics that autoscaling follows, as in a HorizontalPodAutoscaler; default 80 % of the requested CPU.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	Metrics []Metric `json:"metrics,omitempty"`
 
-	// needAuth lets in only who knows the tenant's user and password (HTTP basic auth). The
-	// application gets the user's name in the header X-Forwarded-User.
+	// needAuth requires a user and password of the tenant (HTTP basic auth). The application
+	// gets the user's name in the header X-Forwarded-User.
 	// +optional
 	NeedAuth bool `json:"needAuth,omitempty"`
 
-	// auth says whose credentials needAuth asks for, other than the tenant's.
+	// auth sets other credentials for needAuth than those of the tenant.
 	// +optional
 	Auth *Auth `json:"auth,omitempty"`
 
@@ -129,23 +129,23 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:MaxLength=262144
 	Config string `json:"config,omitempty"`
 
-	// configAs tells where config is kept: ConfigMap (the default) or Secret.
+	// configAs is the kind of object that holds config: ConfigMap (the default) or Secret.
 	// +optional
 	// +kubebuilder:validation:Enum=ConfigMap;Secret
 	ConfigAs ConfigAs `json:"configAs,omitempty"`
 
-	// configFrom takes the configuration from a Secret of yours instead: keys become files
-	// and environment. A change of it is followed at once if the Secret has the label opcrew.io/watch: "true", else hourly.
+	// configFrom takes the configuration from a Secret instead: keys become files and environment variables.
+	// A change takes effect at once if the Secret has the label opcrew.io/watch: "true", otherwise within an hour.
 	// +optional
 	ConfigFrom *ConfigFrom `json:"configFrom,omitempty"`
 
-	// rollbackTo is a revision of status.revisions whose image and configuration are to run
-	// instead of those of the spec.
+	// rollbackTo is a revision of status.revisions whose image and configuration run instead
+	// of those of the spec.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	RollbackTo *int64 `json:"rollbackTo,omitempty"`
 
-	// creationTimestamp is accepted and not used.
+	// creationTimestamp is accepted and has no effect.
 	//
 	// Deprecated: an object has its own in metadata.
 	// +optional
@@ -155,24 +155,24 @@ type MicroServiceDeploySpec struct {
 	// +optional
 	ResourceRequirements common.Resources `json:"resourceRequirements,omitzero"`
 
-	// idle unloads the instance: no pods, no autoscaling, no share of the quota; false loads it back.
+	// idle unloads the instance: no pods, no autoscaling, no share of the quota; false loads it again.
 	// +optional
 	Idle bool `json:"idle,omitempty"`
 
-	// quota tells how the tenant's use of the cluster is bounded: Namespace (the default: one
-	// ResourceQuota for all instances of a namespace where no pods of others run), PriorityClass
-	// (one for those instances of a namespace that ask for it; their pods get a class of
-	// priority 0 by which it tells them from others), or None.
+	// quota limits the tenant's use of the cluster. Namespace (the default): one ResourceQuota
+	// for all instances of a namespace without pods of other owners. PriorityClass: one for the
+	// instances of a namespace that set this value; their pods get a class of priority 0, which
+	// the quota selects. None: no limit.
 	// +optional
 	// +kubebuilder:validation:Enum=Namespace;PriorityClass;None
 	Quota QuotaMode `json:"quota,omitempty"`
 
-	// ports that the instance serves; default one, 80, to port 8080 of the container, which
-	// is told in the variable PORT.
+	// ports that the instance serves; default 80, forwarded to port 8080 of the container,
+	// which the variable PORT gives it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port stands twice: each port and protocol can be served once"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port is listed twice: each port and protocol can be served once"
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name"
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || p.nodePort == 0 || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports have the same nodePort"
@@ -182,12 +182,12 @@ type MicroServiceDeploySpec struct {
 	// +optional
 	Probes *common.Probes `json:"probes,omitempty"`
 
-	// envs is added to the environment of the container, and goes before config.
+	// envs is added to the environment of the container, and takes precedence over config.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef is 1 or 1m, or 1 with a unit of memory, such as 1Mi"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
 	// imagePullSecrets are Secrets with the credentials of the image's registry.
@@ -197,19 +197,19 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// baseDomain under which the instance is reached: at <path>-<msName>.<baseDomain>, and one of its
-	// major versions, see current, at <msName>.<baseDomain>. Without it there is no host name.
+	// baseDomain of the host names: <path>-<msName>.<baseDomain> for each major version, and
+	// <msName>.<baseDomain> for one of them, see current. Without it there is no host name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=190
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`
 	BaseDomain string `json:"baseDomain,omitempty"`
 
-	// gateway that serves the host names, by an HTTPRoute. Without it, or where Gateway API is
-	// not installed, it is an Ingress.
+	// gateway that serves the host names with an HTTPRoute. Without it, or where Gateway API is
+	// not installed, an Ingress serves them.
 	// +optional
 	Gateway *Gateway `json:"gateway,omitempty"`
 
-	// ingressClassName of the Ingress; default the cluster's.
+	// ingressClassName of the Ingress; without it the default class of the cluster.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	IngressClassName string `json:"ingressClassName,omitempty"`
@@ -219,24 +219,24 @@ type MicroServiceDeploySpec struct {
 	// +optional
 	Current *bool `json:"current,omitempty"`
 
-	// pod changes where the pods run and what other tools read of them.
+	// pod sets where the pods run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 
-// ConfigAs is a kind that configuration is kept in.
+// ConfigAs is the kind of object that holds the configuration.
 type ConfigAs string
 
-// What configuration is kept in.
+// The values of ConfigAs.
 const (
 	ConfigAsConfigMap ConfigAs = "ConfigMap"
 	ConfigAsSecret    ConfigAs = "Secret"
 )
 
-// QuotaMode is a way to bound the use of the cluster.
+// QuotaMode is how the use of the cluster is limited.
 type QuotaMode string
 
-// Ways to bound the use of the cluster.
+// The values of QuotaMode.
 const (
 	QuotaNamespace     QuotaMode = "Namespace"
 	QuotaPriorityClass QuotaMode = "PriorityClass"
@@ -244,11 +244,11 @@ const (
 )
 
 // QuotaPriorityClassName is the class of the pods that a quota by PriorityClass counts. It
-// is installed with the operator and has priority 0, as pods have that name no class in a
+// is installed with the operator. Its priority is 0, like that of pods without a class in a
 // cluster without a default one.
 const QuotaPriorityClassName = "opcrew-microservices"
 
-// Auth says whose credentials are asked for.
+// Auth sets the credentials that clients need.
 type Auth struct {
 	// secretRef is a Secret whose key htpasswd has lines of user:hash, with hashes of bcrypt or {SHA}.
 	// +required
@@ -278,11 +278,11 @@ type Gateway struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// namespace of the Gateway; default that of the instance.
+	// namespace of the Gateway; default the namespace of the instance.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
-	// listener is the section of the Gateway to attach to; default all that admit the host name.
+	// listener is the section of the Gateway to attach to; default all that accept the host name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Listener string `json:"listener,omitempty"`

@@ -5,13 +5,13 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MicroServiceDeployStatus is what was seen of the instance.
+// MicroServiceDeployStatus is the observed state of the instance.
 type MicroServiceDeployStatus struct {
-	// replicas is the number of pods that there are to be.
+	// replicas is the desired number of pods.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// readyReplicas is how many pods are ready.
+	// readyReplicas is the number of ready pods.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
@@ -19,29 +19,29 @@ type MicroServiceDeployStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// url is where the instance is reached from outside of the cluster, if it has a host name.
+	// url is the address of the instance from outside the cluster, if it has a host name.
 	// +optional
 	URL string `json:"url,omitempty"`
 
-	// hosts are the host names that the instance has.
+	// hosts are the host names of the instance.
 	// +optional
 	// +listType=atomic
 	Hosts []string `json:"hosts,omitempty"`
 
-	// revision is the one that runs or is being rolled out.
+	// revision is the revision that runs or is being rolled out.
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 
-	// revisions that spec.rollbackTo can name, the newest first.
+	// revisions are those that spec.rollbackTo can name, the newest first.
 	// +optional
 	// +listType=atomic
 	Revisions []Revision `json:"revisions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the instance; Ready sums up the others.
+	// conditions of the instance; Ready summarizes the others.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -50,7 +50,7 @@ type MicroServiceDeployStatus struct {
 
 // Revision is an image with its configuration.
 type Revision struct {
-	// revision is its number.
+	// revision is the number of the revision.
 	// +required
 	Revision int64 `json:"revision"`
 	// image of the revision.
@@ -61,8 +61,8 @@ type Revision struct {
 	Config string `json:"config,omitempty"`
 }
 
-// StatusConditions gives the loop the conditions to write.
+// StatusConditions returns the conditions for the reconcile loop to write.
 func (m *MicroServiceDeploy) StatusConditions() *[]metav1.Condition { return &m.Status.Conditions }
 
-// StatusObservedGeneration gives the loop the observed generation to write.
+// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
 func (m *MicroServiceDeploy) StatusObservedGeneration() *int64 { return &m.Status.ObservedGeneration }

@@ -7,20 +7,20 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Defaults of an Activity. They are computed and not stored.
 const (
-	// DefaultUser is who the command runs as, DefaultDir where.
+	// DefaultUser is the user that the command runs as, DefaultDir its working directory.
 	DefaultUser = "root"
 	DefaultDir  = "/"
-	// DefaultStartDeadline is how many seconds a host has to begin with the command.
+	// DefaultStartDeadline is how many seconds a host has to start the command.
 	DefaultStartDeadline = 300
-	// DefaultGrace is how many seconds pass between the polite signal and SIGKILL.
+	// DefaultGrace is how many seconds pass between SIGTERM and SIGKILL.
 	DefaultGrace = 10
-	// DefaultSuccessfulRuns and DefaultFailedRuns are how many Activities of a schedule are
-	// kept after their end.
+	// DefaultSuccessfulRuns and DefaultFailedRuns are how many ended Activities of a schedule
+	// are kept.
 	DefaultSuccessfulRuns = 3
 	DefaultFailedRuns     = 3
 )
 
-// Activity is a command that runs on a host, at most once, and what became of it.
+// Activity is a command that runs on a host at most once, and its result.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:path=activities,categories=opcrew
@@ -31,7 +31,7 @@ const (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:printcolumn:name="By",type=string,JSONPath=`.spec.requester.username`,priority=1
-// +kubebuilder:validation:XValidation:rule="(has(self.spec.run) ? self.spec.run : 1) == (has(oldSelf.spec.run) ? oldSelf.spec.run : 1) || has(oldSelf.status) && has(oldSelf.status.prosta) && oldSelf.status.prosta in ['Succeeded', 'Failed', 'Cancelled', 'TimedOut', 'Unreachable', 'Unknown', 'Refused']",message="spec.run: the run before it has not ended yet; wait for its end, or set spec.cancel"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.run) ? self.spec.run : 1) == (has(oldSelf.spec.run) ? oldSelf.spec.run : 1) || has(oldSelf.status) && has(oldSelf.status.prosta) && oldSelf.status.prosta in ['Succeeded', 'Failed', 'Cancelled', 'TimedOut', 'Unreachable', 'Unknown', 'Refused']",message="spec.run: the previous run has not ended; wait for its end, or set spec.cancel"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 || !has(self.spec.schedule)",message="metadata.name: the Activities of a schedule are named after it; use 52 characters at most"
 type Activity struct {
 	metav1.TypeMeta `json:",inline"`
@@ -42,55 +42,55 @@ type Activity struct {
 	// +required
 	Spec ActivitySpec `json:"spec"`
 
-	// status is what became of it. Its default keeps a new object from being taken for a done one.
+	// status is the result. Its default keeps clients from taking a new object for a finished one.
 	// +optional
 	// +kubebuilder:default={prosta: "Pending", conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Permitted", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Succeeded", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status ActivityStatus `json:"status,omitempty"`
 }
 
-// ActivitySpec is the command, and where it runs. It cannot be changed once it is there, but
-// for cancel, run, suspend and how long things are kept.
-// +kubebuilder:validation:XValidation:rule="(has(self.command) && self.command.size() > 0) != (has(self.args) && self.args.size() > 0)",message="give command, which the host's shell runs, or args, which no shell sees: one of them"
-// +kubebuilder:validation:XValidation:rule="(has(self.command) == has(oldSelf.command) && (!has(self.command) || self.command == oldSelf.command)) && (has(self.args) == has(oldSelf.args) && (!has(self.args) || self.args == oldSelf.args)) && (has(self.execuser) == has(oldSelf.execuser) && (!has(self.execuser) || self.execuser == oldSelf.execuser)) && (has(self.execcwd) == has(oldSelf.execcwd) && (!has(self.execcwd) || self.execcwd == oldSelf.execcwd)) && (has(self.envs) == has(oldSelf.envs) && (!has(self.envs) || self.envs == oldSelf.envs)) && (has(self.secretEnvs) == has(oldSelf.secretEnvs) && (!has(self.secretEnvs) || self.secretEnvs == oldSelf.secretEnvs)) && (has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement)) && (has(self.startDeadlineSeconds) == has(oldSelf.startDeadlineSeconds) && (!has(self.startDeadlineSeconds) || self.startDeadlineSeconds == oldSelf.startDeadlineSeconds)) && (has(self.timeoutSeconds) == has(oldSelf.timeoutSeconds) && (!has(self.timeoutSeconds) || self.timeoutSeconds == oldSelf.timeoutSeconds)) && (has(self.graceSeconds) == has(oldSelf.graceSeconds) && (!has(self.graceSeconds) || self.graceSeconds == oldSelf.graceSeconds)) && (has(self.schedule) == has(oldSelf.schedule) && (!has(self.schedule) || self.schedule == oldSelf.schedule)) && (has(self.timeZone) == has(oldSelf.timeZone) && (!has(self.timeZone) || self.timeZone == oldSelf.timeZone))",message="an Activity cannot be changed but for cancel, run, suspend, ttlSecondsAfterFinished and the history limits; make another one"
-// +kubebuilder:validation:XValidation:rule="(has(self.run) ? self.run : 1) >= (has(oldSelf.run) ? oldSelf.run : 1)",message="run: it counts the runs and only grows"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.cancel) || !oldSelf.cancel || has(self.cancel) && self.cancel || (has(self.run) ? self.run : 1) > (has(oldSelf.run) ? oldSelf.run : 1)",message="cancel: what is cancelled stays cancelled; raise run to have it run again"
-// +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone) && !has(self.concurrencyPolicy) && !has(self.suspend) && !has(self.successfulRunsHistoryLimit) && !has(self.failedRunsHistoryLimit)",message="timeZone, concurrencyPolicy, suspend and the history limits are for an Activity with a schedule"
-// +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.run)",message="run is for an Activity without a schedule"
+// ActivitySpec is the command, and where it runs. Only cancel, run, suspend,
+// ttlSecondsAfterFinished and the history limits can change.
+// +kubebuilder:validation:XValidation:rule="(has(self.command) && self.command.size() > 0) != (has(self.args) && self.args.size() > 0)",message="set either command, which the host's shell runs, or args, which run without a shell"
+// +kubebuilder:validation:XValidation:rule="(has(self.command) == has(oldSelf.command) && (!has(self.command) || self.command == oldSelf.command)) && (has(self.args) == has(oldSelf.args) && (!has(self.args) || self.args == oldSelf.args)) && (has(self.execuser) == has(oldSelf.execuser) && (!has(self.execuser) || self.execuser == oldSelf.execuser)) && (has(self.execcwd) == has(oldSelf.execcwd) && (!has(self.execcwd) || self.execcwd == oldSelf.execcwd)) && (has(self.envs) == has(oldSelf.envs) && (!has(self.envs) || self.envs == oldSelf.envs)) && (has(self.secretEnvs) == has(oldSelf.secretEnvs) && (!has(self.secretEnvs) || self.secretEnvs == oldSelf.secretEnvs)) && (has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement)) && (has(self.startDeadlineSeconds) == has(oldSelf.startDeadlineSeconds) && (!has(self.startDeadlineSeconds) || self.startDeadlineSeconds == oldSelf.startDeadlineSeconds)) && (has(self.timeoutSeconds) == has(oldSelf.timeoutSeconds) && (!has(self.timeoutSeconds) || self.timeoutSeconds == oldSelf.timeoutSeconds)) && (has(self.graceSeconds) == has(oldSelf.graceSeconds) && (!has(self.graceSeconds) || self.graceSeconds == oldSelf.graceSeconds)) && (has(self.schedule) == has(oldSelf.schedule) && (!has(self.schedule) || self.schedule == oldSelf.schedule)) && (has(self.timeZone) == has(oldSelf.timeZone) && (!has(self.timeZone) || self.timeZone == oldSelf.timeZone))",message="only cancel, run, suspend, ttlSecondsAfterFinished and the history limits of an Activity can change; create another one"
+// +kubebuilder:validation:XValidation:rule="(has(self.run) ? self.run : 1) >= (has(oldSelf.run) ? oldSelf.run : 1)",message="run: it counts the runs and cannot be lowered or removed"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.cancel) || !oldSelf.cancel || has(self.cancel) && self.cancel || (has(self.run) ? self.run : 1) > (has(oldSelf.run) ? oldSelf.run : 1)",message="cancel: a cancelled run stays cancelled; raise run to start another one"
+// +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone) && !has(self.concurrencyPolicy) && !has(self.suspend) && !has(self.successfulRunsHistoryLimit) && !has(self.failedRunsHistoryLimit)",message="timeZone, concurrencyPolicy, suspend and the history limits need schedule"
+// +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.run)",message="run must not be set with schedule, which starts the runs"
 type ActivitySpec struct {
 	// command that the host's /bin/sh runs, as it is written.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1048576
-	// +kubebuilder:validation:XValidation:rule="self.size() <= 102400",message="a command has 102400 characters at most; put a longer one into a file of the host, and run that"
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 102400",message="a command can have at most 102400 characters; put a longer one into a file on the host, and run that"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="a command cannot contain the character NUL"
 	Command string `json:"command,omitempty"`
 
-	// args are a program of the host and its arguments, which no shell sees; instead of command.
+	// args are a program of the host and its arguments, which run without a shell; use it instead of command.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Args []Arg `json:"args,omitempty"`
 
-	// host is the name of the node that it runs on.
+	// host is the name of the node on which the command runs.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="host is the name of one node, as kubectl get nodes shows it"
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="an Activity stays on its host; make another one"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="host must be the name of one node, as kubectl get nodes shows it"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the host of an Activity cannot change; create another one"
 	Host string `json:"host"`
 
-	// execuser is the user of the host, by name or number, that it runs as; default root.
+	// execuser is the user of the host, by name or number, that the command runs as; default root.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="a user's name cannot contain the character NUL"
 	ExecUser string `json:"execuser,omitempty"`
 
-	// execcwd is the directory of the host that it runs in; default /.
+	// execcwd is the working directory on the host; default /.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
-	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || self.startsWith('/') && !self.contains('\\u0000')",message="execcwd is an absolute path of the host, such as /tmp"
+	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || self.startsWith('/') && !self.contains('\\u0000')",message="execcwd must be an absolute path on the host, such as /tmp"
 	ExecCwd string `json:"execcwd,omitempty"`
 
-	// envs are its environment, each KEY=value.
+	// envs are environment variables, each KEY=value.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -104,42 +104,42 @@ type ActivitySpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	SecretEnvs []SecretEnv `json:"secretEnvs,omitempty"`
 
-	// placement: Schedule (the default) leaves it to the scheduler, as any pod that tolerates
-	// nothing; Repair reaches a host that is cordoned, tainted or full.
+	// placement: with Schedule (the default) the scheduler treats it as a pod without
+	// tolerations; Repair also reaches a host that is cordoned, tainted or full.
 	// +optional
 	// +kubebuilder:validation:Enum=Schedule;Repair
 	Placement Placement `json:"placement,omitempty"`
 
-	// startDeadlineSeconds is how long the host has to begin with it; default 300.
+	// startDeadlineSeconds is how long the host has to start the command; default 300.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	StartDeadlineSeconds *int64 `json:"startDeadlineSeconds,omitempty"`
 
-	// timeoutSeconds is how long it may run; default for ever.
+	// timeoutSeconds is how long the command may run; default without limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
 
-	// graceSeconds is how long its processes have after SIGTERM, when it is cancelled or
-	// out of time; default 10.
+	// graceSeconds is how long its processes have after SIGTERM, when the run is cancelled or
+	// times out; default 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 
-	// run counts the runs; default 1. Raising it has the command run again: nothing else does.
+	// run counts the runs; default 1. Only raising it starts the command again.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	Run *int64 `json:"run,omitempty"`
 
-	// cancel ends the run, or keeps it from beginning.
+	// cancel ends the run, or prevents its start.
 	// +optional
 	Cancel bool `json:"cancel,omitempty"`
 
-	// ttlSecondsAfterFinished is how long the object stays after its end; default for ever.
+	// ttlSecondsAfterFinished is how long the object is kept after its end; default without limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=315360000
@@ -147,14 +147,14 @@ type ActivitySpec struct {
 
 	ScheduleSpec `json:",inline"`
 
-	// requester is who asked for this run. The API server fills it in.
+	// requester is the user who requested this run. The API server fills it in.
 	// +optional
 	Requester *Requester `json:"requester,omitempty"`
 }
 
-// ScheduleSpec has Activities made from this one, again and again.
+// ScheduleSpec creates Activities from this one at the times of a schedule.
 type ScheduleSpec struct {
-	// schedule in cron's format, such as "0 3 * * *". The object itself runs nothing then.
+	// schedule in cron format, such as "0 3 * * *". The object itself then runs nothing.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -166,23 +166,23 @@ type ScheduleSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	TimeZone *string `json:"timeZone,omitempty"`
 
-	// concurrencyPolicy: Forbid (the default) skips a run while one is at work, Allow does not,
-	// Replace cancels that first and waits for its end.
+	// concurrencyPolicy: Forbid (the default) skips a run while another one is active, Allow
+	// starts it, and Replace cancels the active one first and waits for its end.
 	// +optional
 	// +kubebuilder:validation:Enum=Allow;Forbid;Replace
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 
-	// suspend makes no further runs.
+	// suspend stops further runs.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// successfulRunsHistoryLimit is how many that succeeded are kept; default 3.
+	// successfulRunsHistoryLimit is how many successful Activities are kept; default 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	SuccessfulRunsHistoryLimit *int32 `json:"successfulRunsHistoryLimit,omitempty"`
 
-	// failedRunsHistoryLimit is how many others that ended are kept; default 3.
+	// failedRunsHistoryLimit is how many other ended Activities are kept; default 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
@@ -196,7 +196,7 @@ type Arg string
 
 // Env is a variable of an environment, KEY=value.
 // +kubebuilder:validation:MaxLength=32768
-// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*=')",message="a variable is written KEY=value, its key in letters, digits and '_'"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*=')",message="a variable must be KEY=value, with letters, digits and '_' in its key"
 // +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="a variable cannot contain the character NUL"
 type Env string
 
@@ -205,7 +205,7 @@ type SecretEnv struct {
 	// name of the variable.
 	// +required
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="the name of a variable has letters, digits and '_'"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="the name of a variable must consist of letters, digits and '_'"
 	Name string `json:"name"`
 
 	// secret is the name of a Secret in the Activity's namespace.
@@ -221,19 +221,19 @@ type SecretEnv struct {
 	Key string `json:"key"`
 }
 
-// Placement tells how the command gets to its host.
+// Placement is how the command reaches its host.
 type Placement string
 
-// How the command gets to its host.
+// The values of Placement.
 const (
 	PlacementSchedule Placement = "Schedule"
 	PlacementRepair   Placement = "Repair"
 )
 
-// ConcurrencyPolicy tells what becomes of a run that is due while one is at work.
+// ConcurrencyPolicy decides what happens to a run that is due while another one is active.
 type ConcurrencyPolicy string
 
-// What becomes of a run that is due while one is at work.
+// The values of ConcurrencyPolicy.
 const (
 	AllowConcurrent   ConcurrencyPolicy = "Allow"
 	ForbidConcurrent  ConcurrencyPolicy = "Forbid"

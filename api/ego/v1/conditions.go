@@ -5,36 +5,36 @@ package v1
 
 // Condition types of an Activity.
 const (
-	// ActivityReady sums up the others: True when the command has succeeded, or a schedule is
-	// kept; else False with the cause.
+	// ActivityReady summarizes the others: True when the command has succeeded, or a schedule
+	// creates its runs in time; otherwise False with the cause.
 	ActivityReady = "Ready"
-	// ActivityPermitted tells whether the requester may have it run there, as that user.
+	// ActivityPermitted reports whether the requester may run the command on the host as its user.
 	ActivityPermitted = "Permitted"
-	// ActivitySucceeded tells how the command ended; Unknown until it did. A schedule has none.
+	// ActivitySucceeded reports whether the command succeeded; Unknown until it ends. A schedule has none.
 	ActivitySucceeded = "Succeeded"
-	// ActivityCleanedUp is False while something of a run that has ended cannot be taken away;
-	// else it is absent. It stands in nobody's way.
+	// ActivityCleanedUp is False while the operator cannot remove leftovers of an ended run.
+	// Otherwise it is absent. It does not affect Ready.
 	ActivityCleanedUp = "CleanedUp"
-	// ActivityScheduleKept tells whether runs are made in time. Only a schedule has it.
+	// ActivityScheduleKept reports whether runs are created in time. Only a schedule has it.
 	ActivityScheduleKept = "ScheduleKept"
 )
 
-// Reasons of the conditions of an Activity, beside those of every kind.
+// Reasons of the conditions of an Activity, in addition to those of every kind.
 const (
-	// ReasonPermitted: the requester may.
+	// ReasonPermitted: the requester has the right.
 	ReasonPermitted = "Permitted"
-	// ReasonForbidden: the requester may not; the message names the right that is missing.
+	// ReasonForbidden: the requester lacks a right, which the message names.
 	ReasonForbidden = "Forbidden"
-	// ReasonNoRequester: nobody stands in spec.requester: the policies are not installed.
+	// ReasonNoRequester: spec.requester is empty, as the policies are not installed.
 	ReasonNoRequester = "NoRequester"
 	// ReasonPolicyMissing: the policies that fill in and check the requester are not in force.
 	ReasonPolicyMissing = "PolicyMissing"
-	// ReasonSecretMissing: a value of secretEnvs is not there.
+	// ReasonSecretMissing: a Secret or key of secretEnvs does not exist.
 	ReasonSecretMissing = "SecretMissing"
 	// ReasonHostMissing: there is no node of that name.
 	ReasonHostMissing = "HostMissing"
-	// ReasonWaiting: the host has not begun yet, or the run of a schedule waits for another's
-	// end; the message tells why.
+	// ReasonWaiting: the host has not started the command yet, or a run of a schedule waits for
+	// the end of another one; the message gives the cause.
 	ReasonWaiting = "Waiting"
 	// ReasonRunning: the command runs.
 	ReasonRunning = "Running"
@@ -46,18 +46,18 @@ const (
 	ReasonExited = "Exited"
 	// ReasonKilled: a signal ended the command.
 	ReasonKilled = "Killed"
-	// ReasonNotStarted: the command could not begin; the message tells why.
+	// ReasonNotStarted: the command could not start; the message gives the cause.
 	ReasonNotStarted = "NotStarted"
-	// ReasonCancelled: somebody cancelled it.
+	// ReasonCancelled: a user cancelled the run.
 	ReasonCancelled = "Cancelled"
-	// ReasonTimedOut: its time was up.
+	// ReasonTimedOut: the command exceeded its timeout.
 	ReasonTimedOut = "TimedOut"
-	// ReasonLost: what became of it cannot be known.
+	// ReasonLost: the result of the command cannot be found out.
 	ReasonLost = "Lost"
-	// ReasonBadSchedule: schedule or timeZone cannot be read.
+	// ReasonBadSchedule: schedule or timeZone is invalid.
 	ReasonBadSchedule = "BadSchedule"
-	// ReasonSuspended: no further runs are made.
+	// ReasonSuspended: the schedule creates no further runs.
 	ReasonSuspended = "Suspended"
-	// ReasonScheduled: runs are made in time.
+	// ReasonScheduled: runs are created in time.
 	ReasonScheduled = "Scheduled"
 )

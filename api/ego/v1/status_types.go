@@ -5,44 +5,44 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ActivityStatus is what became of the command.
+// ActivityStatus is the result of the command.
 type ActivityStatus struct {
 	// prosta is the state of the process.
 	// +optional
 	Prosta State `json:"prosta,omitempty"`
 
-	// run is the number of the run that this status is about.
+	// run is the number of the run that this status describes.
 	// +optional
 	Run int64 `json:"run,omitempty"`
 
-	// runSince is when the run was written down; its start deadline counts from it.
+	// runSince is when the run was recorded; its start deadline counts from then.
 	// +optional
 	RunSince *metav1.Time `json:"runSince,omitempty"`
 
-	// exitCode of the command, if it ended by itself.
+	// exitCode of the command, if no signal ended it.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 
-	// signal that ended it, such as SIGKILL.
+	// signal that ended the command, such as SIGKILL.
 	// +optional
 	Signal string `json:"signal,omitempty"`
 
-	// output is the end of what it wrote, 3 KB at most; the pod's log has all of it.
+	// output is the end of the command's output, 3 KB at most; the pod's log has all of it.
 	// +optional
 	Output string `json:"output,omitempty"`
 
-	// outputTruncated tells that output is not all.
+	// outputTruncated reports whether output lacks earlier output.
 	// +optional
 	OutputTruncated bool `json:"outputTruncated,omitempty"`
 
-	// pod that runs it, in the namespace opcrew-activities, and podUID its identity. A run
-	// that had a pod never gets another.
+	// pod that runs the command, in the namespace opcrew-activities, and podUID its UID. A run
+	// that had a pod never gets another one.
 	// +optional
 	Pod string `json:"pod,omitempty"`
 	// +optional
 	PodUID string `json:"podUID,omitempty"`
 
-	// startTime and finishTime are those of the command, by the clock of its host.
+	// startTime and finishTime of the command, by the clock of its host.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 	// +optional
@@ -52,26 +52,26 @@ type ActivityStatus struct {
 	// +optional
 	Duration string `json:"duration,omitempty"`
 
-	// endedAt is when the operator learned of the end; ttlSecondsAfterFinished counts from it.
+	// endedAt is when the operator observed the end; ttlSecondsAfterFinished counts from then.
 	// +optional
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`
 
-	// lastScheduleTime is when a schedule was last due and acted upon, nextScheduleTime when it will be.
+	// lastScheduleTime is when the schedule last created a run, nextScheduleTime when it will create the next.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
-	// active are the Activities of a schedule that are at work.
+	// active are the Activities of the schedule that have not ended.
 	// +optional
 	// +listType=atomic
 	Active []string `json:"active,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the Activity; Ready sums up the others.
+	// conditions of the Activity; Ready summarizes the others.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -81,34 +81,34 @@ type ActivityStatus struct {
 // State of the process.
 type State string
 
-// States of the process. All but the first two are ends.
+// States of the process. All but Pending and Running are final; Scheduled and Suspended are states of a schedule.
 const (
-	// StatePending: it has not begun.
+	// StatePending: the process has not started.
 	StatePending State = "Pending"
-	// StateRunning: it has begun.
+	// StateRunning: the process has started.
 	StateRunning State = "Running"
-	// StateSucceeded: it ended with exit code 0.
+	// StateSucceeded: the process ended with exit code 0.
 	StateSucceeded State = "Succeeded"
-	// StateFailed: it ended otherwise, or could not begin.
+	// StateFailed: the process ended otherwise, or could not start.
 	StateFailed State = "Failed"
-	// StateCancelled: it was ended, or kept from beginning, because somebody said so.
+	// StateCancelled: a user ended the process, or prevented its start.
 	StateCancelled State = "Cancelled"
-	// StateTimedOut: it was ended because its time was up.
+	// StateTimedOut: the process was ended because it exceeded its timeout.
 	StateTimedOut State = "TimedOut"
-	// StateUnreachable: the host did not begin in time. Should it have done so unheard, its
-	// answer replaces this when it comes.
+	// StateUnreachable: the host did not report a start in time. A late report replaces
+	// this state.
 	StateUnreachable State = "Unreachable"
-	// StateUnknown: it began, and what became of it cannot be known.
+	// StateUnknown: the process started, and its result cannot be found out.
 	StateUnknown State = "Unknown"
-	// StateRefused: the requester may not have it run.
+	// StateRefused: the requester lacks the right to run it.
 	StateRefused State = "Refused"
-	// StateScheduled: Activities are made from it; StateSuspended: they are not, for now.
+	// StateScheduled: the schedule creates Activities; StateSuspended: it is suspended.
 	StateScheduled State = "Scheduled"
 	StateSuspended State = "Suspended"
 )
 
-// StatusConditions are the conditions, for the operator's loop to fill in.
+// StatusConditions returns the conditions for the reconcile loop to write.
 func (a *Activity) StatusConditions() *[]metav1.Condition { return &a.Status.Conditions }
 
-// StatusObservedGeneration is the observed generation, for the operator's loop to fill in.
+// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
 func (a *Activity) StatusObservedGeneration() *int64 { return &a.Status.ObservedGeneration }

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EtcdRestore puts a backup in the place of an EtcdCluster's data, as the CoreOS operator had it.
+// EtcdRestore replaces the data of an EtcdCluster with a backup, with the API of the CoreOS operator.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:path=etcdrestores,categories=opcrew
@@ -24,54 +24,54 @@ type EtcdRestore struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is which backup is restored, and where.
+	// spec names the backup and the cluster.
 	// +required
 	Spec EtcdRestoreSpec `json:"spec"`
 
-	// status is what became of it. Its default keeps a new object from being taken for a done one.
+	// status is the result. Its default keeps clients from taking a new object for a finished one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status EtcdRestoreStatus `json:"status,omitempty"`
 }
 
-// EtcdRestoreSpec is which backup is restored, and where. It cannot be changed once it is there.
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a restore cannot be changed: delete it, which ends it if it is not done, and make another one"
+// EtcdRestoreSpec names the backup and the cluster. It cannot change.
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a restore cannot be changed: delete it, which cancels it if it has not finished, and create another one"
 // +kubebuilder:validation:XValidation:rule="!(self.backupStorageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.backupStorageType == 'S3' ? has(self.s3) : self.backupStorageType == 'ABS' ? has(self.abs) : self.backupStorageType == 'GCS' ? has(self.gcs) : self.backupStorageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing: s3, abs, gcs, oss or pvc"
 type EtcdRestoreSpec struct {
-	// backupStorageType is S3, ABS, GCS, OSS or PVC; the section of that name tells where.
+	// backupStorageType is S3, ABS, GCS, OSS or PVC; the section of that name holds the location.
 	// +required
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']",message="backupStorageType is S3, ABS, GCS, OSS or PVC"
+	// +kubebuilder:validation:XValidation:rule="self in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']",message="backupStorageType must be S3, ABS, GCS, OSS or PVC"
 	BackupStorageType StorageType `json:"backupStorageType"`
 
 	Storage `json:",inline"`
 
-	// etcdCluster is the EtcdCluster whose data is replaced, in the namespace of the object. One that is
-	// not there yet is restored when it is made, in the place of beginning with no data.
+	// etcdCluster is the EtcdCluster whose data is replaced, in the same namespace. A cluster that does
+	// not exist yet starts from the backup when it is created, instead of starting empty.
 	// +required
 	EtcdCluster ClusterReference `json:"etcdCluster"`
 
-	// object is a backup of the path, named as in the bucket or on the volume. By default it is the
-	// one that was saved last as its record says, be it of a schedule or the one at the path itself.
+	// object is a backup below the path, named as in the bucket or on the volume. By default it is the
+	// backup that was saved last according to its record: one of a schedule, or the one at the path itself.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Object string `json:"object,omitempty"`
 
-	// revisionBump is added to the revision, and what is below it counts as compacted, so that watchers list
-	// anew instead of waiting for revisions that they have seen already; 0 for neither, default 1000000000.
+	// revisionBump is added to the revision, and lower revisions count as compacted, so that watchers list
+	// again instead of waiting for revisions that they have already seen; 0 for neither, default 1000000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=4611686018427387904
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
 }
 
-// EtcdRestoreStatus is what became of it.
+// EtcdRestoreStatus is the result of the restore.
 type EtcdRestoreStatus struct {
-	// succeeded tells whether the cluster serves what was restored.
+	// succeeded reports whether the cluster serves the restored data.
 	// +optional
 	Succeeded bool `json:"succeeded,omitempty"`
 
-	// reason says why it has not.
+	// reason says why the restore has not succeeded.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
@@ -79,15 +79,15 @@ type EtcdRestoreStatus struct {
 	// +optional
 	Object string `json:"object,omitempty"`
 
-	// revision is what the restored cluster started at.
+	// revision at which the restored cluster started.
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 
-	// observedGeneration is the generation of the spec that the status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions tell the state in words.
+	// conditions of the restore.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -102,8 +102,8 @@ type EtcdRestoreList struct {
 	Items           []EtcdRestore `json:"items"`
 }
 
-// StatusConditions gives the shared core access to the conditions.
+// StatusConditions returns the conditions for the reconcile loop to write.
 func (r *EtcdRestore) StatusConditions() *[]metav1.Condition { return &r.Status.Conditions }
 
-// StatusObservedGeneration gives the shared core access to the observed generation.
+// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
 func (r *EtcdRestore) StatusObservedGeneration() *int64 { return &r.Status.ObservedGeneration }

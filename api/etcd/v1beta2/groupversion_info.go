@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package v1beta2 is the API of the kinds of group etcd.database.coreos.com: EtcdCluster,
-// EtcdBackup and EtcdRestore, as the CoreOS etcd-operator had them.
+// EtcdBackup and EtcdRestore, compatible with the CoreOS etcd-operator.
 //
 // Types, markers, condition types and reasons live here; what is done with them
 // lives in internal/kinds. Imports stay light, so that clients can use it.
 // +kubebuilder:object:generate=true
 // +groupName=etcd.database.coreos.com
+// +kubebuilder:ac:generate=true
+// +kubebuilder:ac:output:package=../../../applyconfigurations/etcd
 package v1beta2
 
 import (
@@ -18,6 +20,9 @@ import (
 
 // GroupVersion is the group and version of the types in this package.
 var GroupVersion = schema.GroupVersion{Group: "etcd.database.coreos.com", Version: "v1beta2"}
+
+// SchemeGroupVersion is GroupVersion under the name that generated code uses.
+var SchemeGroupVersion = GroupVersion
 
 // AddToScheme registers the types of this package in a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {

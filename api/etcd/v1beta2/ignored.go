@@ -35,7 +35,7 @@ func (b *EtcdBackup) Ignored() []string {
 // Ignored are the fields of the spec that have no effect.
 func (r *EtcdRestore) Ignored() []string { return r.Spec.ignored(r.Spec.BackupStorageType) }
 
-// ignored are the sections of other storage types than the one that is asked for.
+// ignored are the sections of other storage types than the selected one.
 func (s Storage) ignored(asked StorageType) []string {
 	var out []string
 	for _, section := range []struct {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// MemberHost is how others reach a member: the name that its pod has under the headless Service.
+// MemberHost is the host name of a member: the name of its pod under the headless Service.
 func (c *EtcdCluster) MemberHost(name string) string {
 	return fmt.Sprintf("%s.%s.%s.svc%s", name, c.Name, c.Namespace, c.DomainSuffix())
 }
 
-// DomainSuffix is what the names of members and Services end in, with a dot before it; empty
-// where pods look names up in the cluster's domain by themselves.
+// DomainSuffix is the end of the names of members and Services, with a leading dot; empty
+// if pods search the cluster's domain by themselves.
 func (c *EtcdCluster) DomainSuffix() string {
 	if c.Spec.Pod == nil || c.Spec.Pod.ClusterDomain == "" {
 		return ""
@@ -22,20 +22,20 @@ func (c *EtcdCluster) DomainSuffix() string {
 	return "." + strings.TrimPrefix(c.Spec.Pod.ClusterDomain, ".")
 }
 
-// PeerURL is where other members reach a member.
+// PeerURL is the URL of a member for other members.
 func (c *EtcdCluster) PeerURL(name string) string {
 	return fmt.Sprintf("%s://%s:%d", c.PeerScheme(), c.MemberHost(name), PeerPort)
 }
 
-// ClientURL is where clients reach a member.
+// ClientURL is the URL of a member for clients.
 func (c *EtcdCluster) ClientURL(name string) string {
 	return fmt.Sprintf("%s://%s:%d", c.ClientScheme(), c.MemberHost(name), ClientPort)
 }
 
-// PeerScheme is http, or https where members show each other certificates.
+// PeerScheme is https if members use certificates with each other, otherwise http.
 func (c *EtcdCluster) PeerScheme() string { return schemeOf(c.PeerSecret()) }
 
-// ClientScheme is http, or https where members show clients certificates.
+// ClientScheme is https if members use certificates with clients, otherwise http.
 func (c *EtcdCluster) ClientScheme() string { return schemeOf(c.ServerSecret()) }
 
 func schemeOf(secret string) string {
@@ -45,13 +45,13 @@ func schemeOf(secret string) string {
 	return "https"
 }
 
-// PeerSecret is the Secret that members show each other; empty without TLS between them.
+// PeerSecret is the Secret with the members' peer certificate; empty without TLS between members.
 func (c *EtcdCluster) PeerSecret() string { return c.memberSecret().PeerSecret }
 
-// ServerSecret is the Secret that members show clients; empty without TLS for them.
+// ServerSecret is the Secret with the members' server certificate; empty without TLS for clients.
 func (c *EtcdCluster) ServerSecret() string { return c.memberSecret().ServerSecret }
 
-// OperatorSecret is the Secret that the operator shows members; empty without TLS for clients.
+// OperatorSecret is the Secret with the operator's client certificate; empty without TLS for clients.
 func (c *EtcdCluster) OperatorSecret() string {
 	if c.Spec.TLS == nil || c.Spec.TLS.Static == nil {
 		return ""

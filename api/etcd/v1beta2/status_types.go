@@ -8,18 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Phases of an EtcdCluster, as the CoreOS operator had them. There Failed was for ever; here it
-// is for as long as the spec asks for what cannot be.
+// Phases of an EtcdCluster, as in the CoreOS operator. There Failed was final; here it lasts
+// while the spec is invalid.
 const (
 	PhaseCreating = "Creating"
 	PhaseRunning  = "Running"
 	PhaseFailed   = "Failed"
 )
 
-// EtcdClusterStatus is what was seen of the cluster.
+// EtcdClusterStatus is the observed state of the cluster.
 type EtcdClusterStatus struct {
 	// phase is Creating until the first members have formed a cluster, then Running; Failed while the spec
-	// asks for what cannot be.
+	// is invalid.
 	// +optional
 	Phase string `json:"phase,omitempty"`
 
@@ -27,17 +27,17 @@ type EtcdClusterStatus struct {
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// controlPaused tells whether changes are held back.
+	// controlPaused reports whether changes are held back.
 	// +optional
 	ControlPaused bool `json:"controlPaused,omitempty"`
 
-	// clusterID is etcd's own name for the cluster, in hexadecimal. It stands here from the moment on that the
-	// first members were seen to have formed it: from then on no member may start on an empty volume.
+	// clusterID is etcd's ID of the cluster, in hexadecimal. It is set as soon as the operator observes that the
+	// first members have formed the cluster: from then on no member may start on an empty volume.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
 
-	// formerClusterIDs are the last ten that it had before, the latest first: a restore, and the recovery from a
-	// lost quorum, give it another. Backups of these are of its data, too.
+	// formerClusterIDs are the last ten earlier IDs, the latest first: a restore, and the recovery from a lost
+	// quorum, change the ID. Backups with these IDs are also backups of this cluster.
 	// +optional
 	// +listType=atomic
 	FormerClusterIDs []string `json:"formerClusterIDs,omitempty"`
@@ -46,7 +46,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	Size int32 `json:"size,omitempty"`
 
-	// quorum tells how many voters are healthy, of how many, and how many a decision needs.
+	// quorum shows how many of the voters are healthy, and how many a quorum needs.
 	// +optional
 	Quorum string `json:"quorum,omitempty"`
 
@@ -54,7 +54,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	ServiceName string `json:"serviceName,omitempty"`
 
-	// clientPort is its port.
+	// clientPort is the port of that Service.
 	// +optional
 	ClientPort int32 `json:"clientPort,omitempty"`
 
@@ -66,50 +66,50 @@ type EtcdClusterStatus struct {
 	// +optional
 	Members MembersStatus `json:"members,omitempty"`
 
-	// membership is the last that etcd itself said of who belongs to the cluster.
+	// membership is the last list of members that etcd reported.
 	// +optional
 	// +listType=map
 	// +listMapKey=id
 	Membership []MemberIdentity `json:"membership,omitempty"`
 
-	// serial is the highest number that a member was made of. Each member has one of its own.
+	// serial is the highest number of a member so far. Each member has its own.
 	// +optional
 	Serial int64 `json:"serial,omitempty"`
 
-	// currentVersion is the lowest that any member runs.
+	// currentVersion is the lowest version of the members.
 	// +optional
 	CurrentVersion string `json:"currentVersion,omitempty"`
 
-	// targetVersion is the one that members are changing to; empty when none is.
+	// targetVersion is the version to which members are changing; empty when none is.
 	// +optional
 	TargetVersion string `json:"targetVersion,omitempty"`
 
-	// lineage names the restore whose data the cluster has: the UID of the EtcdRestore, or the name of a recovery;
-	// empty for the data that it began with.
+	// lineage identifies the restore that the data comes from: the UID of the EtcdRestore, or the name of a
+	// recovery; empty if the cluster was never restored.
 	// +optional
 	Lineage string `json:"lineage,omitempty"`
 
-	// restore is the last EtcdRestore, or recovery, that the cluster has taken up.
+	// restore is the last EtcdRestore or recovery that the operator has started.
 	// +optional
 	Restore *RestoreProgress `json:"restore,omitempty"`
 
-	// decided is how far the cluster was when something else of this status changed last: an operator that
-	// begins when the quorum is gone knows nothing newer.
+	// decided is the position of the log when another field of this status last changed: an operator that starts
+	// after the loss of the quorum knows nothing newer.
 	// +optional
 	Decided *Decided `json:"decided,omitempty"`
 
-	// quorumLoss is there while no quorum can decide.
+	// quorumLoss is set while there is no quorum.
 	// +optional
 	QuorumLoss *QuorumLoss `json:"quorumLoss,omitempty"`
 
-	// formedWith is the lowest version that was asked for until the cluster was formed. Its members wrote the
-	// beginning of their logs with it; if it is not known, any version may have.
+	// formedWith is the lowest version in the spec until the cluster was formed. Members wrote the start of their
+	// logs with it; if it is empty, that may have been any version.
 	// +optional
 	FormedWith string `json:"formedWith,omitempty"`
 
-	// snapshotFrom is an index in the log, where the members agreed on 3.6 or later: before it there may be
-	// entries that etcd 3.7 cannot read. A member runs 3.7 only with a snapshot from after it. It is empty if
-	// the cluster was formed with 3.6 or later.
+	// snapshotFrom is the index in the log at which the members agreed on 3.6 or later: earlier entries may be
+	// unreadable for etcd 3.7. A member runs 3.7 only with a later snapshot. It is empty if the cluster was
+	// formed with 3.6 or later.
 	// +optional
 	SnapshotFrom int64 `json:"snapshotFrom,omitempty"`
 
@@ -117,11 +117,11 @@ type EtcdClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the cluster; Ready sums up the others.
+	// conditions of the cluster; Ready summarizes the others.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -130,7 +130,7 @@ type EtcdClusterStatus struct {
 
 // MembersStatus are the pods by whether they are ready.
 type MembersStatus struct {
-	// ready are the names of the pods that are.
+	// ready are the names of ready pods.
 	// +optional
 	// +listType=atomic
 	Ready []string `json:"ready,omitempty"`
@@ -142,18 +142,18 @@ type MembersStatus struct {
 
 // MemberIdentity is a member as etcd knows it.
 type MemberIdentity struct {
-	// id is etcd's own name for the member, in hexadecimal.
+	// id is etcd's ID of the member, in hexadecimal.
 	// +required
 	ID string `json:"id"`
-	// name is that of the member's pod.
+	// name is the name of the member's pod.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// learner tells that the member does not vote yet.
+	// learner reports whether the member does not vote yet.
 	// +optional
 	Learner bool `json:"learner,omitempty"`
 }
 
-// RestoreProgress is how far an EtcdRestore is, or the recovery from a lost quorum.
+// RestoreProgress is the progress of an EtcdRestore, or of the recovery from a lost quorum.
 type RestoreProgress struct {
 	// uid of the EtcdRestore, or the name of the recovery.
 	// +optional
@@ -161,22 +161,22 @@ type RestoreProgress struct {
 	// phase is Restoring, Restored or Abandoned.
 	// +optional
 	Phase string `json:"phase,omitempty"`
-	// serial is the number of the member that begins with the backup.
+	// serial is the number of the member that starts from the backup.
 	// +optional
 	Serial int64 `json:"serial,omitempty"`
-	// since is that of the member that the cluster began with in an earlier restore, if there was one: what has a
-	// lower number is of before that.
+	// since is the number of the member from which the cluster started in an earlier restore, if there was one:
+	// members with lower numbers are older than that restore.
 	// +optional
 	Since int64 `json:"since,omitempty"`
-	// formerVoters is how many voted when the cluster went over to it. As long as a majority of them may still run
-	// somewhere, clients are led to nobody.
+	// formerVoters is the number of voters when the cluster switched to the restored data. While a majority of
+	// them may still run, the Service for clients has no endpoint.
 	// +optional
 	FormerVoters int32 `json:"formerVoters,omitempty"`
-	// above is the highest revision that clients may have seen before, as far as is known: what is restored starts
-	// above it, so that none is used twice.
+	// above is the highest revision that clients may have seen, as far as is known: the restored data starts
+	// above it, so that no revision is used twice.
 	// +optional
 	Above int64 `json:"above,omitempty"`
-	// object is the backup, revision what the restored cluster started at.
+	// object is the backup, revision the one at which the restored cluster started.
 	// +optional
 	Object string `json:"object,omitempty"`
 	// +optional
@@ -184,22 +184,22 @@ type RestoreProgress struct {
 	// savedAt is when the backup was saved, as its record says.
 	// +optional
 	SavedAt *metav1.Time `json:"savedAt,omitempty"`
-	// reason and message tell what keeps it from going on.
+	// reason and message describe what blocks it.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 	// +optional
 	Message string `json:"message,omitempty"`
-	// recovery is there where nobody has asked for a restore, but a quorum was lost.
+	// recovery is set if this is the recovery from a lost quorum, and not a restore that a user requested.
 	// +optional
 	Recovery *QuorumRecovery `json:"recovery,omitempty"`
 }
 
-// TookUp tells whether it is about an EtcdRestore, or follows one that was carried out.
+// TookUp reports whether this is the progress of the EtcdRestore, or follows its completion.
 func (p *RestoreProgress) TookUp(restore types.UID) bool {
 	return p != nil && (p.UID == string(restore) || p.Recovery != nil && p.Recovery.Former == string(restore))
 }
 
-// Began is the number of the member that the cluster as it is began with in a restore, 0 if there was none.
+// Began is the number of the member from which the present cluster started in a restore, 0 if there was none.
 func (p *RestoreProgress) Began() int64 {
 	switch {
 	case p == nil:
@@ -210,8 +210,8 @@ func (p *RestoreProgress) Began() int64 {
 	return p.Since
 }
 
-// Phases of a restore. Until it is Restored the cluster is what it was; from then on it is what the
-// backup was.
+// Phases of a restore. The cluster has its old data until the phase is Restored, and the data of the
+// backup from then on.
 const (
 	PhaseRestoring = "Restoring"
 	PhaseRestored  = "Restored"

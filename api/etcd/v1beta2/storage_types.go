@@ -16,10 +16,10 @@ const (
 	StoragePVC StorageType = "PVC"
 )
 
-// DefaultOSSEndpoint is the one that the CoreOS operator had.
+// DefaultOSSEndpoint is the default of the CoreOS operator.
 const DefaultOSSEndpoint = "http://oss-cn-hangzhou.aliyuncs.com"
 
-// Storage is where backups are, in the section of the storage type.
+// Storage is the location of backups, in the section of the storage type.
 type Storage struct {
 	// s3 is a bucket of S3, or of a server that speaks its protocol.
 	// +optional
@@ -33,21 +33,21 @@ type Storage struct {
 	// oss is a bucket of Alibaba's Object Storage Service.
 	// +optional
 	OSS *OSSSource `json:"oss,omitempty"`
-	// pvc is a claim, whose volume is mounted while a backup is made or restored.
+	// pvc is a claim, whose volume is mounted while a backup is saved or restored.
 	// +optional
 	PVC *PVCSource `json:"pvc,omitempty"`
 }
 
-// S3Source is a place in a bucket of S3.
+// S3Source is a location in a bucket of S3.
 type S3Source struct {
-	// path is "<bucket>/<key>". One backup is kept under exactly that key; those of a schedule get
-	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" after it.
+	// path is "<bucket>/<key>". A single backup has exactly that key; backups of a schedule append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to it.
 	// +required
 	// +kubebuilder:validation:MaxLength=900
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path is <bucket>/<key>, such as backups/example/etcd"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path must be <bucket>/<key>, such as backups/example/etcd"
 	Path string `json:"path"`
 	// awsSecret holds the files credentials and config of the AWS tools, of which the profile default is used.
-	// Without it the pod uses what its ServiceAccount or node has.
+	// Without it the pod uses the credentials of its ServiceAccount or node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	AWSSecret string `json:"awsSecret,omitempty"`
@@ -55,44 +55,44 @@ type S3Source struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=400
 	Endpoint string `json:"endpoint,omitempty"`
-	// forcePathStyle has the bucket stand in the path of URLs and not in the host's name.
+	// forcePathStyle puts the bucket into the path of URLs, not into the host name.
 	// +optional
 	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
 }
 
-// ABSSource is a place in a container of Azure Blob Storage.
+// ABSSource is a location in a container of Azure Blob Storage.
 type ABSSource struct {
 	// path is "<container>/<key>".
 	// +required
 	// +kubebuilder:validation:MaxLength=900
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path is <container>/<key>, such as backups/example/etcd"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path must be <container>/<key>, such as backups/example/etcd"
 	Path string `json:"path"`
-	// absSecret holds storage-account, storage-key and, for another cloud than the public one, cloud.
+	// absSecret holds storage-account, storage-key and, unless the cloud is the public one, cloud.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ABSSecret string `json:"absSecret"`
 }
 
-// GCSSource is a place in a bucket of Google Cloud Storage.
+// GCSSource is a location in a bucket of Google Cloud Storage.
 type GCSSource struct {
 	// path is "<bucket>/<key>".
 	// +required
 	// +kubebuilder:validation:MaxLength=900
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path is <bucket>/<key>, such as backups/example/etcd"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path must be <bucket>/<key>, such as backups/example/etcd"
 	Path string `json:"path"`
-	// gcpSecret holds access-token or credentials.json. Without it the pod uses what its ServiceAccount or node has.
+	// gcpSecret holds access-token or credentials.json. Without it the pod uses the credentials of its ServiceAccount or node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	GCPSecret string `json:"gcpSecret,omitempty"`
 }
 
-// OSSSource is a place in a bucket of Alibaba's Object Storage Service.
+// OSSSource is a location in a bucket of Alibaba's Object Storage Service.
 type OSSSource struct {
 	// path is "<bucket>/<key>".
 	// +required
 	// +kubebuilder:validation:MaxLength=900
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path is <bucket>/<key>, such as backups/example/etcd"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path must be <bucket>/<key>, such as backups/example/etcd"
 	Path string `json:"path"`
 	// ossSecret holds accessKeyID and accessKeySecret.
 	// +required
@@ -105,16 +105,16 @@ type OSSSource struct {
 	Endpoint string `json:"endpoint,omitempty"`
 }
 
-// PVCSource is a place on the volume of a claim.
+// PVCSource is a location on the volume of a claim.
 type PVCSource struct {
-	// claimName is a claim in the namespace of the object. It and what is on it are never deleted.
+	// claimName is a claim in the namespace of the object. The operator never deletes it or its files.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ClaimName string `json:"claimName"`
-	// path is the file on the volume, such as example/etcd; those of a schedule are named as in a bucket.
+	// path is the file on the volume, such as example/etcd; files of a schedule are named as in a bucket.
 	// +required
 	// +kubebuilder:validation:MaxLength=900
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/].*[^/]$|^[^/]$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path is a file on the volume, such as example/etcd"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/].*[^/]$|^[^/]$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path must be a file on the volume, such as example/etcd"
 	Path string `json:"path"`
 }

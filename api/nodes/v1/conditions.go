@@ -5,19 +5,19 @@ package v1
 
 // Condition types of a NodePool.
 const (
-	// NodePoolReady sums up the others: it is False with the first blocking cause.
+	// NodePoolReady summarizes the others: it is False with the first blocking cause.
 	NodePoolReady = "Ready"
-	// NodePoolRuntimeClassReady tells whether the RuntimeClass of the pool's name is the pool's and as declared.
+	// NodePoolRuntimeClassReady reports whether the RuntimeClass of the pool's name belongs to the pool and is as declared.
 	NodePoolRuntimeClassReady = "RuntimeClassReady"
-	// NodePoolNodesUpdated tells whether every node of the pool carries what the pool wants of it.
+	// NodePoolNodesUpdated reports whether every node of the pool has the labels, taints and annotations of the pool.
 	NodePoolNodesUpdated = "NodesUpdated"
-	// NodePoolConflict is True while somebody else holds something that the pool wants otherwise.
+	// NodePoolConflict is True while another owner holds a key of the pool with a different value.
 	NodePoolConflict = "Conflict"
-	// NodePoolHandlerAvailable tells whether the runtimes of the nodes offer the pool's handler.
+	// NodePoolHandlerAvailable reports whether the runtimes of the nodes offer the pool's handler.
 	NodePoolHandlerAvailable = "HandlerAvailable"
 )
 
-// Reasons of a NodePool's conditions, beside those that every kind shares.
+// Reasons of a NodePool's conditions, in addition to those of every kind.
 const (
 	ReasonAsWanted              = "AsWanted"
 	ReasonNoNodes               = "NoNodes"

@@ -5,21 +5,21 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// DivaStatus is what was seen of the system.
+// DivaStatus is the observed state of the system.
 type DivaStatus struct {
-	// manager is how many managers are ready, of how many: 1/1.
+	// manager is the number of ready managers of all: 1/1.
 	// +optional
 	Manager string `json:"manager,omitempty"`
 
-	// clients is how many clients are ready, of how many: 2/2.
+	// clients is the number of ready clients of all: 2/2.
 	// +optional
 	Clients string `json:"clients,omitempty"`
 
-	// message is that of Ready, with what else is worth knowing.
+	// message is the message of Ready, followed by warnings.
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// replicas is the number of clients that there are to be, for the scale subresource.
+	// replicas is the desired number of clients, for the scale subresource.
 	// +optional
 	Replicas int32 `json:"replicas,omitempty"`
 
@@ -27,109 +27,109 @@ type DivaStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// ssh tells which keys are in use.
+	// ssh shows which keys are in use.
 	// +optional
 	SSH *SSHStatus `json:"ssh,omitempty"`
 
-	// storage tells what becomes of the claims.
+	// storage shows the state of the claims.
 	// +optional
 	Storage *StorageStatus `json:"storage,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the system; Ready sums up the others.
+	// conditions of the system; Ready summarizes the others.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// SSHPhase tells how far a change of the key pair has come.
+// SSHPhase is the progress of a change of the key pair.
 type SSHPhase string
 
 // Phases of a change of the key pair, in their order.
 const (
-	// SSHInUse: one pair is in use, and no other.
+	// SSHInUse: only one pair is in use.
 	SSHInUse SSHPhase = "InUse"
-	// SSHAuthorizing: clients are being brought to let in the new key beside the old one.
+	// SSHAuthorizing: clients are being changed to accept the new key in addition to the old one.
 	SSHAuthorizing SSHPhase = "Authorizing"
-	// SSHSwitching: all of them do; the manager is being brought to log in with the new one.
+	// SSHSwitching: all clients accept the new key; the manager is being changed to use it.
 	SSHSwitching SSHPhase = "Switching"
-	// SSHRetiring: it does; clients are being brought to let in the old one no more.
+	// SSHRetiring: the manager uses the new key; clients are being changed to refuse the old one.
 	SSHRetiring SSHPhase = "Retiring"
 )
 
-// SSHStatus tells which keys are in use.
+// SSHStatus shows which keys are in use.
 type SSHStatus struct {
 	// phase of a change of the key pair: InUse, Authorizing, Switching or Retiring.
 	// +optional
 	Phase SSHPhase `json:"phase,omitempty"`
 
-	// fingerprint of the key that is in use, or is being taken into use.
+	// fingerprint of the key that is in use, or replaces the previous one.
 	// +optional
 	Fingerprint string `json:"fingerprint,omitempty"`
 
-	// previousFingerprint is that of the key before it, while clients may still let it in.
+	// previousFingerprint is the fingerprint of the previous key, while clients may still accept it.
 	// +optional
 	PreviousFingerprint string `json:"previousFingerprint,omitempty"`
 
-	// publicKey is the one that the manager logs in with.
+	// publicKey is the key with which the manager logs in.
 	// +optional
 	PublicKey string `json:"publicKey,omitempty"`
 
-	// hostKey is the public key by which clients prove who they are.
+	// hostKey is the public key with which clients prove their identity.
 	// +optional
 	HostKey string `json:"hostKey,omitempty"`
 
-	// formerHostKeys are those of clients that run since before a host key was lost.
+	// formerHostKeys are lost host keys that running clients still use.
 	// +optional
 	// +listType=atomic
 	FormerHostKeys []string `json:"formerHostKeys,omitempty"`
 }
 
-// StorageStatus tells what becomes of the claims.
+// StorageStatus shows the state of the claims.
 type StorageStatus struct {
-	// least are the sizes, in Gi, down to which those of the spec can be taken back; absent
-	// where all volumes have what is asked for.
+	// least are the sizes, in Gi, down to which the spec can be reverted; absent
+	// when all volumes have their desired size.
 	// +optional
 	Least *LeastSizes `json:"least,omitempty"`
 
-	// clients is how many clients have had a claim when last all claims were there.
+	// clients is the number of clients that had a claim when last all claims existed.
 	// +optional
 	Clients int32 `json:"clients,omitempty"`
 
-	// newest is when the newest of all claims was created that were there then: one of the same
-	// name that is created later was made anew.
+	// newest is the creation time of the newest claim at that time: a claim of the same name
+	// that is created later has lost its data.
 	// +optional
 	Newest *metav1.Time `json:"newest,omitempty"`
 
-	// remade are claims that were deleted and made anew, ten at most; told for a day.
+	// remade are claims that were deleted and recreated within the last day, ten at most.
 	// +optional
 	// +listType=atomic
 	Remade []string `json:"remade,omitempty"`
 
-	// remadeAt is when the last of them was.
+	// remadeAt is when the last of them was recreated.
 	// +optional
 	RemadeAt *metav1.Time `json:"remadeAt,omitempty"`
 }
 
-// LeastSizes are the sizes, in Gi, down to which what volumes did not get can be taken back.
+// LeastSizes are the sizes, in Gi, down to which growth that volumes did not get can be reverted.
 type LeastSizes struct {
-	// client is that of the clients.
+	// client is the size for the clients.
 	// +optional
 	Client int32 `json:"client,omitempty"`
-	// manager is that of the manager.
+	// manager is the size for the manager.
 	// +optional
 	Manager int32 `json:"manager,omitempty"`
-	// extra is that of its resources.
+	// extra is the size for the manager's resources.
 	// +optional
 	Extra int32 `json:"extra,omitempty"`
 }
 
-// StatusConditions gives the loop the conditions to write.
+// StatusConditions returns the conditions for the reconcile loop to write.
 func (d *Diva) StatusConditions() *[]metav1.Condition { return &d.Status.Conditions }
 
-// StatusObservedGeneration gives the loop the observed generation to write.
+// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
 func (d *Diva) StatusObservedGeneration() *int64 { return &d.Status.ObservedGeneration }

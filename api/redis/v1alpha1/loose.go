@@ -10,24 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Switch is true or false, as JSON has them or as text: the article writes 'true', the vendor's later
-// schema has a bool. It is kept as it was written.
+// Switch is true or false, as a JSON value or as text: the article writes 'true', the vendor's later
+// schema has a bool. It is stored as it was written.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:Enum={true,false,"true","false"}
 // +kubebuilder:pruning:PreserveUnknownFields
 type Switch string
 
-// UnmarshalJSON takes whatever stands there: one stored value that does not decode would break every
-// list of its kind.
+// UnmarshalJSON accepts any JSON: a single stored value that does not decode would break every list
+// of its kind.
 func (s *Switch) UnmarshalJSON(raw []byte) error {
 	*s = Switch(kept(raw))
 	return nil
 }
 
-// MarshalJSON writes it as it was read.
+// MarshalJSON returns the JSON that was read.
 func (s Switch) MarshalJSON() ([]byte, error) { return written(string(s)) }
 
-// Or is what the switch says, or otherwise what is given.
+// Or is the value of the switch, or the given default.
 func (s Switch) Or(otherwise bool) bool {
 	switch strings.ToLower(strings.Trim(string(s), `"`)) {
 	case "true":
@@ -38,21 +38,21 @@ func (s Switch) Or(otherwise bool) bool {
 	return otherwise
 }
 
-// Unused is accepted whatever it holds, and not used.
+// Unused accepts any value and has no effect.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
 type Unused string
 
-// UnmarshalJSON takes whatever stands there.
+// UnmarshalJSON accepts any JSON.
 func (u *Unused) UnmarshalJSON(raw []byte) error {
 	*u = Unused(kept(raw))
 	return nil
 }
 
-// MarshalJSON writes it as it was read.
+// MarshalJSON returns the JSON that was read.
 func (u Unused) MarshalJSON() ([]byte, error) { return written(string(u)) }
 
-// Asks tells whether it asks for something: what is off or empty does not.
+// Asks reports whether the field requests something: an empty or disabled one does not.
 func (u Unused) Asks() bool {
 	switch u {
 	case "", "null", "false", `""`, "{}", "[]", "0", `{"enabled":false}`:
@@ -61,35 +61,35 @@ func (u Unused) Asks() bool {
 	return true
 }
 
-// SideContainer is a container as in a pod. What it holds is not looked at before pods are made of it.
+// SideContainer is a container as in a pod. It is validated only when pods are built.
 // +kubebuilder:validation:Type=object
 // +kubebuilder:pruning:PreserveUnknownFields
 type SideContainer string
 
-// UnmarshalJSON takes whatever stands there.
+// UnmarshalJSON accepts any JSON.
 func (c *SideContainer) UnmarshalJSON(raw []byte) error {
 	*c = SideContainer(kept(raw))
 	return nil
 }
 
-// MarshalJSON writes it as it was read.
+// MarshalJSON returns the JSON that was read.
 func (c SideContainer) MarshalJSON() ([]byte, error) { return written(string(c)) }
 
-// Amount is a quantity of Kubernetes without an exponent and not negative, as a number or as text; blanks
-// in it do not count, as the article has them. See common.Amount for why there are no exponents.
+// Amount is a Kubernetes quantity that is not negative and has no exponent, as a number or text. Blanks
+// are ignored, because the article has them. See common.Amount for the reason against exponents.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=24
-// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$')",message="an amount is a number with at most 15 digits and a unit, such as 400m or 4Gi, and not negative"
+// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$')",message="an amount must be a number with at most 15 digits and a unit, such as 400m or 4Gi, and not negative"
 type Amount string
 
-// UnmarshalJSON takes a number for its digits, however large.
+// UnmarshalJSON accepts text, and a number as its digits, however large.
 func (a *Amount) UnmarshalJSON(raw []byte) error {
 	*a = Amount(textOf(raw))
 	return nil
 }
 
-// Quantity is the amount as Kubernetes has it; 0 for text that the schema does not admit.
+// Quantity is the amount as a Kubernetes quantity; 0 for text that the schema does not admit.
 func (a Amount) Quantity() resource.Quantity {
 	q, err := resource.ParseQuantity(a.Normal())
 	if err != nil {
@@ -98,10 +98,10 @@ func (a Amount) Quantity() resource.Quantity {
 	return q
 }
 
-// Normal is the amount as Kubernetes writes it, without blanks.
+// Normal is the amount without blanks, as Kubernetes writes it.
 func (a Amount) Normal() string { return strings.ReplaceAll(string(a), " ", "") }
 
-// kept is the text of a JSON value; nothing for null, which asks for nothing.
+// kept is the source of a JSON value; empty for null.
 func kept(raw []byte) string {
 	if string(raw) == "null" {
 		return ""
@@ -109,7 +109,7 @@ func kept(raw []byte) string {
 	return string(raw)
 }
 
-// textOf is what stands in a text, and anything else as it is written.
+// textOf is the content of a JSON string, or the source of any other value.
 func textOf(raw []byte) string {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// NotServed are fields of the vendor's that stand for what a cluster of Redis or Valkey does not have, or
-// what the operator does by itself. They are accepted whatever is in them, and condition FieldsIgnored names them.
+// NotServed are fields of the vendor's API for features that Redis and Valkey lack, or that the operator provides
+// anyway. They accept any value, and condition FieldsIgnored names them.
 type NotServed struct {
 	// +optional
 	ActiveActive Unused `json:"activeActive,omitempty"`
@@ -87,8 +87,8 @@ type NotServed struct {
 	VaultCASecret Unused `json:"vaultCASecret,omitempty"`
 }
 
-// Ignored names the fields of a spec, by their dotted paths and in order, that ask for something and are not served.
-// What is off or empty asks for nothing.
+// Ignored names the fields of a spec, by their dotted paths and in order, that request something and are not served.
+// An empty or disabled field requests nothing.
 func (s *RedisEnterpriseClusterSpec) Ignored() []string {
 	out := asking("", s.NotServed)
 	if s.Certificates != nil {
@@ -104,7 +104,7 @@ func (s *RedisEnterpriseClusterSpec) Ignored() []string {
 	return out
 }
 
-// asking names the fields of a struct of such that ask for something.
+// asking names the fields of a struct of Unused fields that request something.
 func asking(prefix string, unused any) []string {
 	var fields map[string]Unused
 	if raw, err := json.Marshal(unused); err == nil {

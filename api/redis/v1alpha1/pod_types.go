@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodSpec shapes the pods: where they run and what stands in them beside the servers.
+// PodSpec sets where the pods run, and what they contain in addition to the servers.
 type PodSpec struct {
-	// extraLabels are added to all that is made. Keys that the operator sets itself are kept.
+	// extraLabels are added to all children. Keys that the operator sets itself cannot be changed.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	ExtraLabels map[string]string `json:"extraLabels,omitempty"`
@@ -19,12 +19,12 @@ type PodSpec struct {
 	// +kubebuilder:validation:MaxProperties=64
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
 
-	// redisEnterprisePodAnnotations are added to the pods, and win over podAnnotations.
+	// redisEnterprisePodAnnotations are added to the pods, and take precedence over podAnnotations.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	RedisEnterprisePodAnnotations map[string]string `json:"redisEnterprisePodAnnotations,omitempty"`
 
-	// nodeSelector are the labels of the nodes that pods may run on.
+	// nodeSelector are the labels of nodes on which pods may run.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
@@ -35,12 +35,12 @@ type PodSpec struct {
 	// +listType=atomic
 	PodTolerations []corev1.Toleration `json:"podTolerations,omitempty"`
 
-	// podAntiAffinity of the pods; with it the operator adds no spreading over nodes and zones of its own.
+	// podAntiAffinity of the pods; with it the operator does not spread pods over nodes and zones by itself.
 	// +optional
 	PodAntiAffinity *corev1.PodAntiAffinity `json:"podAntiAffinity,omitempty"`
 
-	// antiAffinityAdditionalTopologyKeys are labels of nodes; no two pods run where one of these has the
-	// same value, even if one then cannot run.
+	// antiAffinityAdditionalTopologyKeys are labels of nodes; no two pods run on nodes with the same value
+	// of one of these, even if a pod then cannot run.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
@@ -48,7 +48,7 @@ type PodSpec struct {
 	// +listType=atomic
 	AntiAffinityAdditionalTopologyKeys []string `json:"antiAffinityAdditionalTopologyKeys,omitempty"`
 
-	// rackAwarenessNodeLabel is the label of nodes that tells their rack or zone: pods are spread evenly
+	// rackAwarenessNodeLabel is the label of nodes that names their rack or zone: pods are spread evenly
 	// over its values, and run only on nodes that have it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=317
@@ -59,12 +59,12 @@ type PodSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// serviceAccountName of the pods; default that of the object where createServiceAccount is true.
+	// serviceAccountName of the pods; default the name of the object if createServiceAccount is true.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// createServiceAccount has the account be made, without any rights. Pods need none; its token is mounted nowhere.
+	// createServiceAccount creates the account, without any rights. Pods need none; its token is not mounted.
 	// +optional
 	CreateServiceAccount bool `json:"createServiceAccount,omitempty"`
 
@@ -77,7 +77,7 @@ type PodSpec struct {
 	// extraEnvVars are environment variables of the servers.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['POD_IP', 'POD_NAME']))",message="extraEnvVars: POD_IP and POD_NAME are the operator's own"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['POD_IP', 'POD_NAME']))",message="extraEnvVars: POD_IP and POD_NAME are reserved for the operator"
 	// +listType=atomic
 	ExtraEnvVars []EnvVar `json:"extraEnvVars,omitempty"`
 
@@ -87,10 +87,10 @@ type PodSpec struct {
 	// +listType=atomic
 	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
 
-	// volumes are added to the pods; names that begin with opcrew are the operator's own.
+	// volumes are added to the pods; names that begin with opcrew are reserved for the operator.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(v, !v.name.startsWith('opcrew') && v.name != 'redis-enterprise-storage')",message="volumes: redis-enterprise-storage and names that begin with opcrew are the operator's own"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, !v.name.startsWith('opcrew') && v.name != 'redis-enterprise-storage')",message="volumes: redis-enterprise-storage and names that begin with opcrew are reserved for the operator"
 	// +listType=atomic
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 
@@ -100,14 +100,14 @@ type PodSpec struct {
 	// +listType=atomic
 	RedisEnterpriseVolumeMounts []corev1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
 
-	// sideContainersSpec are containers that run beside the servers, as in a pod. They are looked at when
-	// pods are made of them.
+	// sideContainersSpec are additional containers of the pods. They are validated only when pods are
+	// built.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	// +listType=atomic
 	SideContainersSpec []SideContainer `json:"sideContainersSpec,omitempty"`
 
-	// redisEnterpriseTerminationGracePeriodSeconds is how long a pod has to hand over and end; default 60.
+	// redisEnterpriseTerminationGracePeriodSeconds is how long a pod has to hand over its primaries and stop; default 60.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
@@ -134,7 +134,7 @@ type EnvVar struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Value string `json:"value,omitempty"`
-	// valueFrom is where else the value comes from.
+	// valueFrom takes the value from elsewhere, such as a Secret.
 	// +optional
 	ValueFrom *corev1.EnvVarSource `json:"valueFrom,omitempty"`
 }

@@ -8,19 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Defaults of a RedisEnterpriseCluster: the vendor's. They are computed and not stored, so that what
-// the user asked for can always be told from what was filled in.
+// Defaults of a RedisEnterpriseCluster: the vendor's. They are computed and not stored, so that a value
+// that the user set can always be distinguished from a default.
 const (
 	DefaultNodes    = 3
 	DefaultUsername = "demo@redislabs.com"
 	DefaultCPU      = "2"
 	DefaultMemory   = "4Gi"
-	// DefaultGracePeriodSeconds is how long a pod has to end. The vendor's is a year, which keeps nodes
-	// from being drained.
+	// DefaultGracePeriodSeconds is how long a pod has to stop. The vendor's default is a year, which blocks
+	// draining nodes.
 	DefaultGracePeriodSeconds = 60
 )
 
-// Ports of a pod. Both servers also have a bus, at the port 10000 higher.
+// Ports of a pod. Both servers also have a cluster bus, at the port 10000 higher.
 const (
 	HomePort    = 6379
 	GuestPort   = 6380
@@ -38,9 +38,9 @@ const (
 	ClusterLabel = "redis.io/cluster"
 )
 
-// AcceptDataLossAnnotation on a RedisEnterpriseCluster gives up the data of slots that are lost, so that they are
-// served again without it. Its value stands in the message of condition DataAtRisk: which slots, and a token of the
-// time when the loss was told, so that it never counts for a later one.
+// AcceptDataLossAnnotation on a RedisEnterpriseCluster accepts the loss of the data of some slots, so that they are
+// served again, empty. The message of condition DataAtRisk gives its value: the slots, and a token for the time when
+// the loss was reported, so that it never applies to a later loss.
 const AcceptDataLossAnnotation = "redis.opcrew.io/accept-data-loss"
 
 // RedisEnterpriseCluster is a Redis cluster of pods with a primary and a replica each, with the API of
@@ -65,62 +65,62 @@ type RedisEnterpriseCluster struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the wanted cluster. Without it all is as the vendor has it by default.
+	// spec is the desired cluster. Without it the vendor's defaults apply.
 	// +optional
 	Spec RedisEnterpriseClusterSpec `json:"spec,omitempty"`
 
-	// status is what was seen of it. Its default keeps a new object from being taken for a ready one.
+	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Redundant", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "PodsReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "UpToDate", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status RedisEnterpriseClusterStatus `json:"status,omitempty"`
 }
 
-// RedisEnterpriseClusterSpec is the wanted cluster. Fields have the vendor's names; hibernate,
-// slotMigrationRate and redisConfig are ours.
+// RedisEnterpriseClusterSpec is the desired cluster. Fields have the vendor's names; opcrew adds
+// hibernate, slotMigrationRate and redisConfig.
 // +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.persistentSpec)",message="hibernate: a cluster without spec.persistentSpec would lose all of its data; write persistentSpec: {enabled: true}"
 type RedisEnterpriseClusterSpec struct {
-	// nodes is the number of pods, and so of shards, from 1 to 100; default 3. From 3 on the cluster
-	// survives the loss of any one. It can be raised and lowered; the slots of pods that go are moved first.
+	// nodes is the number of pods, and so of shards, from 1 to 100; default 3. With 3 or more the cluster
+	// survives the loss of any one pod. It can be raised and lowered; the slots of removed pods are moved first.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="nodes is a number of pods from 1 to 100; to stop a cluster and keep its data use hibernate"
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="nodes must be a number of pods from 1 to 100; to stop a cluster and keep its data use hibernate"
 	Nodes *int32 `json:"nodes,omitempty"`
 
-	// hibernate stops all pods and keeps their claims; without it they come back with their data.
+	// hibernate stops all pods and keeps their claims; when it is removed they start with their data.
 	// +optional
 	Hibernate bool `json:"hibernate,omitempty"`
 
-	// slotMigrationRate is how many bytes of data a second are moved between pods at most when slots are, 64Ki or
-	// more; by default as many as the servers can. A change counts for a move under way.
+	// slotMigrationRate is the most data, in bytes per second, that moves between pods when slots move, 64Ki or
+	// more; default as much as the servers can. A change also affects a move in progress.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 65536 : !self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$') || !quantity(self.replace(' ', \"\")).isLessThan(quantity('64Ki'))",message="slotMigrationRate is in bytes per second, 64Ki or more, such as 50Mi; leave it out to have slots moved as fast as the servers can"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 65536 : !self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$') || !quantity(self.replace(' ', \"\")).isLessThan(quantity('64Ki'))",message="slotMigrationRate must be in bytes per second, 64Ki or more, such as 50Mi; leave it out to move slots as fast as the servers can"
 	SlotMigrationRate Amount `json:"slotMigrationRate,omitempty"`
 
-	// redisConfig are settings of the servers, such as maxmemory-policy: allkeys-lru. Most are changed
-	// while the servers run; for those that cannot be, pods start again one after another. What makes the
-	// cluster a cluster is the operator's own to say.
+	// redisConfig are settings of the servers, such as maxmemory-policy: allkeys-lru. Most change while the
+	// servers run; for the others pods restart one after another. The operator sets everything that the
+	// cluster itself depends on.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]{0,63}$'))",message="redisConfig: names are those of redis.conf in lower-case letters, such as maxmemory-policy"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(tls-|cluster-announce-|replica-announce-|slave-announce-|unixsocket|enable-)') && !(k in ['port', 'bind', 'bind-source-addr', 'dir', 'dbfilename', 'appendonly', 'appendfilename', 'appenddirname', 'cluster-enabled', 'cluster-port', 'cluster-config-file', 'cluster-require-full-coverage', 'cluster-allow-replica-migration', 'cluster-migration-barrier', 'cluster-replica-validity-factor', 'cluster-slave-validity-factor', 'cluster-replica-no-failover', 'cluster-slave-no-failover', 'requirepass', 'masterauth', 'masteruser', 'primaryauth', 'primaryuser', 'aclfile', 'user', 'include', 'loadmodule', 'rename-command', 'daemonize', 'supervised', 'pidfile', 'logfile', 'protected-mode', 'replicaof', 'slaveof', 'maxmemory', 'databases', 'cluster-databases']))",message="redisConfig: ports, files, users, replication, modules, tls-*, enable-* and cluster-announce-* are the operator's own to say; maxmemory follows from redisEnterpriseNodeResources, and a cluster has database 0 alone"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]{0,63}$'))",message="redisConfig: names must be those of redis.conf in lower-case letters, such as maxmemory-policy"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(tls-|cluster-announce-|replica-announce-|slave-announce-|unixsocket|enable-)') && !(k in ['port', 'bind', 'bind-source-addr', 'dir', 'dbfilename', 'appendonly', 'appendfilename', 'appenddirname', 'cluster-enabled', 'cluster-port', 'cluster-config-file', 'cluster-require-full-coverage', 'cluster-allow-replica-migration', 'cluster-migration-barrier', 'cluster-replica-validity-factor', 'cluster-slave-validity-factor', 'cluster-replica-no-failover', 'cluster-slave-no-failover', 'requirepass', 'masterauth', 'masteruser', 'primaryauth', 'primaryuser', 'aclfile', 'user', 'include', 'loadmodule', 'rename-command', 'daemonize', 'supervised', 'pidfile', 'logfile', 'protected-mode', 'replicaof', 'slaveof', 'maxmemory', 'databases', 'cluster-databases']))",message="redisConfig: ports, files, users, replication, modules, tls-*, enable-* and cluster-announce-* are set by the operator; maxmemory follows from redisEnterpriseNodeResources, and a cluster has only database 0"
 	RedisConfig map[string]Setting `json:"redisConfig,omitempty"`
 
-	// persistentSpec gives every pod a volume. Without it data is in memory of nodes alone, and a cluster
-	// all of whose pods go loses it.
+	// persistentSpec gives every pod a volume. Without it data is only in the memory of nodes, and a cluster
+	// that loses all of its pods loses its data.
 	// +optional
 	PersistentSpec *PersistentSpec `json:"persistentSpec,omitempty"`
 
-	// redisEnterpriseNodeResources are those of a pod, half of them for its primary and half for its
+	// redisEnterpriseNodeResources are the resources of a pod, half of them for its primary and half for its
 	// replica; default 2 CPU and 4Gi. The agent adds 50m and 64Mi. Each server uses 3/4 of its memory limit for
-	// data. 4 Gi passes for 4Gi.
+	// data. 4 Gi is accepted as 4Gi.
 	// +optional
 	RedisEnterpriseNodeResources *Resources `json:"redisEnterpriseNodeResources,omitempty"`
 
-	// redisEnterpriseImageSpec is the servers' image: of Redis 7.0 or Valkey 7.2, or later. The vendor's own
-	// image has no such server in it; the operator's default is used in its place, and condition ImageReplaced says so.
+	// redisEnterpriseImageSpec is the servers' image: Redis 7.0, Valkey 7.2, or later. The vendor's own image
+	// contains no such server; the operator uses its default instead, and condition ImageReplaced says so.
 	// +optional
 	RedisEnterpriseImageSpec *ImageSpec `json:"redisEnterpriseImageSpec,omitempty"`
 
-	// upgradeSpec tells what an upgrade of the operator may change.
+	// upgradeSpec sets what an upgrade of the operator may change.
 	// +optional
 	UpgradeSpec *UpgradeSpec `json:"upgradeSpec,omitempty"`
 
@@ -128,27 +128,27 @@ type RedisEnterpriseClusterSpec struct {
 	// the same password.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[!#-&(-\\\\[\\\\]-~]+$') && !(self in ['default', 'opcrew'])",message="username is of letters, digits and signs, without blanks and quotes, such as admin@acme.com; default is there anyway, and opcrew is the operator's own"
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[!#-&(-\\\\[\\\\]-~]+$') && !(self in ['default', 'opcrew'])",message="username must consist of letters, digits and signs, without blanks and quotes, such as admin@acme.com; the users default and opcrew are reserved"
 	Username string `json:"username,omitempty"`
 
-	// clusterCredentialSecretName names the Secret with username and password; default that of the object.
-	// One with a random password is made if there is none.
+	// clusterCredentialSecretName names the Secret with username and password; default the name of the object.
+	// If it does not exist the operator creates it with a random password.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == '' || !format.dns1123Subdomain().validate(self).hasValue()",message="clusterCredentialSecretName is the name of a Secret"
+	// +kubebuilder:validation:XValidation:rule="self == '' || !format.dns1123Subdomain().validate(self).hasValue()",message="clusterCredentialSecretName must be the name of a Secret"
 	ClusterCredentialSecretName string `json:"clusterCredentialSecretName,omitempty"`
 
 	// clusterRecovery is accepted and not needed: the operator recovers a cluster by itself. While it is true, condition
-	// RecoveryRequested says what there is to recover, and what that waits for.
+	// RecoveryRequested says what is left to recover, and what that waits for.
 	// +optional
 	ClusterRecovery bool `json:"clusterRecovery,omitempty"`
 
-	// uiServiceType is the type of Service <name>-ui, which leads to the status page; default ClusterIP.
+	// uiServiceType is the type of Service <name>-ui, which serves the status page; default ClusterIP.
 	// +optional
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	UIServiceType corev1.ServiceType `json:"uiServiceType,omitempty"`
 
-	// uiAnnotations are those of Service <name>-ui.
+	// uiAnnotations are annotations of Service <name>-ui.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	UIAnnotations map[string]string `json:"uiAnnotations,omitempty"`
@@ -157,7 +157,7 @@ type RedisEnterpriseClusterSpec struct {
 	// +optional
 	Certificates *Certificates `json:"certificates,omitempty"`
 
-	// services are wishes for both Services.
+	// services are settings for both Services.
 	// +optional
 	Services *ServicesSpec `json:"services,omitempty"`
 
@@ -174,10 +174,10 @@ type RedisEnterpriseClusterList struct {
 	Items           []RedisEnterpriseCluster `json:"items"`
 }
 
-// StatusConditions gives the shared core access to the conditions.
+// StatusConditions returns the conditions for the reconcile loop to write.
 func (c *RedisEnterpriseCluster) StatusConditions() *[]metav1.Condition { return &c.Status.Conditions }
 
-// StatusObservedGeneration gives the shared core access to the observed generation.
+// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
 func (c *RedisEnterpriseCluster) StatusObservedGeneration() *int64 {
 	return &c.Status.ObservedGeneration
 }

@@ -7,55 +7,55 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PersistentSpec gives every pod a volume. Whether there are any is chosen when a cluster is made.
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeSize) || !has(oldSelf.volumeSize) || string(self.volumeSize).matches('[eE]') || string(oldSelf.volumeSize).matches('[eE]') || !quantity(string(self.volumeSize).replace(' ', \"\")).isLessThan(quantity(string(oldSelf.volumeSize).replace(' ', \"\")))",message="persistentSpec.volumeSize cannot be lowered: volumes only grow; make a new cluster and copy the data"
+// PersistentSpec gives every pod a volume. It takes effect when a cluster is created.
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeSize) || !has(oldSelf.volumeSize) || string(self.volumeSize).matches('[eE]') || string(oldSelf.volumeSize).matches('[eE]') || !quantity(string(self.volumeSize).replace(' ', \"\")).isLessThan(quantity(string(oldSelf.volumeSize).replace(' ', \"\")))",message="persistentSpec.volumeSize cannot be lowered: volumes only grow; create a new cluster and copy the data"
 type PersistentSpec struct {
 	// enabled is true or false, also as text; default true.
 	// +optional
 	Enabled Switch `json:"enabled,omitempty"`
 
-	// storageClassName of the claims; without it the default class. It is chosen when a cluster is made.
+	// storageClassName of the claims; without it the default class of the cluster. It takes effect when a cluster is created.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
 
-	// volumeSize of each claim; default five times the memory of a pod. A larger one counts for claims that are
-	// made from then on, and with enablePersistentVolumeResize for those that there are.
+	// volumeSize of each claim; default five times the memory of a pod. A larger size applies to claims that are
+	// created later, and with enablePersistentVolumeResize also to existing ones.
 	// +optional
 	VolumeSize Amount `json:"volumeSize,omitempty"`
 
-	// enablePersistentVolumeResize has the volumes of pods grow with volumeSize, while they are in use; default false.
-	// The class of the volumes must allow it. Without a volumeSize they stay as they are.
+	// enablePersistentVolumeResize makes the volumes of pods grow with volumeSize, while they are in use; default false.
+	// The class of the volumes must allow it. Without a volumeSize they do not change.
 	// +optional
 	EnablePersistentVolumeResize Switch `json:"enablePersistentVolumeResize,omitempty"`
 }
 
-// Resources are what a pod asks for and what it may use at most.
+// Resources are the requests and limits of a pod.
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.requests) || self.requests.all(r, !(r in self.limits) || string(self.requests[r]).matches('[eE]') || string(self.limits[r]).matches('[eE]') || !quantity(string(self.requests[r]).replace(' ', \"\")).isGreaterThan(quantity(string(self.limits[r]).replace(' ', \"\"))))",message="requests must not be higher than limits"
 type Resources struct {
-	// limits are what the pod may use at most.
+	// limits are the most that the pod may use.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Limits map[corev1.ResourceName]Amount `json:"limits,omitempty"`
 
-	// requests are what is kept free for the pod; where there are only limits, it is those.
+	// requests are reserved for the pod; they default to limits.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Requests map[corev1.ResourceName]Amount `json:"requests,omitempty"`
 
-	// claims are accepted and not used.
+	// claims are accepted and have no effect.
 	// +optional
 	Claims Unused `json:"claims,omitempty"`
 }
 
-// Setting is the value of a setting, as it stands in redis.conf; a number need not be quoted.
+// Setting is the value of a setting as in redis.conf; a number needs no quotes.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=1024
-// +kubebuilder:validation:XValidation:rule="type(self) == int || self.matches('^[ !#-&(-\\\\[\\\\]-~]*$')",message="redisConfig: a value is of one line, without quotes and backslashes; an empty one need not be quoted"
+// +kubebuilder:validation:XValidation:rule="type(self) == int || self.matches('^[ !#-&(-\\\\[\\\\]-~]*$')",message="redisConfig: a value must be one line without quotes and backslashes; an empty value needs no quotes"
 type Setting string
 
-// UnmarshalJSON takes a number for its digits.
+// UnmarshalJSON accepts text, and a number as its digits.
 func (s *Setting) UnmarshalJSON(raw []byte) error {
 	*s = Setting(textOf(raw))
 	return nil
@@ -71,19 +71,19 @@ type ImageSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	VersionTag string `json:"versionTag,omitempty"`
-	// digestHash is used in place of a tag, such as sha256:0123...
+	// digestHash replaces the tag, such as sha256:0123...
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	DigestHash string `json:"digestHash,omitempty"`
-	// imagePullPolicy tells when the image is pulled; default IfNotPresent.
+	// imagePullPolicy is when the image is pulled; default IfNotPresent.
 	// +optional
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 }
 
-// UpgradeSpec tells what an upgrade of the operator may change.
+// UpgradeSpec sets what an upgrade of the operator may change.
 type UpgradeSpec struct {
-	// autoUpgradeRedisEnterprise has servers of the default image change to the default image of a newer
+	// autoUpgradeRedisEnterprise moves servers with the default image to the default image of a newer
 	// operator, one pod after another. Without it they keep theirs until the spec changes.
 	// +optional
 	AutoUpgradeRedisEnterprise bool `json:"autoUpgradeRedisEnterprise,omitempty"`
@@ -91,7 +91,7 @@ type UpgradeSpec struct {
 
 // Certificates are Secrets with certificates, under the keys certificate and key.
 type Certificates struct {
-	// cmCertificateSecretName is that of the status page. While there is none, the page has one that nobody has signed.
+	// cmCertificateSecretName is the certificate of the status page; default a self-signed one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	CMCertificateSecretName string `json:"cmCertificateSecretName,omitempty"`
@@ -99,7 +99,7 @@ type Certificates struct {
 	CertificatesNotServed `json:",inline"`
 }
 
-// CertificatesNotServed are of parts that there are not; they are accepted and not used.
+// CertificatesNotServed belong to components that opcrew does not have; they are accepted and have no effect.
 type CertificatesNotServed struct {
 	// +optional
 	APICertificateSecretName Unused `json:"apiCertificateSecretName,omitempty"`
@@ -121,13 +121,13 @@ type CertificatesNotServed struct {
 	SyncerCertificateSecretName Unused `json:"syncerCertificateSecretName,omitempty"`
 }
 
-// ServicesSpec are wishes for both Services.
+// ServicesSpec are settings for both Services.
 type ServicesSpec struct {
 	// servicesAnnotations are added to both Services.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	ServicesAnnotations map[string]string `json:"servicesAnnotations,omitempty"`
-	// apiService is accepted and not used.
+	// apiService is accepted and has no effect.
 	// +optional
 	APIService Unused `json:"apiService,omitempty"`
 }

@@ -7,22 +7,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Slots is how many slots a cluster has; each key is in one of them.
+// Slots is the number of slots of a cluster; each key is in one of them.
 const Slots = 16384
 
 // State is the cluster's state in the vendor's words.
 type State string
 
-// States of a cluster. The vendor's InvalidUpgrade, RecoveryReset and ClusterRecreating stand for what does not
-// happen here.
+// States of a cluster. The vendor's InvalidUpgrade, RecoveryReset and ClusterRecreating do not occur.
 const (
-	// StatePendingCreation: nothing was made yet.
+	// StatePendingCreation: no child exists yet.
 	StatePendingCreation State = "PendingCreation"
 	// StateBootstrappingFirstPod: no pod runs yet.
 	StateBootstrappingFirstPod State = "BootstrappingFirstPod"
 	// StateInitializing: the servers form a cluster for the first time.
 	StateInitializing State = "Initializing"
-	// StateRecoveringFirstPod: no slot is served, and the servers find together again.
+	// StateRecoveringFirstPod: no slot is served, and the servers form the cluster again.
 	StateRecoveringFirstPod State = "RecoveringFirstPod"
 	// StateRunning: every slot is served.
 	StateRunning State = "Running"
@@ -30,17 +29,17 @@ const (
 	StateRunningRollingUpdate State = "RunningRollingUpdate"
 	// StateUpgrade: pods change to another image one after another.
 	StateUpgrade State = "Upgrade"
-	// StateHibernating: the spec says that there are to be no pods. The vendor has no word for it.
+	// StateHibernating: spec.hibernate has stopped all pods. The vendor has no such state.
 	StateHibernating State = "Hibernating"
-	// StateError: slots are not served, or children cannot be put in place.
+	// StateError: slots are not served, or children cannot be applied.
 	StateError State = "Error"
-	// StateInvalid: the spec asks for what cannot be.
+	// StateInvalid: the spec is invalid.
 	StateInvalid State = "Invalid"
-	// StateDeleting: the object is going away.
+	// StateDeleting: the object is being deleted.
 	StateDeleting State = "Deleting"
 )
 
-// SpecStatus tells whether the spec can be served.
+// SpecStatus reports whether the spec can be served.
 type SpecStatus string
 
 // Values of a spec's status, the vendor's.
@@ -52,8 +51,8 @@ const (
 // Place is one of the two servers of a pod.
 type Place string
 
-// Places of a pod. Home is the place of the primary of the pod's own shard, Guest that of the replica of the
-// shard of the pod before it in the ring.
+// Places of a pod. Home is the place of the primary of the pod's own shard, Guest the place of the replica of
+// the shard of the previous pod in the ring.
 const (
 	Home  Place = "home"
 	Guest Place = "guest"
@@ -68,22 +67,22 @@ const (
 	Replica Role = "replica"
 )
 
-// RedisEnterpriseClusterStatus is what was seen of the cluster. What moves all the time, such as keys,
-// bytes and lag, is in the pods' metrics.
+// RedisEnterpriseClusterStatus is the observed state of the cluster. Volatile values, such as keys, bytes
+// and lag, are in the pods' metrics.
 type RedisEnterpriseClusterStatus struct {
 	// state of the cluster in the vendor's words, such as Running.
 	// +optional
 	State State `json:"state,omitempty"`
 
-	// specStatus is Valid, or Invalid while the spec asks for what cannot be.
+	// specStatus is Valid, or Invalid while the spec cannot be served.
 	// +optional
 	SpecStatus SpecStatus `json:"specStatus,omitempty"`
 
-	// nodes is the number of pods that there are to be, as the last change was carried out.
+	// nodes is the number of pods after the last completed change.
 	// +optional
 	Nodes int32 `json:"nodes"`
 
-	// readyNodes is how many of them have their role in the ring.
+	// readyNodes is the number of pods with their role in the ring.
 	// +optional
 	ReadyNodes int32 `json:"readyNodes"`
 
@@ -91,7 +90,7 @@ type RedisEnterpriseClusterStatus struct {
 	// +optional
 	Shards int32 `json:"shards"`
 
-	// version is the lowest that any server runs, such as 7.0.15 or valkey 8.1.3.
+	// version is the lowest version of the servers, such as 7.0.15 or valkey 8.1.3.
 	// +optional
 	Version string `json:"version,omitempty"`
 
@@ -99,22 +98,22 @@ type RedisEnterpriseClusterStatus struct {
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
-	// endpoints are where clients find the cluster.
+	// endpoints are the addresses of the cluster for clients.
 	// +optional
 	Endpoints *Endpoints `json:"endpoints,omitempty"`
 
-	// slots tells which server has which, in the order of the pods.
+	// slots shows which server has which slots, in the order of the pods.
 	// +optional
 	// +listType=map
 	// +listMapKey=pod
 	// +listMapKey=place
 	Slots []ServerSlots `json:"slots,omitempty"`
 
-	// move is there while slots move between pods.
+	// move is set while slots move between pods.
 	// +optional
 	Move *Move `json:"move,omitempty"`
 
-	// persistenceStatus is how far the volumes of the pods are; not there without any.
+	// persistenceStatus is the state of the pods' volumes; absent without volumes.
 	// +optional
 	PersistenceStatus *PersistenceStatus `json:"persistenceStatus,omitempty"`
 
@@ -122,73 +121,73 @@ type RedisEnterpriseClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the cluster; Ready sums up the others.
+	// conditions of the cluster; Ready summarizes the others.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// VolumesState is how far volumes are, in the vendor's words.
+// VolumesState is the state of volumes, in the vendor's words.
 type VolumesState string
 
 // States of volumes.
 const (
 	// VolumesProvisioning: not every pod has its volume yet.
 	VolumesProvisioning VolumesState = "Provisioning"
-	// VolumesProvisioned: each has, of the size that the spec has where volumes are to follow it.
+	// VolumesProvisioned: each pod has its volume, of the size in the spec if volumes follow it.
 	VolumesProvisioned VolumesState = "Provisioned"
-	// VolumesResizing: some are being made larger.
+	// VolumesResizing: some volumes grow.
 	VolumesResizing VolumesState = "Resizing"
-	// VolumesResizeFailed: one cannot be made larger; UpToDate says why, when nothing else stands there.
+	// VolumesResizeFailed: a volume cannot grow; UpToDate says why, unless it reports something more urgent.
 	VolumesResizeFailed VolumesState = "ResizeFailed"
 )
 
-// PersistenceStatus is how far the volumes of the pods are.
+// PersistenceStatus is the state of the pods' volumes.
 type PersistenceStatus struct {
 	// status is Provisioning, Provisioned, Resizing or ResizeFailed.
 	// +optional
 	Status VolumesState `json:"status,omitempty"`
-	// succeeded is how many volumes are as they are to be, and of how many, such as 2/3.
+	// succeeded is the number of volumes that match the spec, of all, such as 2/3.
 	// +optional
 	Succeeded string `json:"succeeded,omitempty"`
 }
 
-// Endpoints are where clients find the cluster.
+// Endpoints are the addresses of the cluster for clients.
 type Endpoints struct {
-	// cluster is what clients of a Redis cluster start from, <name>.<namespace>.svc:6379.
+	// cluster is the address from which clients discover the cluster, <name>.<namespace>.svc:6379.
 	// +optional
 	Cluster string `json:"cluster,omitempty"`
-	// nodes are the servers at home, in the order of the pods.
+	// nodes are the addresses of the home servers, in the order of the pods.
 	// +optional
 	// +listType=atomic
 	Nodes []string `json:"nodes,omitempty"`
-	// ui is the status page.
+	// ui is the address of the status page.
 	// +optional
 	UI string `json:"ui,omitempty"`
 }
 
-// ServerSlots is what a server has.
+// ServerSlots is the role and the slots of a server.
 type ServerSlots struct {
 	// pod that the server runs in.
 	// +required
 	Pod string `json:"pod"`
-	// place of the server in it, home or guest.
+	// place of the server in the pod, home or guest.
 	// +required
 	Place Place `json:"place"`
 	// role is primary or replica; empty while the server does not answer.
 	// +optional
 	Role Role `json:"role,omitempty"`
-	// slots are those that it serves, or that its primary does, such as 0-5460; ranges are separated by commas.
+	// slots that the server or its primary serves, such as 0-5460; ranges are separated by commas.
 	// +optional
 	Slots string `json:"slots,omitempty"`
 }
 
-// Move is how far a move of slots is.
+// Move is the progress of a move of slots.
 type Move struct {
 	// reason is ScalingUp, ScalingDown or Rebalancing.
 	// +optional
@@ -196,10 +195,10 @@ type Move struct {
 	// slotsMoved is how many slots have moved.
 	// +optional
 	SlotsMoved int32 `json:"slotsMoved"`
-	// slotsTotal is how many are to move in all.
+	// slotsTotal is how many slots have to move in total.
 	// +optional
 	SlotsTotal int32 `json:"slotsTotal"`
-	// startedAt is when it began.
+	// startedAt is when the move started.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 }

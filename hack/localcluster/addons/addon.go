@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// The binaries that the add-ons run, beside this program itself: the first is built in
+// The binaries that the add-ons run, in addition to this program: the first is built in
 // cmd/addons, the second is a program of its own module.
 const (
 	Program       = "addons"
@@ -38,7 +38,7 @@ type addon struct {
 	ready func(ctx context.Context) error
 }
 
-// readyTimeout is far above what an add-on takes on a slow machine.
+// readyTimeout is far above the time that an add-on needs on a slow machine.
 const readyTimeout = 60 * time.Second
 
 // all lists the add-ons, in the order of their start.

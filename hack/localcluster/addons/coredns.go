@@ -15,8 +15,8 @@ import (
 // clusterDomain is what names of Services end in.
 const clusterDomain = "cluster.local"
 
-// coreDNS answers for the cluster's own names. The cluster has no way out, so
-// every other name does not exist: a quick no is better than a time-out.
+// coreDNS answers for the cluster's own names. The cluster has no external network, so
+// every other name does not exist: a fast negative answer is better than a timeout.
 func coreDNS(st *state.State) addon {
 	const name = "coredns"
 	address := st.ControlPlane.Address

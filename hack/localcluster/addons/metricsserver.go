@@ -70,8 +70,8 @@ func servingPair(st *state.State, name string) ([]byte, error) {
 	return ca.Cert, pair.Write(filepath.Dir(file(st, name, "serving.crt")), "serving")
 }
 
-// metricsAvailable asks whether the API server reaches it: until then clients
-// that list all kinds get errors.
+// metricsAvailable reports whether the API server reaches metrics-server: until then
+// clients that list all kinds get errors.
 func (a *applier) metricsAvailable(ctx context.Context) error {
 	services := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	object, err := a.client.Resource(services).Get(ctx, "v1beta1.metrics.k8s.io", metav1.GetOptions{})

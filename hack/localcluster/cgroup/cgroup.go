@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cgroup keeps everything that the cluster runs in one control group
-// tree of its own, on version 1, hybrid and version 2 machines. The tree limits
-// nothing; it is how leftovers are recognised: a process in it is ours,
-// whatever its pid.
+// Package cgroup keeps all processes of the cluster in one cgroup tree, on version 1,
+// hybrid and version 2 machines. The tree limits nothing; it identifies leftovers: a
+// process in it belongs to the cluster, whatever its pid.
 package cgroup
 
 import (
@@ -55,8 +54,8 @@ func parseHierarchies(mounts string) []hierarchy {
 	return all
 }
 
-// Create makes the groups of a machine in every hierarchy: one for pods to be
-// under, and in it the group of the machine's own processes.
+// Create creates the groups of a machine in every hierarchy: one as the parent of
+// pods, and in it the group of the machine's own processes.
 func Create(machine string) error {
 	all, err := hierarchies()
 	if err != nil {

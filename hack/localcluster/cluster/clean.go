@@ -21,9 +21,9 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// clean removes everything of a cluster but the state directory itself, which
-// carries the lock. It asks the kernel what there is and not the record, which
-// a killed `up` or a reboot may have left wrong.
+// clean removes everything of a cluster except the state directory itself, which
+// carries the lock. It asks the kernel what exists instead of the record, which may
+// be wrong after a killed `up` or a reboot.
 func clean(ctx context.Context, dir string) error {
 	st, err := state.Load(dir)
 	if err != nil {
@@ -49,8 +49,8 @@ func clean(ctx context.Context, dir string) error {
 	return empty(dir)
 }
 
-// endRecorded ends the machines that the record knows. It is the quick way for
-// most processes; control groups find the others.
+// endRecorded ends the machines in the record, which is fast for most processes;
+// cgroups find the others.
 func endRecorded(st *state.State) error {
 	for _, m := range st.Machines() {
 		if err := machine.End(m); err != nil {

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster brings the whole cluster up and down and says how it is: the
-// order of the steps, what must be there before, and how leftovers are cleaned.
-// What each step does is in the package of its subject.
+// Package cluster starts and stops the whole cluster and reports its status: it has
+// the order of the steps, their requirements, and the cleaning of leftovers. The
+// package of each subject implements its steps.
 package cluster

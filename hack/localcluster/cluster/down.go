@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Down removes the cluster and everything of it from this machine. It is the
-// same whether the cluster runs, is half-made or is not there.
+// Down removes the cluster and everything of it from this machine, whether the
+// cluster runs, is incomplete or does not exist.
 func Down(ctx context.Context, dir string, out io.Writer) error {
 	if err := privileged(); err != nil {
 		return err

@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// awaitNodes waits until all nodes are Ready. Of one that is not it shows what
-// the API server and its kubelet say.
+// awaitNodes waits until all nodes are Ready. For one that is not, it shows what the
+// API server and its kubelet report.
 func awaitNodes(ctx context.Context, st *state.State) error {
 	var why map[string]string
 	for {
@@ -49,7 +49,7 @@ func explain(st *state.State, why map[string]string, err error) error {
 	return err
 }
 
-// notReady reports each node that is not Ready why.
+// notReady returns the reason for each node that is not Ready.
 func notReady(ctx context.Context, st *state.State) (map[string]string, error) {
 	nodes, err := listNodes(ctx, st)
 	if err != nil {
@@ -61,7 +61,7 @@ func notReady(ctx context.Context, st *state.State) (map[string]string, error) {
 	}
 	for _, n := range nodes {
 		why[n.Name] = readiness(n)
-		// What is reported from before a crash is not true any more.
+		// Reports from before a crash are stale.
 		if id, err := os.ReadFile(st.BootIDFile(n.Name)); err == nil && string(id) != n.Status.NodeInfo.BootID {
 			why[n.Name] = "no report of its kubelet since its start"
 		}

@@ -21,7 +21,7 @@ import (
 
 const neededDisk = 20 << 30
 
-// programs are what the cluster runs, and the Debian packages that bring them.
+// programs are the programs that the cluster needs, and their Debian packages.
 func programs() []program {
 	return []program{
 		{"containerd", "containerd"},
@@ -37,7 +37,7 @@ func programs() []program {
 
 type program struct{ path, debian string }
 
-// privileged is what every command that changes the cluster needs.
+// privileged checks the requirements of every command that changes the cluster.
 func privileged() error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("the local cluster is made of Linux namespaces; this is %s", runtime.GOOS)
@@ -48,7 +48,7 @@ func privileged() error {
 	return nil
 }
 
-// preflight says in one line what keeps a new cluster from starting.
+// preflight returns in one line what prevents a new cluster from starting.
 func preflight(ctx context.Context, st *state.State, binaries string) error {
 	if err := packagesInstalled(); err != nil {
 		return err

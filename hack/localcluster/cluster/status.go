@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Status prints a line per machine, and fails if anything is not well.
+// Status prints a line per machine, and fails if there is a problem.
 func Status(ctx context.Context, dir string, out io.Writer) error {
 	if err := privileged(); err != nil {
 		return err

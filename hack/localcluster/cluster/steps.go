@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// createSteps are the way to a new cluster. The nodes boot and get their images
-// while the API server, which takes longest, starts.
+// createSteps create a new cluster. The nodes boot and get their images while the
+// API server starts, which takes longest.
 func createSteps(st *state.State, o Options, p *progress) []step {
 	const short, long = 30 * time.Second, 2 * time.Minute
 	return []step{
@@ -40,7 +40,7 @@ func createSteps(st *state.State, o Options, p *progress) []step {
 	}
 }
 
-// resumeSteps only do something where something is wrong.
+// resumeSteps only repair what is broken.
 func resumeSteps(st *state.State) []step {
 	const long = time.Minute
 	steps := []step{

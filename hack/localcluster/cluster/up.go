@@ -28,8 +28,8 @@ type Options struct {
 
 const defaultNodes = 3
 
-// Up makes the cluster run: it does nothing to one that does, starts nodes that
-// are down, and replaces what is broken or was left half-made.
+// Up makes the cluster run: it does nothing if the cluster runs, starts nodes that are
+// down, and replaces what is broken or incomplete.
 func Up(ctx context.Context, o Options) error {
 	if err := privileged(); err != nil {
 		return err
@@ -56,7 +56,7 @@ func lock(ctx context.Context, dir string, p *progress) (func(), error) {
 	return state.Lock(ctx, dir, func() { p.say("waiting for another localcluster command to end") })
 }
 
-// resume brings back the nodes of a cluster that runs, anyone who started it.
+// resume starts missing nodes of a running cluster, whichever user started it.
 func resume(ctx context.Context, st *state.State, o Options, p *progress) error {
 	if o.Nodes != 0 && o.Nodes != len(st.Nodes) {
 		return fmt.Errorf("a cluster of %d nodes runs already, not of %d; run `down` first to change that", len(st.Nodes), o.Nodes)
@@ -72,7 +72,7 @@ func resume(ctx context.Context, st *state.State, o Options, p *progress) error 
 	return nil
 }
 
-// create starts a new cluster in place of whatever is left of an old one.
+// create removes the remains of an old cluster and starts a new one.
 func create(ctx context.Context, o Options, p *progress) error {
 	st, err := plan(o)
 	if err != nil {
@@ -89,7 +89,7 @@ func create(ctx context.Context, o Options, p *progress) error {
 	return nil
 }
 
-// plan decides on names and addresses; nothing of it exists yet.
+// plan chooses names and addresses; it creates nothing.
 func plan(o Options) (*state.State, error) {
 	from, err := os.Getwd()
 	if err != nil {

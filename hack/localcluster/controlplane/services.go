@@ -23,8 +23,8 @@ const (
 
 const etcdClients, etcdPeers = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
 
-// etcd does not sync to disk: its data need not survive this machine's crash,
-// after which a cluster is started again.
+// etcd does not sync to disk: its data need not survive a crash of this machine, as
+// the cluster is then created again.
 func etcd(st *state.State) machine.Service {
 	return service(st, etcdName,
 		"--name=local",
@@ -153,12 +153,11 @@ clientConnection:
 // control plane. Connections that come from own are not masqueraded. The limits
 // of connection tracking belong to this host, not to us.
 //
-// Not in mode nftables: where the endpoints of a Service change, a packet that is
-// on its way through the old rules finds the map of endpoints emptied (Linux 6.18)
-// and goes on to the Service's own address, where no one is. One request in
-// some fifty thousand was refused so, which tests take for a fault of an operator.
-// tcpBeLiberal: else mode iptables drops, and the other does not, what a server answers
-// to a port that is used again.
+// The mode is not nftables: while the endpoints of a Service change, a packet in the old
+// rules can find an empty map of endpoints (Linux 6.18), and goes to the Service's own
+// address, where no process listens. One in about 50,000 requests failed, which tests
+// attribute to the operator. tcpBeLiberal: otherwise mode iptables drops the responses of a
+// server to a reused port.
 func ProxyConfig(node string, own netip.Prefix, kubeconfig string) string {
 	return fmt.Sprintf(`apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration

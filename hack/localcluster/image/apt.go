@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// listsAge is for how long package lists are taken as current.
+// listsAge is how long package lists count as current.
 const listsAge = time.Hour
 
-// debianKeyring is what Debian's own mirrors are checked against.
+// debianKeyring verifies Debian's own mirrors.
 const debianKeyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 // apt fetches Debian packages with folders of its own: the host's lists, cache
@@ -128,7 +128,7 @@ func (a *apt) update(ctx context.Context) error {
 	if info, err := os.Stat(stamp); err == nil && time.Since(info.ModTime()) < listsAge {
 		return nil
 	}
-	// By default apt takes a mirror that does not answer for a success.
+	// By default apt succeeds even if a mirror does not answer.
 	if err := a.run(ctx, "-o", "APT::Update::Error-Mode=any", "update"); err != nil {
 		return err
 	}

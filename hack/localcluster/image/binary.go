@@ -50,7 +50,7 @@ func (b *BinaryImage) tree() (*Tree, error) {
 	return tree, tree.addCertificates()
 }
 
-// splitBinary reads PATH[=DEST]. A binary without a place stands in the root.
+// splitBinary reads PATH[=DEST]. A binary without a place is in the root.
 func splitBinary(binary string) (source, dest string) {
 	source, dest, found := strings.Cut(binary, "=")
 	if !found {

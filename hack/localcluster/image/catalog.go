@@ -26,10 +26,10 @@ func Pause(binary string) BinaryImage {
 // is true for Debian's suite in its recipe.
 const ShellTag = "busybox:1.35"
 
-// debian is the suite that the versions below are of.
+// debian is the suite of the versions below.
 const debian = "bookworm"
 
-// trixie is the suite after it, for what is too old there.
+// trixie is the next suite, for packages that are too old there.
 const trixie = "trixie"
 
 // forky is the suite after that.
@@ -112,12 +112,12 @@ func memcached() Recipe {
 		Without:  []string{adduser, "lsb-base", "perl", "debconf", "sysvinit-utils", initHelpers},
 		Tags:     []string{"memcached:{version}"},
 		Accounts: []string{"memcache:x:11211:11211:memcache:/nonexistent:/usr/sbin/nologin"},
-		// It refuses to run as root without being told a user.
+		// It refuses to run as root unless a user is configured.
 		Config: Config{Entrypoint: []string{"memcached"}, User: "11211:11211"},
 	}
 }
 
-// redis, redis8, valkey and valkey9 are what Debian has in its suites, under names of ours: upstream's
+// redis, redis8, valkey and valkey9 are from Debian's suites, under opcrew's names: upstream's
 // images have an entrypoint of their own, and these do without.
 func redis() Recipe {
 	return redisServer("redis", debian, "7.0", "redis-server", "redis-tools")
@@ -176,8 +176,8 @@ func nginx() Recipe {
 	}
 }
 
-// sshClient is a machine that a manager reaches over ssh, with the python that ansible runs
-// there. It has no host key: that is for anyone who runs it to bring.
+// sshClient is a machine that a manager reaches over ssh, with the python that ansible
+// needs. It has no host key: its user must provide one.
 func sshClient() Recipe {
 	return Recipe{
 		Name:     "diva-client",
@@ -187,7 +187,7 @@ func sshClient() Recipe {
 		Packages: []string{"openssh-server", "python3", "dash", "coreutils"},
 		Without:  []string{adduser, "debconf", initHelpers, "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
 		Tags:     []string{"diva-client:{version}"},
-		// root has a shell here: it is who the manager logs in as.
+		// root has a shell, since the manager logs in as root.
 		Files: map[string]string{
 			"/etc/ssh/sshd_config": sshdConf, "/run/sshd/.keep": "",
 			"/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nsshd:x:110:65534::/run/sshd:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",

@@ -23,9 +23,9 @@ func UserCache() (Cache, error) {
 	return Cache{Dir: filepath.Join(dir, "opcrew", "images")}, nil
 }
 
-// LoadDefaults gives nodes what a new cluster needs: the sandbox image, which
-// is made from the program at pause, and a shell. Nodes that have them
-// already, by the content and not only by the name, are left alone.
+// LoadDefaults gives nodes what a new cluster needs: the sandbox image, built
+// from the binary at the path pause, and an image with a shell. It skips nodes
+// that already have images with the same content, not only the same name.
 func LoadDefaults(ctx context.Context, nodes []state.Node, pause string) error {
 	cache, err := UserCache()
 	if err != nil {

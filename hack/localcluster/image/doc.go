@@ -8,8 +8,7 @@
 // or from Debian packages. The same input gives the same bytes: entries are
 // sorted and times fixed, so that a digest reports whether anything changed.
 //
-// What lives here: the tree, the image around it, apt in folders of its own,
-// the list of known images, the cache of built ones, the import into nodes and
-// the commands on top. What does not: building Go binaries (the Makefile) and
-// starting nodes (the cluster itself).
+// This package has the tree, the image around it, apt with separate folders, the list
+// of known images, the cache of built ones, the import into nodes and the commands.
+// Elsewhere: building Go binaries (the Makefile) and starting nodes (package cluster).
 package image

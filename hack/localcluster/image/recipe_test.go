@@ -148,7 +148,7 @@ func TestFilesOfARecipeTakeThePlaceOfThoseOfItsPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if content, err := tree.Read("etc/nginx/nginx.conf"); err != nil || !strings.Contains(string(content), "listen 80;") {
-		t.Errorf("expected nginx to be told its port, got %q (%v)", content, err)
+		t.Errorf("expected the configuration of nginx to have its port, got %q (%v)", content, err)
 	}
 	if got := nginx().Config.file(&v1.ConfigFile{}).Config.StopSignal; got != "SIGQUIT" {
 		t.Errorf("expected nginx to be ended by SIGQUIT, which lets it finish its answers, got %q", got)

@@ -88,7 +88,7 @@ func writeArchive(image v1.Image, tags []string, w io.Writer) error {
 	return out.Close()
 }
 
-// writeLayers returns the names under which the layers stand in the archive.
+// writeLayers returns the names under which the layers are in the archive.
 func writeLayers(image v1.Image, out *tar.Writer) ([]string, error) {
 	layers, err := image.Layers()
 	if err != nil {

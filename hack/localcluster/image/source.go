@@ -14,18 +14,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Source is how an image of the catalogue is made.
+// Source builds an image of the catalogue.
 type Source struct {
 	Name    string
 	Summary string
-	// Tool makes it: two images of one tool are better not made at once.
+	// Tool builds it: two images of one tool should not be built at once.
 	Tool string
 	// Tags may hold {version} and {minor}, which are known once it is made.
 	Tags []string
 	// Series is the minor version that it is known to have; empty if only making it shows that.
 	Series string
 
-	// content is all that decides what comes out.
+	// content is everything that determines the result.
 	content any
 	write   func(ctx context.Context, work, output string) error
 }
@@ -92,7 +92,7 @@ func (s Source) fits(pattern string, tag name.Tag) bool {
 }
 
 // Open reads an image that was saved as a tar. It reports false if the image does not have that tag: a
-// tag is given by what the image holds, and another version is no answer to it.
+// tag is given by what the image holds, and another version is not an answer to it.
 func Open(file string, tag name.Tag) (v1.Image, bool, error) {
 	manifest, err := manifestOf(file)
 	if err != nil {

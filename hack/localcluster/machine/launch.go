@@ -53,12 +53,12 @@ func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity
 	return id, nil
 }
 
-// startInit tells the pid of the init and when it ends. (Looking for it in /proc
+// startInit returns the pid of the init and when it ends. (Looking for it in /proc
 // would not do here: while it executes itself again it shows as a zombie.)
 //
-// It begins the new namespaces, except that of the network: the new
-// process moves there itself, and into its control group, before it becomes
-// the init. So nothing on the machine is ever outside of them.
+// It creates the new namespaces, except that of the network: the new process enters
+// that one and its cgroup itself before it becomes the init, so that nothing on the
+// machine is ever outside them.
 func startInit(st *state.State, machine string) (pid int, ended <-chan error, err error) {
 	path := st.LogFile(machine, "init")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

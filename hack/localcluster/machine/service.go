@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machine is a machine made of namespaces: how its init is launched
-// and ended, and how the long-running processes on it are asked to that init.
-// What the init does inside is package machineinit; links and addresses are
-// package network.
+// Package machine is a machine made of namespaces: it launches and ends its init, and
+// requests long-running processes from that init. The init itself is package
+// machineinit; links and addresses are package network.
 //
 // Services, in short:
 //
@@ -44,11 +43,11 @@ type Service struct {
 	Args []string `json:"args"`          // the first one is an absolute path
 	Env  []string `json:"env,omitempty"` // besides the machine's PATH and HOME, or instead of them
 	Dir  string   `json:"dir,omitempty"`
-	// WaitFor is a file (a socket) that must be there before the start.
+	// WaitFor is a file (a socket) that must exist before the start.
 	WaitFor string `json:"waitFor,omitempty"`
 }
 
-// ServiceStatus is what the init says about a service.
+// ServiceStatus is the init's report about a service.
 type ServiceStatus struct {
 	Name     string `json:"name"`
 	PID      int    `json:"pid"` // as the machine counts; 0 while not running
@@ -72,7 +71,7 @@ func Run(st *state.State, machine string, s Service) error {
 	return notify(st, machine)
 }
 
-// Remove ends a service of a machine; it being absent is no error.
+// Remove ends a service of a machine; it being absent is not an error.
 func Remove(st *state.State, machine, name string) error {
 	err := os.Remove(filepath.Join(st.ServiceDir(machine), name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +128,7 @@ func StatusFile(st *state.State, machine string) string {
 	return filepath.Join(st.MachineDir(machine), "status.json")
 }
 
-// Status reads what the init said last.
+// Status reads the last report of the init.
 func Status(st *state.State, machine string) ([]ServiceStatus, error) {
 	data, err := os.ReadFile(StatusFile(st, machine))
 	if err != nil {

@@ -31,9 +31,8 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{enter, run}
 }
 
-// enter moves into the control group and the network namespace, and executes
-// the init: namespaces belong to threads, and only execution makes the one that
-// moved the only one.
+// enter enters the cgroup and the network namespace, and executes the init: namespaces
+// belong to threads, and execve leaves only the thread that entered.
 func enter(dir, name string) error {
 	st, m, err := load(dir, name)
 	if err != nil {

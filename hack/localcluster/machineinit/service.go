@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
 )
 
-// service is what the supervisor knows of one; all of it belongs to the one
+// service is what the supervisor knows about one; all of it belongs to the one
 // goroutine of run.
 type service struct {
 	want      machine.Service

@@ -61,7 +61,7 @@ func fork(want machine.Service, logPath string) (int, error) {
 	})
 }
 
-// limitLog empties a log that grew too long; its writer appends, so it goes on.
+// limitLog empties a log that grew too long; its writer appends, so it continues.
 func limitLog(path string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		_ = os.Truncate(path, 0)

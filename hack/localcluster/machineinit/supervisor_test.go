@@ -116,7 +116,7 @@ func TestWhatCannotStartSaysWhy(t *testing.T) {
 	}
 }
 
-func TestALogThatGrewTooLongStartsAnew(t *testing.T) {
+func TestALogThatGrewTooLongIsTruncated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	if err := os.WriteFile(path, []byte("kept"), 0o600); err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func KeepHostNamespace(st *state.State) error {
 }
 
 // removeNamespace lets go of it; the kernel ends it, with its links, when the
-// last process in it has ended. That it is absent is no error.
+// last process in it has ended. That it is absent is not an error.
 func removeNamespace(path string) error {
 	err := unix.Unmount(path, unix.MNT_DETACH)
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {

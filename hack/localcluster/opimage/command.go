@@ -26,20 +26,20 @@ func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	var bin string
 	flags := command.PersistentFlags()
 	flags.StringVar(&given.Operator, "image", defaultOperator, "name of the operator's image")
-	flags.StringVar(&given.Helper, "helper-image", "", "name of the helper's image (default: derived from the operator's)")
+	flags.StringVar(&given.Agent, "agent-image", "", "name of the agent's image (default: derived from the operator's)")
 	flags.StringVar(&given.Backup, "backup-image", "", "name of the image for backups (default: derived from the operator's)")
 	flags.StringVar(&bin, "bin", "bin", "where the programs are, and the saved images go")
-	names := func() (Images, error) { return Named(given.Operator, given.Helper, given.Backup) }
+	names := func() (Images, error) { return Named(given.Operator, given.Agent, given.Backup) }
 	command.AddCommand(newNames(names), newBuild(names, &bin), newPush(names, &bin, load), newManifests(names), newPrepare(names, &bin, load))
 	return command
 }
 
 func newNames(names func() (Images, error)) *cobra.Command {
 	return &cobra.Command{
-		Use:       "names [operator|helper|backup]",
+		Use:       "names [operator|agent|backup]",
 		Short:     "Print the names of the three images, or one of them",
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
-		ValidArgs: []string{"operator", "helper", "backup"},
+		ValidArgs: []string{"operator", "agent", "backup"},
 		RunE: func(command *cobra.Command, args []string) error {
 			images, err := names()
 			if err != nil {
@@ -52,10 +52,10 @@ func newNames(names func() (Images, error)) *cobra.Command {
 
 func printNames(w io.Writer, images Images, args []string) error {
 	if len(args) == 0 {
-		_, err := fmt.Fprintf(w, "%s\n%s\n%s\n", images.Operator, images.Helper, images.Backup)
+		_, err := fmt.Fprintf(w, "%s\n%s\n%s\n", images.Operator, images.Agent, images.Backup)
 		return err
 	}
-	_, err := fmt.Fprintln(w, map[string]string{"operator": images.Operator, "helper": images.Helper, "backup": images.Backup}[args[0]])
+	_, err := fmt.Fprintln(w, map[string]string{"operator": images.Operator, "agent": images.Agent, "backup": images.Backup}[args[0]])
 	return err
 }
 
@@ -155,7 +155,7 @@ func newPrepare(names func() (Images, error), bin *string, load func() (*state.S
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "--helper-image=%s --backup-image=%s\n", images.Helper, images.Backup)
+			_, err = fmt.Fprintf(command.OutOrStdout(), "--agent-image=%s --backup-image=%s\n", images.Agent, images.Backup)
 			return err
 		},
 	}

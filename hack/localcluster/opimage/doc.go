@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package opimage is the operator's own three images: the operator, the helper
+// Package opimage is the operator's own three images: the operator, the agent
 // in users' pods, and the program that saves and restores etcd.
 //
 // What lives here: how the three are named after one, how they are built from

@@ -13,7 +13,7 @@ import (
 func (i Images) InManifests(manifests string) (string, error) {
 	for _, place := range []struct{ before, old, new string }{
 		{"image: ", defaultOperator, quoted(i.Operator)},
-		{"--helper-image=", defaultHelper, i.Helper},
+		{"--agent-image=", defaultAgent, i.Agent},
 		{"--backup-image=", defaultBackup, i.Backup},
 	} {
 		// A line ends after the name: opcrew/opcrew:dev is the beginning of other names.

@@ -13,32 +13,32 @@ import (
 // The names that the manifests in config carry, and what the Makefile calls the three.
 const (
 	defaultOperator = "opcrew/opcrew:dev"
-	defaultHelper   = "opcrew/opcrew-helper:dev"
+	defaultAgent    = "opcrew/opcrew-agent:dev"
 	defaultBackup   = "opcrew/opcrew-backup:dev"
 
 	operatorVariable = "IMG"
-	helperVariable   = "HELPER_IMG"
+	agentVariable    = "AGENT_IMG"
 	backupVariable   = "BACKUP_IMG"
 )
 
 // Images are the names of the three images, each with a tag or a digest.
 type Images struct {
-	Operator, Helper, Backup string
+	Operator, Agent, Backup string
 }
 
-// Named returns the names of the three images. An empty helper or backup is
-// derived from the operator's name: the same registry, path and tag, and -helper
+// Named returns the names of the three images. An empty agent or backup is
+// derived from the operator's name: the same registry, path and tag, and -agent
 // or -backup after the last part of the path. A name without a tag gets :latest,
 // as Docker has it. Named fails for a name that Docker does not accept, for a
 // digest from which another name would have to be derived, and for two images
 // of one name.
-func Named(operator, helper, backup string) (Images, error) {
+func Named(operator, agent, backup string) (Images, error) {
 	of, err := parse(operatorVariable, operator)
 	if err != nil {
 		return Images{}, err
 	}
 	images := Images{Operator: of.String()}
-	if images.Helper, err = named(helperVariable, helper, of, "-helper"); err != nil {
+	if images.Agent, err = named(agentVariable, agent, of, "-agent"); err != nil {
 		return Images{}, err
 	}
 	if images.Backup, err = named(backupVariable, backup, of, "-backup"); err != nil {
@@ -51,7 +51,7 @@ func Named(operator, helper, backup string) (Images, error) {
 func named(variable, given string, of typed, suffix string) (string, error) {
 	if given == "" && of.digest != "" {
 		return "", fmt.Errorf("%s=%s names a digest, which says nothing about the digests of the other images: give %s and %s too, as make docker-push prints them",
-			operatorVariable, of, helperVariable, backupVariable)
+			operatorVariable, of, agentVariable, backupVariable)
 	}
 	if given == "" {
 		given = typed{of.path + suffix, of.tag, ""}.String()
@@ -108,7 +108,7 @@ func (i Images) distinct() error {
 		}
 		if other, taken := seen[ref.String()]; taken {
 			return fmt.Errorf("%s and %s are both %s: three images need three names; leave %s and %s out to have them derived from %s",
-				other, image.variable, image.name, helperVariable, backupVariable, operatorVariable)
+				other, image.variable, image.name, agentVariable, backupVariable, operatorVariable)
 		}
 		seen[ref.String()] = image.variable
 	}
@@ -142,7 +142,7 @@ func Local(image string) bool {
 	if err != nil || parsed.digest != "" || parsed.tag != "dev" && !strings.HasPrefix(parsed.tag, "dev-") {
 		return false
 	}
-	for _, ours := range []string{defaultOperator, defaultHelper, defaultBackup} {
+	for _, ours := range []string{defaultOperator, defaultAgent, defaultBackup} {
 		if parsed.path == strings.TrimSuffix(ours, ":dev") {
 			return true
 		}

@@ -12,20 +12,20 @@ const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef01234567
 
 func TestTheOtherImagesAreNamedAfterTheOperators(t *testing.T) {
 	for given, want := range map[string]Images{
-		"opcrew/opcrew:dev":                      {"opcrew/opcrew:dev", "opcrew/opcrew-helper:dev", "opcrew/opcrew-backup:dev"},
-		"registry.example.com:5000/team/op:v1":   {"registry.example.com:5000/team/op:v1", "registry.example.com:5000/team/op-helper:v1", "registry.example.com:5000/team/op-backup:v1"},
-		"registry.example.com:5000/team/op":      {"registry.example.com:5000/team/op:latest", "registry.example.com:5000/team/op-helper:latest", "registry.example.com:5000/team/op-backup:latest"},
-		"registry.example.com/a/b/c/opcrew:v1.2": {"registry.example.com/a/b/c/opcrew:v1.2", "registry.example.com/a/b/c/opcrew-helper:v1.2", "registry.example.com/a/b/c/opcrew-backup:v1.2"},
-		"user/name:tag":                          {"user/name:tag", "user/name-helper:tag", "user/name-backup:tag"},
-		"user/name":                              {"user/name:latest", "user/name-helper:latest", "user/name-backup:latest"},
-		"name":                                   {"name:latest", "name-helper:latest", "name-backup:latest"},
-		"name:v1":                                {"name:v1", "name-helper:v1", "name-backup:v1"},
-		"localhost/op:v1":                        {"localhost/op:v1", "localhost/op-helper:v1", "localhost/op-backup:v1"},
-		"localhost:5000/op":                      {"localhost:5000/op:latest", "localhost:5000/op-helper:latest", "localhost:5000/op-backup:latest"},
-		"127.0.0.1:5000/op:v1":                   {"127.0.0.1:5000/op:v1", "127.0.0.1:5000/op-helper:v1", "127.0.0.1:5000/op-backup:v1"},
-		"[::1]:5000/op:v1":                       {"[::1]:5000/op:v1", "[::1]:5000/op-helper:v1", "[::1]:5000/op-backup:v1"},
-		"Registry/op:v1":                         {"Registry/op:v1", "Registry/op-helper:v1", "Registry/op-backup:v1"},
-		"docker.io/user/name:tag":                {"docker.io/user/name:tag", "docker.io/user/name-helper:tag", "docker.io/user/name-backup:tag"},
+		"opcrew/opcrew:dev":                      {"opcrew/opcrew:dev", "opcrew/opcrew-agent:dev", "opcrew/opcrew-backup:dev"},
+		"registry.example.com:5000/team/op:v1":   {"registry.example.com:5000/team/op:v1", "registry.example.com:5000/team/op-agent:v1", "registry.example.com:5000/team/op-backup:v1"},
+		"registry.example.com:5000/team/op":      {"registry.example.com:5000/team/op:latest", "registry.example.com:5000/team/op-agent:latest", "registry.example.com:5000/team/op-backup:latest"},
+		"registry.example.com/a/b/c/opcrew:v1.2": {"registry.example.com/a/b/c/opcrew:v1.2", "registry.example.com/a/b/c/opcrew-agent:v1.2", "registry.example.com/a/b/c/opcrew-backup:v1.2"},
+		"user/name:tag":                          {"user/name:tag", "user/name-agent:tag", "user/name-backup:tag"},
+		"user/name":                              {"user/name:latest", "user/name-agent:latest", "user/name-backup:latest"},
+		"name":                                   {"name:latest", "name-agent:latest", "name-backup:latest"},
+		"name:v1":                                {"name:v1", "name-agent:v1", "name-backup:v1"},
+		"localhost/op:v1":                        {"localhost/op:v1", "localhost/op-agent:v1", "localhost/op-backup:v1"},
+		"localhost:5000/op":                      {"localhost:5000/op:latest", "localhost:5000/op-agent:latest", "localhost:5000/op-backup:latest"},
+		"127.0.0.1:5000/op:v1":                   {"127.0.0.1:5000/op:v1", "127.0.0.1:5000/op-agent:v1", "127.0.0.1:5000/op-backup:v1"},
+		"[::1]:5000/op:v1":                       {"[::1]:5000/op:v1", "[::1]:5000/op-agent:v1", "[::1]:5000/op-backup:v1"},
+		"Registry/op:v1":                         {"Registry/op:v1", "Registry/op-agent:v1", "Registry/op-backup:v1"},
+		"docker.io/user/name:tag":                {"docker.io/user/name:tag", "docker.io/user/name-agent:tag", "docker.io/user/name-backup:tag"},
 	} {
 		got, err := Named(given, "", "")
 		if err != nil || got != want {
@@ -35,36 +35,36 @@ func TestTheOtherImagesAreNamedAfterTheOperators(t *testing.T) {
 }
 
 func TestNamesThatAreGivenAreKept(t *testing.T) {
-	got, err := Named("user/op:v1", "registry.example.com/helper:v2", "")
-	if want := (Images{"user/op:v1", "registry.example.com/helper:v2", "user/op-backup:v1"}); err != nil || got != want {
+	got, err := Named("user/op:v1", "registry.example.com/agent:v2", "")
+	if want := (Images{"user/op:v1", "registry.example.com/agent:v2", "user/op-backup:v1"}); err != nil || got != want {
 		t.Errorf("expected %+v, got %+v (%v)", want, got, err)
 	}
-	got, err = Named("user/op:v1"+digest, "user/helper"+digest, "user/op-backup:v1")
-	if want := (Images{"user/op:v1" + digest, "user/helper" + digest, "user/op-backup:v1"}); err != nil || got != want {
+	got, err = Named("user/op:v1"+digest, "user/agent"+digest, "user/op-backup:v1")
+	if want := (Images{"user/op:v1" + digest, "user/agent" + digest, "user/op-backup:v1"}); err != nil || got != want {
 		t.Errorf("expected the digests to be kept, %+v, got %+v (%v)", want, got, err)
 	}
 }
 
 func TestNamesAreRefusedWithWhatToWriteInstead(t *testing.T) {
 	for title, c := range map[string]struct {
-		operator, helper, backup string
-		says                     []string
+		operator, agent, backup string
+		says                    []string
 	}{
 		"empty":                           {"", "", "", []string{"IMG=", "[registry[:port]/]path[:tag]"}},
 		"capital letters":                 {"user/Name:v1", "", "", []string{"IMG=user/Name:v1", "lower case"}},
 		"a scheme":                        {"https://registry.example.com/op:v1", "", "", []string{"IMG=https://", "[registry[:port]/]path[:tag]"}},
 		"two tags":                        {"user/name:v1:v2", "", "", []string{"IMG=user/name:v1:v2"}},
 		"64 hexadecimal digits":           {strings.Repeat("ab", 32), "", "", []string{"hexadecimal"}},
-		"a wrong helper":                  {"user/name:v1", "user/Helper", "", []string{"HELPER_IMG=user/Helper"}},
-		"a digest alone":                  {"user/name" + digest, "", "", []string{"give HELPER_IMG and BACKUP_IMG too"}},
-		"a digest without the backup":     {"user/name" + digest, "user/helper" + digest, "", []string{"give HELPER_IMG and BACKUP_IMG too"}},
-		"two images of one name":          {"user/name:v1", "user/name:v1", "", []string{"IMG and HELPER_IMG are both user/name:v1", "three names"}},
+		"a wrong agent":                   {"user/name:v1", "user/Agent", "", []string{"AGENT_IMG=user/Agent"}},
+		"a digest alone":                  {"user/name" + digest, "", "", []string{"give AGENT_IMG and BACKUP_IMG too"}},
+		"a digest without the backup":     {"user/name" + digest, "user/agent" + digest, "", []string{"give AGENT_IMG and BACKUP_IMG too"}},
+		"two images of one name":          {"user/name:v1", "user/name:v1", "", []string{"IMG and AGENT_IMG are both user/name:v1", "three names"}},
 		"one name written in two ways":    {"user/name:v1", "", "docker.io/user/name:v1", []string{"IMG and BACKUP_IMG are both"}},
-		"one name, the tag left out":      {"user/name:latest", "user/name", "", []string{"IMG and HELPER_IMG are both"}},
-		"a derived name that is too long": {"user/" + strings.Repeat("n", 245), "", "", []string{"HELPER_IMG="}},
+		"one name, the tag left out":      {"user/name:latest", "user/name", "", []string{"IMG and AGENT_IMG are both"}},
+		"a derived name that is too long": {"user/" + strings.Repeat("n", 245), "", "", []string{"AGENT_IMG="}},
 	} {
 		t.Run(title, func(t *testing.T) {
-			got, err := Named(c.operator, c.helper, c.backup)
+			got, err := Named(c.operator, c.agent, c.backup)
 			if err == nil {
 				t.Fatalf("expected the names to be refused, got %+v", got)
 			}
@@ -78,7 +78,7 @@ func TestNamesAreRefusedWithWhatToWriteInstead(t *testing.T) {
 }
 
 func TestADigestCanBeDeployedAndNotBuilt(t *testing.T) {
-	images, err := Named("user/op"+digest, "user/helper:v1"+digest, "user/backup:v1")
+	images, err := Named("user/op"+digest, "user/agent:v1"+digest, "user/backup:v1")
 	if err != nil {
 		t.Fatalf("expected three given names to be enough to deploy by digest: %v", err)
 	}
@@ -90,16 +90,16 @@ func TestADigestCanBeDeployedAndNotBuilt(t *testing.T) {
 
 func TestOnlyTheProjectsOwnDevelopmentNamesAreLocal(t *testing.T) {
 	for image, want := range map[string]bool{
-		"opcrew/opcrew:dev":                   true,
-		"opcrew/opcrew-helper:dev-0123456789": true,
-		"opcrew/opcrew-backup:dev":            true,
-		"opcrew/opcrew:v1":                    false,
-		"opcrew/opcrew":                       false,
-		"opcrew/other:dev":                    false,
-		"docker.io/opcrew/opcrew:dev":         false,
-		"user/name:dev":                       false,
-		"registry:5000/opcrew/opcrew:dev":     false,
-		"opcrew/opcrew:dev" + digest:          false,
+		"opcrew/opcrew:dev":                  true,
+		"opcrew/opcrew-agent:dev-0123456789": true,
+		"opcrew/opcrew-backup:dev":           true,
+		"opcrew/opcrew:v1":                   false,
+		"opcrew/opcrew":                      false,
+		"opcrew/other:dev":                   false,
+		"docker.io/opcrew/opcrew:dev":        false,
+		"user/name:dev":                      false,
+		"registry:5000/opcrew/opcrew:dev":    false,
+		"opcrew/opcrew:dev" + digest:         false,
 	} {
 		if got := Local(image); got != want {
 			t.Errorf("%s: expected it to go to the local cluster: %t, got %t", image, want, got)
@@ -108,9 +108,9 @@ func TestOnlyTheProjectsOwnDevelopmentNamesAreLocal(t *testing.T) {
 }
 
 func TestManifestsNameAllThreeImages(t *testing.T) {
-	const before = "      image: opcrew/opcrew:dev\n      - --helper-image=opcrew/opcrew-helper:dev\n      - --backup-image=opcrew/opcrew-backup:dev\n      image: opcrew/opcrew:dev\n"
-	const after = "      image: user/op@sha256:1\n      - --helper-image=h:5000/helper:v1\n      - --backup-image=[::1]:5000/b:v1\n      image: user/op@sha256:1\n"
-	got, err := Images{"user/op@sha256:1", "h:5000/helper:v1", "[::1]:5000/b:v1"}.InManifests(before)
+	const before = "      image: opcrew/opcrew:dev\n      - --agent-image=opcrew/opcrew-agent:dev\n      - --backup-image=opcrew/opcrew-backup:dev\n      image: opcrew/opcrew:dev\n"
+	const after = "      image: user/op@sha256:1\n      - --agent-image=h:5000/agent:v1\n      - --backup-image=[::1]:5000/b:v1\n      image: user/op@sha256:1\n"
+	got, err := Images{"user/op@sha256:1", "h:5000/agent:v1", "[::1]:5000/b:v1"}.InManifests(before)
 	if err != nil || got != after {
 		t.Errorf("expected\n%sgot\n%s(%v)", after, got, err)
 	}
@@ -118,6 +118,6 @@ func TestManifestsNameAllThreeImages(t *testing.T) {
 		t.Errorf("expected a name that begins with a bracket in quotes, got\n%s(%v)", got, err)
 	}
 	if _, err := (Images{"a", "b", "c"}).InManifests("image: opcrew/opcrew:dev\n"); err == nil {
-		t.Error("expected an error where the manifests name no helper")
+		t.Error("expected an error where the manifests name no agent")
 	}
 }

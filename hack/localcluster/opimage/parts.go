@@ -18,7 +18,7 @@ type part struct {
 func (i Images) list() []part {
 	return []part{
 		{operatorVariable, i.Operator, "opcrew", true},
-		{helperVariable, i.Helper, "opcrew-helper", false},
+		{agentVariable, i.Agent, "opcrew-agent", false},
 		{backupVariable, i.Backup, "opcrew-backup", true},
 	}
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// Prepared returns the images that pods can have while the operator itself runs outside
-// of the cluster. Those that are Local are built from the programs in bin under a tag that
-// changes with their content, and loaded; others must have been pushed before.
+// Prepared returns the images for pods while the operator itself runs outside the cluster.
+// Local images are built from the programs in bin under a tag that changes with their
+// content, and loaded; others must have been pushed before.
 func (i Images) Prepared(ctx context.Context, bin string, load func(context.Context, []string) error, log io.Writer) (Images, error) {
 	var files []string
 	for _, of := range []struct {
 		name *string
 		part part
-	}{{&i.Helper, i.list()[1]}, {&i.Backup, i.list()[2]}} {
+	}{{&i.Agent, i.list()[1]}, {&i.Backup, i.list()[2]}} {
 		if !Local(*of.name) {
 			continue
 		}
@@ -40,7 +40,7 @@ func (i Images) Prepared(ctx context.Context, bin string, load func(context.Cont
 	}
 	if err := load(ctx, files); err != nil {
 		fmt.Fprintf(log, "%s and %s are on no node, so pods that need them cannot start (%v). Start the local cluster with make up, "+
-			"or use a registry: make docker-build docker-push run %s=registry.example.com/opcrew:v1\n", i.Helper, i.Backup, err, operatorVariable)
+			"or use a registry: make docker-build docker-push run %s=registry.example.com/opcrew:v1\n", i.Agent, i.Backup, err, operatorVariable)
 	}
 	return i, nil
 }

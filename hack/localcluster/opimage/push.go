@@ -45,13 +45,13 @@ func (p Pusher) Push(ctx context.Context, images Images, bin string) error {
 	}
 	for _, part := range images.list() {
 		if err := image.Holds(part.tar(bin), part.name); err != nil {
-			return fmt.Errorf("%w: run make docker-build with the same %s, %s and %s first", err, operatorVariable, helperVariable, backupVariable)
+			return fmt.Errorf("%w: run make docker-build with the same %s, %s and %s first", err, operatorVariable, agentVariable, backupVariable)
 		}
 	}
 	pushed, err := p.send(ctx, images, bin)
 	if err == nil && len(pushed) == 3 {
 		fmt.Fprintf(p.Out, "to deploy exactly these: make deploy %s=%s %s=%s %s=%s\n",
-			operatorVariable, pushed[0], helperVariable, pushed[1], backupVariable, pushed[2])
+			operatorVariable, pushed[0], agentVariable, pushed[1], backupVariable, pushed[2])
 	}
 	return err
 }

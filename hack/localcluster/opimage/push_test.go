@@ -90,7 +90,7 @@ func TestWhatWasPushedCanBeDeployedByTheDigestsThatArePrinted(t *testing.T) {
 			given[variable] = value
 		}
 	}
-	byDigest, err := Named(given["IMG"], given["HELPER_IMG"], given["BACKUP_IMG"])
+	byDigest, err := Named(given["IMG"], given["AGENT_IMG"], given["BACKUP_IMG"])
 	if err != nil {
 		t.Fatalf("expected names to deploy by, printed was\n%s%v", out, err)
 	}
@@ -190,7 +190,7 @@ func TestAUsersNameGoesToDockerHubWithTheUsersCredentials(t *testing.T) {
 	if err := p.Push(t.Context(), images, bin); err != nil {
 		t.Fatalf("expected the credentials of docker login to be used: %v", err)
 	}
-	for _, repository := range []string{"user/name", "user/name-helper", "user/name-backup"} {
+	for _, repository := range []string{"user/name", "user/name-agent", "user/name-backup"} {
 		ask := httptest.NewRequest(http.MethodHead, "/v2/"+repository+"/manifests/tag", nil)
 		answer := httptest.NewRecorder()
 		if content.ServeHTTP(answer, ask); answer.Code != http.StatusOK {
@@ -244,7 +244,7 @@ func TestPushesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	if err := built.Build(bin); err != nil {
 		t.Fatal(err)
 	}
-	digested, _ := Named(host+"/op"+digest, host+"/helper:v1", host+"/backup:v1")
+	digested, _ := Named(host+"/op"+digest, host+"/agent:v1", host+"/backup:v1")
 	other, _ := Named(host+"/op:v1", "", host+"/backup:v2")
 	for title, c := range map[string]struct {
 		images Images
@@ -279,13 +279,13 @@ func TestAnOperatorOutsideIsGivenImagesThatPodsCanHave(t *testing.T) {
 	}
 	ours, _ := Named("opcrew/opcrew:dev", "", "")
 	got, err := ours.Prepared(t.Context(), bin, load, log)
-	if err != nil || len(loaded) != 2 || !strings.HasPrefix(got.Helper, "opcrew/opcrew-helper:dev-") || !strings.HasPrefix(got.Backup, "opcrew/opcrew-backup:dev-") {
+	if err != nil || len(loaded) != 2 || !strings.HasPrefix(got.Agent, "opcrew/opcrew-agent:dev-") || !strings.HasPrefix(got.Backup, "opcrew/opcrew-backup:dev-") {
 		t.Fatalf("expected both images to be built under a tag of their content and loaded, got %+v, loaded %v (%v)", got, loaded, err)
 	}
-	if err := os.WriteFile(filepath.Join(bin, "opcrew-helper"), []byte("another program"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "opcrew-agent"), []byte("another program"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if later, err := ours.Prepared(t.Context(), bin, load, log); err != nil || later.Helper == got.Helper || later.Backup != got.Backup {
+	if later, err := ours.Prepared(t.Context(), bin, load, log); err != nil || later.Agent == got.Agent || later.Backup != got.Backup {
 		t.Errorf("expected a new tag for the program that changed alone, got %+v after %+v (%v)", later, got, err)
 	}
 

@@ -136,7 +136,7 @@ func encode(der []byte, key *ecdsa.PrivateKey) (Pair, error) {
 	}, nil
 }
 
-// parseAuthority takes the error of what made the pair, to be called around it.
+// parseAuthority takes the results of the function that made the pair, including its error.
 func parseAuthority(p Pair, err error) (*Authority, error) {
 	if err != nil {
 		return nil, err

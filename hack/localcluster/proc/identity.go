@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proc tells processes apart over time: a pid alone may by now belong
+// Package proc distinguishes processes over time: a pid alone may by now belong
 // to another owner, a pid with its start time and the machine's boot cannot.
 // Starting processes is the subject of package machine.
 package proc
@@ -22,7 +22,7 @@ type Identity struct {
 	Boot  string `json:"boot"`
 }
 
-// Of tells the identity of a process that exists now.
+// Of returns the identity of a process that exists now.
 func Of(pid int) (Identity, error) {
 	stat, err := readStat(pid)
 	if err != nil {
@@ -35,8 +35,8 @@ func Of(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
 }
 
-// Alive reports whether that very process runs. One that is on its way out (an
-// init is for as long as processes of its namespace are) does not.
+// Alive reports whether exactly this process runs. An exiting process does not count
+// (an init exits for as long as processes of its namespace do).
 func (id Identity) Alive() bool {
 	stat, ok := id.look()
 	return ok && !stat.dead() && !stat.exiting()
@@ -55,7 +55,7 @@ func (id Identity) look() (stat, bool) {
 	return now, err == nil && boot == id.Boot
 }
 
-// Signal sends a signal to that very process; that it is gone is no error.
+// Signal sends a signal to that very process; that it is gone is not an error.
 func (id Identity) Signal(sig syscall.Signal) error {
 	if !id.Alive() {
 		return nil
@@ -84,7 +84,7 @@ func (id Identity) Kill(timeout time.Duration) error {
 	}
 }
 
-// AwaitReaped waits a while until the ended process is no zombie either. That
+// AwaitReaped waits a while until the ended process is not a zombie either. That
 // is up to its parent: for an init whose `up` has ended, this host's process 1.
 func (id Identity) AwaitReaped(timeout time.Duration) {
 	deadline := time.Now().Add(timeout)

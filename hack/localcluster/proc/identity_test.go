@@ -51,7 +51,7 @@ func TestAReusedPidIsAnotherProcess(t *testing.T) {
 	earlier.Start--
 	otherBoot.Boot = "another"
 	if earlier.Alive() || otherBoot.Alive() {
-		t.Error("a stranger with the same pid counts as alive")
+		t.Error("another process with the same pid counts as alive")
 	}
 }
 

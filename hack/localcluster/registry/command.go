@@ -54,8 +54,8 @@ func serve(listen, outside string) error {
 	return web.ListenAndServe()
 }
 
-// buildOutside has this program make an image in the network of this host, where packages and modules come from:
-// the control plane's has no way out. The cluster's own work goes first.
+// buildOutside runs this program to build an image in the network of this host, since the control plane has no
+// external network. The cluster's own work has priority.
 func buildOutside(ctx context.Context, self, outside, name string) error {
 	cmd := exec.CommandContext(ctx, "nice", "-n", "10", self, "image", image.MakeCommand, name)
 	var out bytes.Buffer
@@ -66,7 +66,7 @@ func buildOutside(ctx context.Context, self, outside, name string) error {
 	return nil
 }
 
-// lastLines leaves the end of what a build said, which has the reason. apt has a line for each of a hundred packages.
+// lastLines keeps the end of a build's output, which has the reason. apt prints a line for each of a hundred packages.
 func lastLines(text string, count int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-count):], "\n")

@@ -71,7 +71,7 @@ func (w *workshop) count() int {
 	return w.builds
 }
 
-// open serves a catalogue of one image, crew, of which 1.2.3 is made.
+// open serves a catalogue of one image, crew, of which it makes version 1.2.3.
 func open(t *testing.T) (*workshop, *httptest.Server) {
 	t.Helper()
 	w := &workshop{dir: t.TempDir(), tags: []string{"team/crew:1.2.3", "team/crew:1.2"}}

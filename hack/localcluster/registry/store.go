@@ -25,7 +25,7 @@ var errUnknown = errors.New("the catalogue has no such image")
 // buildTimeout is far above what the largest image takes on a slow machine.
 const buildTimeout = 20 * time.Minute
 
-// store gives images by tag and by digest, and has those made that are not there.
+// store returns images by tag and by digest, and builds missing ones.
 type store struct {
 	sources []image.Source
 	// built returns the tar of an image that is there, or "".
@@ -78,8 +78,8 @@ func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 	return nil, errUnknown
 }
 
-// file returns the tar of an image, and waits for its one build. A client that gives up ends no build: it
-// comes again, and so do others.
+// file returns the tar of an image, and waits for its only build. A client that gives up does not end the
+// build, since it and others will retry.
 func (s *store) file(ctx context.Context, source image.Source) (string, error) {
 	if file, err := s.built(source); file != "" || err != nil {
 		return file, err
@@ -114,7 +114,7 @@ func (s *store) buildOnce(source image.Source) (string, error) {
 	return file, err
 }
 
-// keep remembers an image under all that a client asks for after its tag.
+// keep stores an image under all digests that a client requests after its tag.
 func (s *store) keep(tag name.Tag, img v1.Image) error {
 	digest, err := img.Digest()
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Lock makes sure that only one command changes the cluster at a time. The
-// lock is on the state directory itself, so it leaves no file behind and ends
-// with its holder, however that ends. waiting is called once if it is taken.
+// Lock ensures that only one command changes the cluster at a time. The lock is on
+// the state directory itself, so it leaves no file and ends with its holder. waiting
+// is called once if another command holds it.
 func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err error) {
-	told := false
+	reported := false
 	for {
 		file, err := tryLock(dir)
 		if err == nil {
@@ -25,9 +25,9 @@ func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err e
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w", dir, err)
 		}
-		if !told {
+		if !reported {
 			waiting()
-			told = true
+			reported = true
 		}
 		select {
 		case <-ctx.Done():

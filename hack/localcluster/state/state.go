@@ -1,12 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package state is what this machine remembers of its local cluster: one
-// directory with everything in it, and the record of machines and addresses
-// that state.json holds. There is one cluster per machine, anyone who started it.
+// Package state is what this machine stores about its local cluster: one directory,
+// with a record of machines and addresses in state.json. There is one cluster per
+// machine, whichever user started it.
 //
-// It holds no behaviour: machine starts and stops processes, network makes
-// links, cluster brings it all up and down.
+// It has no behaviour: machine starts and stops processes, network creates
+// links, cluster starts and stops the whole.
 package state
 
 import (
@@ -26,8 +26,8 @@ import (
 // DefaultDir is the cluster's one directory on this machine.
 const DefaultDir = "/var/lib/opcrew-localcluster"
 
-// ControlPlaneName is the machine that runs etcd, the API server and what else
-// belongs to no node. It is no node of the cluster and does not crash with one.
+// ControlPlaneName is the machine that runs etcd, the API server and everything else
+// that belongs to no node. It is not a node of the cluster and does not crash with one.
 const ControlPlaneName = "control-plane"
 
 // State is the record of the cluster.
@@ -84,7 +84,7 @@ func Load(dir string) (*State, error) {
 	}
 	st := &State{}
 	if err := json.Unmarshal(data, st); err != nil {
-		return nil, fmt.Errorf("read %s/state.json (`up` starts anew): %w", dir, err)
+		return nil, fmt.Errorf("read %s/state.json (`up` starts again): %w", dir, err)
 	}
 	st.Dir = dir
 	return st, nil

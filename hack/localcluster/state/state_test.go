@@ -40,7 +40,7 @@ func TestTheRecordSurvivesSaveAndLoad(t *testing.T) {
 	}
 }
 
-func TestLoadTellsAbsentFromBroken(t *testing.T) {
+func TestLoadDistinguishesAbsentFromBroken(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Load(dir); !errors.Is(err, ErrAbsent) {
 		t.Errorf("empty directory: %v", err)
@@ -78,7 +78,7 @@ func TestTheLockKeepsOthersOutUntilItsEnd(t *testing.T) {
 	defer cancel()
 	waited := 0
 	if _, err := Lock(ctx, dir, func() { waited++ }); !errors.Is(err, context.DeadlineExceeded) || waited != 1 {
-		t.Errorf("second lock: %v, told of waiting %d times", err, waited)
+		t.Errorf("second lock: %v, reported waiting %d times", err, waited)
 	}
 	unlock()
 	again, err := Lock(context.Background(), dir, func() {})

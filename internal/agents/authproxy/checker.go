@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// maxWaiting passwords wait for a core at once, each for maxWait at most.
+	// maxWaiting passwords may wait for a core, each for maxWait at most.
 	maxWaiting = 256
 	maxWait    = 5 * time.Second
 )
 
-// checker tells right passwords from wrong ones. A password is hashed once; after
-// that, neither a flood of wrong ones nor a limit stands in its way.
+// checker verifies passwords. It hashes a right password once; after that neither a flood of
+// wrong ones nor a limit delays its requests.
 type checker struct {
 	key     []byte
 	clock   clock.Clock
@@ -39,10 +39,10 @@ type checker struct {
 
 func newChecker(c clock.Clock, m *metrics) *checker {
 	key := make([]byte, sha256.Size)
-	_, _ = rand.Read(key) // it ends the process rather than fail
+	_, _ = rand.Read(key) // it never fails
 	return &checker{
 		key: key, clock: c, limiter: limiter.New(c), metrics: m,
-		// One core is left to requests whose password is known.
+		// One core is left for requests with a known password.
 		slots:  make(chan struct{}, min(max(1, runtime.GOMAXPROCS(0)-1), limiter.FailuresAtOnce)),
 		verify: (*credentials).verify,
 	}
@@ -65,7 +65,7 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 		case <-ctx.Done():
 			return errGone
 		case result := <-flight:
-			// Another address was at its limit when it asked for both of us.
+			// The check was shared with another address, which was at its limit.
 			if errors.Is(result.Err, errLimited) && result.Val != from {
 				continue
 			}
@@ -74,9 +74,8 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 	}
 }
 
-// recall answers without work what was asked before. That a wrong password is known
-// too keeps a client that repeats itself from using up the limit of its address, which
-// a gateway shares among all.
+// recall answers repeated requests without hashing. It remembers wrong passwords too: a client
+// that repeats one must not use up the limit of an address that a gateway shares among all.
 func (c *checker) recall(set *credentials, user string, d digest) (known bool, err error) {
 	if set.remembers(user, d, c.clock.Now()) {
 		c.metrics.cacheHits.Add(1)
@@ -88,8 +87,7 @@ func (c *checker) recall(set *credentials, user string, d digest) (known bool, e
 	return false, nil
 }
 
-// inSlot looks again at what may have changed while it waited: a burst from one
-// address comes to its end here.
+// inSlot checks again after the wait, so that a burst from one address ends at its limit.
 func (c *checker) inSlot(set *credentials, from netip.Addr, user, password string, d digest) error {
 	if !c.enter() {
 		return errBusy
@@ -126,7 +124,7 @@ func (c *checker) enter() bool {
 	}
 }
 
-// digest is unambiguous since a user has no colon.
+// digest is unambiguous, because a user name has no colon.
 func (c *checker) digest(user, password string) (d digest) {
 	mac := hmac.New(sha256.New, c.key)
 	mac.Write([]byte(user))

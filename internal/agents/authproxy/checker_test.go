@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
 )
 
-// desk is a checker whose hashing can be held up and is counted. It works within a
-// bubble of synctest, where a real clock is a fake one.
+// desk is a checker whose hashing can be paused and is counted. It runs in a bubble of synctest,
+// which fakes the clock.
 type desk struct {
 	*checker
 	set    *credentials
@@ -48,7 +48,7 @@ func (d *desk) ask(ctx context.Context, from uint32, password string) error {
 	return d.check(ctx, d.set, address(from), "ada", password)
 }
 
-// askMany asks n times at once and sends the answers.
+// askMany asks n times concurrently and sends the answers.
 func (d *desk) askMany(ctx context.Context, n int, from func(i int) uint32, password func(i int) string) <-chan error {
 	answers := make(chan error, n)
 	for i := range n {
@@ -93,7 +93,7 @@ func TestAHundredFirstRequestsHashOnce(t *testing.T) {
 	})
 }
 
-func TestAnAddressAtItsLimitIsRefusedButForAKnownPassword(t *testing.T) {
+func TestAnAddressAtItsLimitIsRefusedExceptForAKnownPassword(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openDesk(t)
 		must(t, d.ask(t.Context(), 1, "1"))
@@ -154,12 +154,12 @@ func TestTheLimitOfOneAddressDoesNotHitAnotherThatSharesItsCheck(t *testing.T) {
 			t.Errorf("the other address is refused: %v", err)
 		}
 		if err := <-first; err != nil && !errors.Is(err, errLimited) {
-			t.Errorf("the address at its limit hears %v", err)
+			t.Errorf("the address at its limit gets %v", err)
 		}
 	})
 }
 
-func TestAClientThatGoesDoesNotWait(t *testing.T) {
+func TestACanceledRequestDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -213,7 +213,7 @@ func TestACheckUnderOldCredentialsDoesNotAnswerForNewOnes(t *testing.T) {
 	})
 }
 
-func TestAKnownPasswordWaitsForNobody(t *testing.T) {
+func TestAKnownPasswordNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.set.users["ada"][0].memory.set(d.digest("ada", "1"), time.Now())

@@ -16,36 +16,35 @@ import (
 )
 
 const (
-	// memoryLife is how long a verified password is remembered without being used.
+	// memoryLife is how long an unused verified password is remembered.
 	memoryLife = 10 * time.Minute
-	// wrongRemembered bounds the memory of wrong passwords.
+	// wrongRemembered limits how many wrong passwords are remembered.
 	wrongRemembered = 1000
 )
 
 // digest stands for a user and a password: an HMAC under a key of this process.
 type digest [sha256.Size]byte
 
-// line is a user and the hash of one of their passwords, with the memory of the password
-// that it was last found to hold.
+// line is a user and the hash of one password, and remembers the password that matched it.
 type line struct {
 	*htpasswd.Line
 	memory memory
 }
 
-// credentials are what one reading of a Secret gave. A new reading makes new ones, so
-// that no check mixes two of them.
+// credentials are the content of one reading of a Secret. A new reading makes new ones, so that
+// no check mixes two readings.
 type credentials struct {
 	from  string
 	count int
 	users map[string][]*line
-	work  uint64 // the most that the lines of one user cost to check
+	work  uint64 // highest cost of checking all lines of a user
 
 	flights singleflight.Group
 	wrong   *lru.Cache
 }
 
-// newCredentials keeps the old lines that were only read again, with what is
-// remembered of them: a new user must not cost all others a check of their password.
+// newCredentials keeps unchanged lines with the passwords that they remember: a new user must not
+// cost all others a new check.
 func newCredentials(from string, lines []*htpasswd.Line, old *credentials) *credentials {
 	c := &credentials{from: from, count: len(lines), users: map[string][]*line{}, wrong: lru.New(wrongRemembered)}
 	for _, l := range lines {
@@ -73,7 +72,7 @@ func (c *credentials) find(wanted *htpasswd.Line) *line {
 	return &line{Line: wanted}
 }
 
-// verify does the whole work for every wrong password, whoever's it is.
+// verify does the same work for every wrong password, also of an unknown user.
 func (c *credentials) verify(user, password string) *line {
 	spent := uint64(0)
 	for _, l := range c.users[user] {
@@ -86,7 +85,7 @@ func (c *credentials) verify(user, password string) *line {
 	return nil
 }
 
-// remembers reports whether a line that is in force was found to hold this password.
+// remembers reports whether this password has matched a line in force.
 func (c *credentials) remembers(user string, d digest, now time.Time) bool {
 	for _, l := range c.users[user] {
 		if l.memory.holds(d, now) {
@@ -96,7 +95,7 @@ func (c *credentials) remembers(user string, d digest, now time.Time) bool {
 	return false
 }
 
-// memory is the digest of the one password that a line holds, once it is known.
+// memory is the digest of the password of a line, once it is known.
 type memory struct{ entry atomic.Pointer[remembered] }
 
 type remembered struct {
@@ -119,7 +118,7 @@ func (m *memory) holds(d digest, now time.Time) bool {
 	if age > memoryLife {
 		return false
 	}
-	if age > time.Second { // not on every request: the cores would fight for it
+	if age > time.Second { // not on every request, to avoid contention between cores
 		entry.used.Store(now.UnixNano())
 	}
 	return true

@@ -40,34 +40,34 @@ func TestAPasswordIsRememberedWhileItIsUsed(t *testing.T) {
 	expect(known, 2*memoryLife-time.Hour, true)
 }
 
-func TestAReloadForgetsOnlyTheLinesThatWent(t *testing.T) {
+func TestAReloadForgetsOnlyRemovedLines(t *testing.T) {
 	d := digest{1}
 	before := setOf(t, nil, "ada:"+shaOfOne+"\nbob:"+someHash(4))
 	before.users["ada"][0].memory.set(d, noon())
 	before.users["bob"][0].memory.set(d, noon())
 	after := setOf(t, before, "ada:"+shaOfOne+"\nbob:"+someHash(5)+"\neve:"+someHash(4))
-	for user, want := range map[string]bool{"ada": true, "bob": false, "eve": false, "nobody": false} {
+	for user, want := range map[string]bool{"ada": true, "bob": false, "eve": false, "mallory": false} {
 		if got := after.remembers(user, d, noon()); got != want {
 			t.Errorf("%s is remembered: %v, expected %v", user, got, want)
 		}
 	}
 }
 
-func TestEveryWrongPasswordCostsAsMuchAsTheDearestUser(t *testing.T) {
+func TestEveryWrongPasswordCostsAsMuchAsTheMostExpensiveUser(t *testing.T) {
 	lines, _ := htpasswd.Parse("ada:" + someHash(5) + "\nada:" + someHash(6) + "\nbob:" + someHash(5) + "\neve:" + shaOfOne)
 	set := newCredentials("", lines, nil)
 	if want := uint64(1<<5 + 1<<6); set.work != want {
 		t.Errorf("the work is %d rounds, expected %d", set.work, want)
 	}
-	for _, user := range []string{"ada", "bob", "eve", "nobody"} {
+	for _, user := range []string{"ada", "bob", "eve", "mallory"} {
 		if set.verify(user, "wrong") != nil {
-			t.Errorf("%s came in with a wrong password", user)
+			t.Errorf("%s was admitted with a wrong password", user)
 		}
 	}
 	if set.verify("eve", "1") == nil {
-		t.Error("eve did not come in")
+		t.Error("eve was refused")
 	}
 }
 
-// someHash has the shape of bcrypt at a cost.
+// someHash looks like a bcrypt hash of a cost.
 func someHash(cost int) string { return fmt.Sprintf("$2y$%02d$%s", cost, htpasswd.Decoy) }

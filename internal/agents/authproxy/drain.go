@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// leave ends in the order that costs no request: tell the kubelet, go on until the
-// last client has heard of it, wait for what is in flight, cut what never ends.
+// leave shuts down without losing a request: it reports not ready, serves until clients know,
+// waits for requests in flight, and cuts those that never end.
 func (p *Proxy) leave(cut context.CancelFunc) {
 	p.log.Info("Going away", "drain", p.options.Drain.String())
 	p.health.draining.Store(true)
@@ -20,11 +20,11 @@ func (p *Proxy) leave(cut context.CancelFunc) {
 	p.close()
 }
 
-// leaving asks clients to move on while we go away. Closing their idle connections
-// would meet some of them as they send a request.
+// leaving asks clients to reconnect elsewhere. Closing their idle connections would fail requests
+// that are just being sent.
 func (p *Proxy) leaving(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// An answer to an upgrade has a Connection header of its own.
+		// The answer to an upgrade has its own Connection header.
 		if p.health.draining.Load() && r.Header.Get("Upgrade") == "" {
 			w.Header().Set("Connection", "close")
 		}
@@ -40,7 +40,7 @@ func (p *Proxy) shutdown() {
 		ending.Go(func() {
 			if err := s.Shutdown(ctx); err != nil {
 				p.log.Warn("Requests cut", "address", s.listener.Addr().String(), "error", err.Error())
-				_ = s.Close() // it was asked nicely
+				_ = s.Close() // it had its time
 			}
 		})
 	}

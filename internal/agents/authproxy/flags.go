@@ -10,8 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
 )
 
-// ParseFlags reads a command line. It prints to out what --help asks for; an error
-// is for the caller to print.
+// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse("auth-proxy", args, out, o.bind); err != nil {
@@ -21,7 +20,7 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 }
 
 func (o *Options) bind(set *flag.FlagSet) {
-	set.Func("route", "`LISTENPORT=UPSTREAMPORT`: requests at the one go to the other on 127.0.0.1; with /h2c behind it in HTTP/2, as gRPC needs; repeatable", func(text string) error {
+	set.Func("route", "`LISTENPORT=UPSTREAMPORT`: forward requests of the first port to the second on 127.0.0.1; with the suffix /h2c in HTTP/2, as gRPC needs; repeatable", func(text string) error {
 		route, err := parseRoute(text)
 		o.Routes = append(o.Routes, route)
 		return err
@@ -30,11 +29,11 @@ func (o *Options) bind(set *flag.FlagSet) {
 		o.Health, err = parsePort(text)
 		return err
 	})
-	set.Func("credentials", "`directory` of a mounted Secret with a key htpasswd, .htpasswd or auth; repeatable, the first with a valid line counts", appendTo(&o.Credentials))
+	set.Func("credentials", "`directory` of a mounted Secret with a key htpasswd, .htpasswd or auth; repeatable, the first with a valid line is used", appendTo(&o.Credentials))
 	set.Func("exempt-path", "`path` that needs no credentials, compared exactly; repeatable", appendTo(&o.Exempt))
-	set.StringVar(&o.Address, "address", o.Address, "`IP` that the ports are bound at; empty: all")
-	set.StringVar(&o.Realm, "realm", o.Realm, "what browsers show beside the question for a password")
-	set.StringVar(&o.UserHeader, "user-header", o.UserHeader, "header that tells the application who the user is")
+	set.StringVar(&o.Address, "address", o.Address, "`IP` to bind the ports to; empty binds all")
+	set.StringVar(&o.Realm, "realm", o.Realm, "text that browsers show when they ask for a password")
+	set.StringVar(&o.UserHeader, "user-header", o.UserHeader, "header that names the user to the application")
 	set.DurationVar(&o.Drain, "drain", o.Drain, "how long new requests are still served after SIGTERM")
 	set.DurationVar(&o.Shutdown, "shutdown-timeout", o.Shutdown, "how long requests in flight may take after that")
 	set.DurationVar(&o.ReadHeaderTimeout, "read-header-timeout", o.ReadHeaderTimeout, "how long a client may take for the header of a request")

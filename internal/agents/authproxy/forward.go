@@ -15,7 +15,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// forwarder speaks to the application on one port.
+// forwarder forwards requests to one port of the application.
 type forwarder struct {
 	upstream   string
 	userHeader string
@@ -40,12 +40,12 @@ func newForwarder(o Options, route Route, m *metrics, log *slog.Logger) http.Han
 	}
 }
 
-// rewrite comes after the hop-by-hop headers are gone, so that no Connection header of
-// a client takes away what is set here.
+// rewrite runs after the hop-by-hop headers are removed, so that no Connection header of a client
+// removes the headers set here.
 func (f *forwarder) rewrite(pr *httputil.ProxyRequest) {
 	in, out := pr.In.Header, pr.Out.Header
 	pr.Out.URL.Scheme, pr.Out.URL.Host = "http", f.upstream
-	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // nothing is decided on it here
+	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // the proxy decides nothing by the query
 	restore(out, in, "X-Forwarded-For", "Forwarded")
 	pr.SetXForwarded()
 	restore(out, in, "X-Forwarded-Host", "X-Forwarded-Proto")
@@ -66,8 +66,8 @@ func restore(out, in http.Header, names ...string) {
 	}
 }
 
-// dropUser removes what an application could take for our header: CGI and its heirs
-// make an underscore of everything that is not a letter or a digit.
+// dropUser removes headers that an application could read as the user's: CGI and its successors
+// turn every other character than a letter or a digit into an underscore.
 func (f *forwarder) dropUser(header http.Header) {
 	for name := range header {
 		if alike(name, f.userHeader) {
@@ -91,8 +91,8 @@ func alike(a, b string) bool {
 	return true
 }
 
-// keepWebsocketOnly drops other upgrades: what speaks HTTP inside of a tunnel, as h2c
-// and SPDY do, could bring requests that no one has looked at.
+// keepWebsocketOnly drops other upgrades: protocols that carry HTTP in a tunnel, such as h2c and
+// SPDY, could bring requests that the gate has not checked.
 func keepWebsocketOnly(out http.Header) {
 	if protocol := out.Get("Upgrade"); protocol != "" && !strings.EqualFold(protocol, "websocket") {
 		out.Del("Connection")

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// dial opens a connection to the proxy, for what http.Client does not send.
+// dial opens a connection to the proxy, for requests that http.Client cannot send.
 func (f *fixture) dial() net.Conn {
 	f.t.Helper()
 	conn, err := net.Dial("tcp", f.routes[0].listener.Addr().String())
@@ -24,7 +24,7 @@ func (f *fixture) dial() net.Conn {
 	return conn
 }
 
-// raw sends a request as it stands.
+// raw sends a request unchanged.
 func (f *fixture) raw(request string) answer {
 	f.t.Helper()
 	conn := f.dial()
@@ -38,7 +38,7 @@ func (f *fixture) raw(request string) answer {
 	return answer{response.StatusCode, response.Header, string(body), response.Close}
 }
 
-func TestTheApplicationHearsOfTheVerifiedUserOnly(t *testing.T) {
+func TestTheApplicationSeesOnlyTheVerifiedUser(t *testing.T) {
 	f := start(t, echo(), func(o *Options) { o.Exempt = []string{"/open"} })
 	for _, test := range []struct {
 		name, path string
@@ -61,16 +61,16 @@ func TestTheApplicationHearsOfTheVerifiedUserOnly(t *testing.T) {
 			a := f.raw(request)
 			f.expectCode(a, http.StatusOK)
 			if got := usersIn(a.body); got != test.want {
-				t.Errorf("the application hears of %q, expected %q:\n%s", got, test.want, a.body)
+				t.Errorf("the application sees %q, expected %q:\n%s", got, test.want, a.body)
 			}
 			if strings.Contains(a.body, "Authorization") {
-				t.Errorf("the application hears of the password:\n%s", a.body)
+				t.Errorf("the application sees the password:\n%s", a.body)
 			}
 		})
 	}
 }
 
-// usersIn joins what looks like a user's header.
+// usersIn joins the headers that could name a user.
 func usersIn(body string) string {
 	var found []string
 	for line := range strings.Lines(body) {
@@ -113,13 +113,13 @@ func TestForwardingHeadersAreKeptAndAppendedTo(t *testing.T) {
 		"X-Forwarded-For: 192.0.2.1, 127.0.0.1", "X-Forwarded-Proto: https", "X-Forwarded-Host: www.example.com", "Forwarded: for=192.0.2.1")
 }
 
-func TestUpgradesOtherThanToAWebsocketAreDropped(t *testing.T) {
+func TestOnlyUpgradesToAWebsocketAreForwarded(t *testing.T) {
 	f := start(t, echo())
 	for _, protocol := range []string{"h2c", "SPDY/3.1", "websocket, h2c", "TLS/1.0"} {
 		a := f.raw("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YWRhOjE=\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nUpgrade: " + protocol + "\r\n\r\n")
 		f.expectCode(a, http.StatusOK)
 		if strings.Contains(a.body, "Upgrade") || strings.Contains(a.body, "Http2") {
-			t.Errorf("the upgrade to %s came through:\n%s", protocol, a.body)
+			t.Errorf("the upgrade to %s was forwarded:\n%s", protocol, a.body)
 		}
 	}
 }

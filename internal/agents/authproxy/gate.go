@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// gate lets requests through to next that have a right password or need none.
+// gate passes requests to next that have a right password or need none.
 type gate struct {
 	realm   string
 	exempt  []string
@@ -35,10 +35,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refused.write(w, r, g.realm)
 }
 
-// admit returns the verified user, or none on a path that needs none.
+// admit returns the verified user, or none on an exempt path.
 func (g *gate) admit(r *http.Request) (string, error) {
 	if r.Method == http.MethodConnect {
-		return "", errConnect // a tunnel would lead past us
+		return "", errConnect // a tunnel would bypass the proxy
 	}
 	if g.isExempt(r) {
 		return "", nil
@@ -51,18 +51,18 @@ func (g *gate) admit(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	from, _ := netip.ParseAddrPort(r.RemoteAddr) // all that have none share a limit
+	from, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share a limit
 	return user, g.checker.check(r.Context(), set, from.Addr().Unmap(), user, password)
 }
 
-// isExempt compares the path as it was sent: what the application makes of another
-// spelling is not known here.
+// isExempt compares the path as it was sent: the application may read another spelling
+// differently.
 func (g *gate) isExempt(r *http.Request) bool {
 	return len(g.exempt) > 0 && r.URL.RawPath == "" && slices.Contains(g.exempt, r.URL.Path)
 }
 
-// basic reads user and password. Of two headers the application might have meant the
-// other one, so neither counts.
+// basic reads user and password. It refuses two headers, because the application might read the
+// other one.
 func basic(headers []string) (user, password string, err error) {
 	if len(headers) == 0 {
 		return "", "", errMissing
@@ -72,7 +72,7 @@ func basic(headers []string) (user, password string, err error) {
 	}
 	r := http.Request{Header: http.Header{"Authorization": headers}}
 	user, password, ok := r.BasicAuth()
-	// RFC 7617 has no control characters; in bcrypt, a NUL makes two passwords one.
+	// RFC 7617 forbids control characters, and bcrypt cannot tell apart passwords with a NUL.
 	if !ok || user == "" || strings.ContainsFunc(user+password, unicode.IsControl) {
 		return "", "", errMalformed
 	}

@@ -52,7 +52,7 @@ func TestWithoutCredentialsEveryRequestIsRefusedUntilTheyCome(t *testing.T) {
 	f := start(t, echo(), func(o *Options) { o.Credentials = []string{secret.dir, t.TempDir() + "/missing"} })
 	a := f.get("ada", "plain")
 	f.expectCode(a, http.StatusServiceUnavailable)
-	if !strings.Contains(a.body, "no credentials are there") || a.header.Get("Retry-After") == "" {
+	if !strings.Contains(a.body, "there are no credentials") || a.header.Get("Retry-After") == "" {
 		t.Errorf("the answer does not say why: %q", a.body)
 	}
 	f.expectCode(f.probe("/readyz"), http.StatusServiceUnavailable)
@@ -61,7 +61,7 @@ func TestWithoutCredentialsEveryRequestIsRefusedUntilTheyCome(t *testing.T) {
 	secret.put(t, "htpasswd", "ada:"+shaOfOne)
 	f.reload("the proxy is ready", func() error {
 		if a := f.probe("/readyz"); a.code != http.StatusOK {
-			return fmt.Errorf("it says %q", a.body)
+			return fmt.Errorf("the answer is %q", a.body)
 		}
 		return nil
 	})
@@ -94,7 +94,7 @@ func TestAnExemptPathNeedsNoCredentialsAndHasNoUser(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsToldToSlowDown(t *testing.T) {
+func TestAnAddressAtItsLimitGetsARetryTime(t *testing.T) {
 	f := start(t, echo())
 	f.expectCode(f.get("ada", "1"), http.StatusOK)
 	for i := range limiter.FailuresAtOnce {

@@ -31,7 +31,7 @@ const (
 	shaOfOne = "{SHA}NWoZK3kTsExUV00Ywo1G5jlUKKs=" // of the password "1"
 )
 
-// hashed is a line with the cheapest hash there is.
+// hashed is a line with the cheapest hash.
 func hashed(t testing.TB, user, password string) string {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
@@ -54,8 +54,7 @@ func newSecret(t testing.TB, text string) *secret {
 	return s
 }
 
-// put brings one key as a kubelet does: into a new directory, which a symlink is
-// swapped to.
+// put updates one key as a kubelet does: in a new directory, to which it swaps a symlink.
 func (s *secret) put(t testing.TB, key, text string) {
 	t.Helper()
 	s.versions++
@@ -114,7 +113,7 @@ func start(t testing.TB, app http.Handler, change ...func(*Options)) *fixture {
 	return f
 }
 
-// end lets the drain pass. It also runs as a cleanup, when the test's context is over.
+// end lets the drain pass. It also runs as a cleanup, after the end of the test's context.
 func (f *fixture) end() {
 	f.t.Helper()
 	f.stop()
@@ -135,7 +134,7 @@ func (f *fixture) end() {
 func (f *fixture) url() string       { return "http://" + f.routes[0].listener.Addr().String() }
 func (f *fixture) healthURL() string { return "http://" + f.probes.listener.Addr().String() }
 
-// reload lets the proxy look at its credentials, until it says what is expected.
+// reload makes the proxy read its credentials until it reports the expected state.
 func (f *fixture) reload(expectation string, check func() error) {
 	f.t.Helper()
 	eventually.True(f.t, patience, expectation, func() error {
@@ -205,7 +204,7 @@ func portOf(t testing.TB, address string) int {
 	return port
 }
 
-// lockedBuffer is written to by all goroutines.
+// lockedBuffer is safe for concurrent writes.
 type lockedBuffer struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
@@ -223,7 +222,7 @@ func (b *lockedBuffer) String() string {
 	return b.buffer.String()
 }
 
-// echo answers with the headers that it got.
+// echo answers with the headers of the request.
 func echo() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.Header.Write(w)

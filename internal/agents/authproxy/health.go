@@ -24,12 +24,12 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready does not ask the application, which has a probe of its own.
+// ready does not ask the application, which has its own probe.
 func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	set, problem := h.store.current.Load(), h.store.problem.Load()
 	switch {
 	case h.draining.Load():
-		http.Error(w, "not ready: going away", http.StatusServiceUnavailable)
+		http.Error(w, "not ready: shutting down", http.StatusServiceUnavailable)
 	case set == nil && problem != nil:
 		http.Error(w, "not ready: no credentials: "+*problem, http.StatusServiceUnavailable)
 	case set == nil:

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestReadinessTellsOfCredentialsThatWereKept(t *testing.T) {
+func TestReadinessReportsCredentialsThatWereKept(t *testing.T) {
 	f := start(t, echo())
 	if a := f.probe("/readyz"); a.code != http.StatusOK || !strings.Contains(a.body, "ready: 1 line(s) of "+f.secret.dir) {
 		t.Errorf("answered %d %q", a.code, a.body)
@@ -56,7 +56,7 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsNoSecret(t *testing.T) {
+func TestTheLogHasNoSecret(t *testing.T) {
 	f := start(t, echo())
 	for _, password := range []string{"1", "hunter2"} {
 		f.get("ada", password)

@@ -10,10 +10,9 @@ import (
 	"sync/atomic"
 )
 
-// metrics are counted by hand: the client library would make the binary a third
-// bigger for a dozen numbers.
+// metrics does without the client library, which would make the binary a third bigger.
 type metrics struct {
-	classes        [6]atomic.Uint64 // by the first digit of the code
+	classes        [6]atomic.Uint64 // by the first digit of the status code
 	inFlight       atomic.Int64
 	failures       map[string]*atomic.Uint64
 	cacheHits      atomic.Uint64
@@ -32,21 +31,21 @@ func newMetrics() *metrics {
 
 func (m *metrics) refused(r *refusal) { m.failures[r.reason].Add(1) }
 
-// write prints all in the text format of Prometheus.
+// write writes all metrics in the text format of Prometheus.
 func (m *metrics) write(w io.Writer, loaded int) {
 	const requests, failures = "requests_total", "auth_failures_total"
-	describe(w, requests, "counter", "Requests by class of the answer's code; 1xx are websockets.")
+	describe(w, requests, "counter", "Requests by class of the status code; 1xx are websockets.")
 	for digit := 1; digit < len(m.classes); digit++ {
 		fmt.Fprintf(w, "%s%s{code=\"%dxx\"} %d\n", prefix, requests, digit, m.classes[digit].Load())
 	}
-	describe(w, failures, "counter", "Requests that did not get to the application, by reason.")
+	describe(w, failures, "counter", "Requests that did not reach the application, by reason.")
 	for _, r := range refusals() {
 		fmt.Fprintf(w, "%s%s{reason=%q} %d\n", prefix, failures, r.reason, m.failures[r.reason].Load())
 	}
-	single(w, "in_flight_requests", "gauge", "Requests in work, websockets among them.", m.inFlight.Load())
-	single(w, "cache_hits_total", "counter", "Requests whose password was verified before.", m.cacheHits.Load())
-	single(w, "reloads_total", "counter", "Readings of credentials that were taken.", m.reloads.Load())
-	single(w, "reload_failures_total", "counter", "Readings of credentials that were not taken; the last good ones stay.", m.failedReloads.Load())
+	single(w, "in_flight_requests", "gauge", "Requests in flight, including websockets.", m.inFlight.Load())
+	single(w, "cache_hits_total", "counter", "Requests with a remembered password.", m.cacheHits.Load())
+	single(w, "reloads_total", "counter", "Reloads of credentials that took effect.", m.reloads.Load())
+	single(w, "reload_failures_total", "counter", "Reloads of credentials that failed; the last good ones stay.", m.failedReloads.Load())
 	single(w, "upstream_errors_total", "counter", "Requests that the application did not answer.", m.upstreamErrors.Load())
 	single(w, "credentials", "gauge", "Lines of credentials in force.", loaded)
 }
@@ -62,12 +61,12 @@ func single(w io.Writer, name, kind, help string, value any) {
 	fmt.Fprintf(w, "%s%s %d\n", prefix, name, value)
 }
 
-// counted counts what next answers.
+// counted counts the answers of next.
 func (m *metrics) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := &recorder{ResponseWriter: w, code: http.StatusOK}
 		m.inFlight.Add(1)
-		// Also when next gives up in the midst of an answer, by a panic.
+		// Also when next aborts an answer by a panic.
 		defer func() {
 			m.inFlight.Add(-1)
 			m.classes[min(answer.code/100, 5)].Add(1)

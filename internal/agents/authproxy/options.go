@@ -13,28 +13,28 @@ import (
 	"time"
 )
 
-// Options are what the flags say.
+// Options are the settings from the command line.
 type Options struct {
-	Address     string   // that the ports are bound at; empty: all
+	Address     string   // to bind the ports to; empty binds all
 	Routes      []Route  // at least one
-	Credentials []string // directories of mounted Secrets; the first with a valid line counts
+	Credentials []string // directories of mounted Secrets; the first with a valid line is used
 	Health      int      // port of probes and metrics
 
 	Realm      string
 	UserHeader string
 	Exempt     []string // paths that need no credentials
 
-	Drain             time.Duration // how long requests are still taken when the end has come
-	Shutdown          time.Duration // how long those in flight may take after that
+	Drain             time.Duration // how long new requests are still served after SIGTERM
+	Shutdown          time.Duration // how long requests in flight may take after that
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration
 	MaxHeaderBytes    int
 }
 
-// Route leads from a port of the pod to one of the application on 127.0.0.1.
+// Route forwards a port of the pod to a port of the application on 127.0.0.1.
 type Route struct {
 	Listen, Upstream int
-	// H2C speaks HTTP/2 without TLS to the application, as gRPC needs it; else it is HTTP/1.
+	// H2C uses HTTP/2 without TLS, as gRPC needs; otherwise HTTP/1.
 	H2C bool
 }
 
@@ -56,16 +56,16 @@ func (o *Options) validate() error {
 	return errors.Join(
 		o.validatePorts(),
 		demand(len(o.Credentials) > 0, "--credentials is needed at least once"),
-		demand(len(o.Exempt) == 0 || !slices.ContainsFunc(o.Exempt, relative), "--exempt-path begins with /"),
-		demand(quotable(o.Realm), "--realm has printable ASCII characters only, and neither quotes nor backslashes"),
-		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header has letters, digits and dashes only"),
-		demand(!slices.Contains(reserved, http.CanonicalHeaderKey(o.UserHeader)), "--user-header has a meaning of its own in HTTP"),
-		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain and --shutdown-timeout are not negative"),
-		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "limits are above zero"),
+		demand(len(o.Exempt) == 0 || !slices.ContainsFunc(o.Exempt, relative), "--exempt-path must begin with /"),
+		demand(quotable(o.Realm), "--realm must have printable ASCII characters only, without quotes and backslashes"),
+		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header must have letters, digits and dashes only"),
+		demand(!slices.Contains(reserved, http.CanonicalHeaderKey(o.UserHeader)), "--user-header must not be a header that HTTP defines"),
+		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain must not be negative, and --shutdown-timeout must be above zero"),
+		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "limits must be above zero"),
 	)
 }
 
-// validatePorts refuses what would make the proxy talk to itself.
+// validatePorts refuses routes that lead back to the proxy.
 func (o *Options) validatePorts() error {
 	if len(o.Routes) == 0 {
 		return errors.New("--route is needed at least once")
@@ -73,19 +73,19 @@ func (o *Options) validatePorts() error {
 	own := []int{o.Health}
 	for _, route := range o.Routes {
 		if slices.Contains(own, route.Listen) && route.Listen != 0 {
-			return fmt.Errorf("port %d is listened at twice", route.Listen)
+			return fmt.Errorf("two listeners use port %d", route.Listen)
 		}
 		own = append(own, route.Listen)
 	}
 	for _, route := range o.Routes {
 		if slices.Contains(own, route.Upstream) {
-			return fmt.Errorf("port %d is the proxy's own and cannot be the application's", route.Upstream)
+			return fmt.Errorf("port %d belongs to the proxy and cannot be the application's", route.Upstream)
 		}
 	}
 	return nil
 }
 
-// reserved headers would break a message if they held a user.
+// reserved headers would break a request if they contained a user.
 var reserved = []string{
 	"Authorization", "Connection", "Content-Length", "Content-Type", "Cookie", "Host", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",

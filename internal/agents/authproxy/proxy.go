@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Proxy is the whole: a server a route, and one for probes and metrics.
+// Proxy has one server per route, and one for probes and metrics.
 type Proxy struct {
 	options Options
 	clock   clock.WithTicker
@@ -29,14 +29,14 @@ type Proxy struct {
 	probes *server
 }
 
-// server is an http.Server and the port that it has.
+// server is an http.Server with its listener.
 type server struct {
 	*http.Server
 	listener net.Listener
 }
 
-// New reads the credentials and binds the ports. That there are no credentials is no
-// error: they may come.
+// New reads the credentials and binds the ports. Missing credentials are no error: they may
+// come later.
 func New(o Options, c clock.WithTicker, log *slog.Logger) (*Proxy, error) {
 	m := newMetrics()
 	s := &store{directories: o.Credentials, log: log, metrics: m}
@@ -74,7 +74,7 @@ func (p *Proxy) listen(port int, handler http.Handler) (*server, error) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	// No limit on a whole request or answer: uploads, streams and websockets are long.
+	// Whole requests and answers have no time limit: uploads, streams and websockets take long.
 	return &server{listener: listener, Server: &http.Server{
 		Handler:                      handler,
 		Protocols:                    protocols,
@@ -129,7 +129,7 @@ func (p *Proxy) servers() []*server {
 
 func (p *Proxy) close() {
 	for _, s := range p.servers() {
-		_ = s.Close() // nothing is to be saved
+		_ = s.Close() // there is nothing left to serve
 		_ = s.listener.Close()
 	}
 }

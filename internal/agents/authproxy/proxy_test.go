@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// load sends requests all the time with whatever password is valid, and counts.
+// load keeps sending requests with a valid password, and counts them.
 type load struct {
 	answered, failed atomic.Int64
 	last             atomic.Value
@@ -57,7 +57,7 @@ func (l *load) end() {
 	l.done.Wait()
 }
 
-// more waits until so many have been answered again.
+// more waits until n more requests are answered.
 func (l *load) more(t *testing.T, n int64) {
 	t.Helper()
 	begin := l.answered.Load()
@@ -115,7 +115,7 @@ func TestNoRequestFailsWhileTheProxyGoes(t *testing.T) {
 	l.more(t, 100)
 	f.goUnder(t, l)
 	if a := f.get("ada", "1"); !a.closed {
-		t.Errorf("the client is not asked to move on: %v", a.header)
+		t.Errorf("the client is not asked to reconnect: %v", a.header)
 	}
 	l.expectNoneFailed(t) // clients have moved on before the drain ends
 	f.end()
@@ -130,7 +130,7 @@ func TestNoRequestOverHTTP2FailsWhileTheProxyGoes(t *testing.T) {
 	l.expectNoneFailed(t)
 }
 
-// goUnder begins the drain, and returns after many more requests.
+// goUnder starts the drain and returns after many more requests.
 func (f *fixture) goUnder(t *testing.T, l *load) {
 	t.Helper()
 	f.stop()
@@ -164,7 +164,7 @@ func TestARequestInFlightIsAnsweredAfterTheDrain(t *testing.T) {
 	}
 }
 
-// passDrain lets the drain pass, until no one is let in any more.
+// passDrain lets the drain pass, until the proxy accepts no connection any more.
 func (f *fixture) passDrain() {
 	f.t.Helper()
 	eventually.True(f.t, patience, "the port is closed", func() error {

@@ -10,22 +10,21 @@ import (
 	"strconv"
 )
 
-// recorder remembers the code of an answer, and sends the parts of a long one on as
-// they come.
+// recorder remembers the status code of an answer and flushes the parts of a long one.
 type recorder struct {
 	http.ResponseWriter
 	code int
-	left int64 // of the length that was announced
+	left int64 // bytes left of the announced length
 }
 
 func (r *recorder) WriteHeader(code int) {
-	r.code = code // the last one counts: those before are 1xx
+	r.code = code // earlier codes are 1xx
 	r.left, _ = strconv.ParseInt(r.Header().Get("Content-Length"), 10, 64)
 	r.ResponseWriter.WriteHeader(code)
 }
 
-// Write flushes while more is to come. Where no length was announced, ReverseProxy
-// does; its FlushInterval would do it here too, but flush every short answer twice.
+// Write flushes all but the last part. ReverseProxy flushes answers without a length; its
+// FlushInterval would also flush every short answer twice.
 func (r *recorder) Write(part []byte) (int, error) {
 	n, err := r.ResponseWriter.Write(part)
 	if r.left -= int64(n); r.left > 0 && err == nil {
@@ -34,11 +33,11 @@ func (r *recorder) Write(part []byte) (int, error) {
 	return n, err
 }
 
-// Hijack is how a websocket begins.
+// Hijack starts a websocket.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	r.code = http.StatusSwitchingProtocols
 	return http.NewResponseController(r.ResponseWriter).Hijack()
 }
 
-// Unwrap lets http.ResponseController through to what else there is.
+// Unwrap gives http.ResponseController access to the other methods.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

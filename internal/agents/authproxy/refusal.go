@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
 )
 
-// refusal is an answer that the application does not see.
+// refusal is an answer of the proxy itself.
 type refusal struct {
 	status int
 	reason string // in metrics
@@ -21,29 +21,29 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// All refusals. The texts do not tell an unknown user from a wrong password.
+// All refusals. The texts are the same for an unknown user and a wrong password.
 var (
 	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are needed"}
-	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "one Authorization header of the scheme Basic is needed"}
+	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "exactly one Authorization header of the scheme Basic is needed"}
 	errWrong     = &refusal{http.StatusUnauthorized, "wrong", "wrong user or password"}
 	errLimited   = &refusal{http.StatusTooManyRequests, "limited", "too many wrong passwords from this address"}
 	errBusy      = &refusal{http.StatusServiceUnavailable, "busy", "too many passwords to check; try again"}
-	errGone      = &refusal{http.StatusServiceUnavailable, "gone", "the client did not wait"}
-	errNone      = &refusal{http.StatusServiceUnavailable, "no_credentials", "no credentials are there: the mounted Secrets have no valid htpasswd line"}
-	errConnect   = &refusal{http.StatusMethodNotAllowed, "connect", "CONNECT is not for this proxy"}
+	errGone      = &refusal{http.StatusServiceUnavailable, "gone", "the client disconnected"}
+	errNone      = &refusal{http.StatusServiceUnavailable, "no_credentials", "there are no credentials: the mounted Secrets have no valid htpasswd line"}
+	errConnect   = &refusal{http.StatusMethodNotAllowed, "connect", "this proxy does not support CONNECT"}
 )
 
 func refusals() []*refusal {
 	return []*refusal{errMissing, errMalformed, errWrong, errLimited, errBusy, errGone, errNone, errConnect}
 }
 
-// bodyGrace is how long a refused client may go on to send a body that no one reads.
+// bodyGrace is how long a refused client may continue to send its body.
 const bodyGrace = 5 * time.Second
 
 func (r *refusal) write(w http.ResponseWriter, req *http.Request, realm string) {
 	if req.ContentLength != 0 {
-		// The server reads some of the body before it answers. Where there are no
-		// deadlines, in tests without a connection, there is nothing to wait for.
+		// The server reads some of the body before it answers. Tests without a connection have
+		// no deadlines.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyGrace))
 	}
 	switch r.status {

@@ -23,38 +23,35 @@ import (
 )
 
 const (
-	// pollInterval is short beside the minute that a kubelet takes to bring a Secret.
+	// pollInterval is short compared with the minute that a kubelet takes to update a Secret.
 	pollInterval = time.Second
-	maxFileBytes = 1 << 20 // so has a Secret
+	maxFileBytes = 1 << 20 // as for a Secret
 )
 
-// keys are the names that such a key has in Secrets: ours, Envoy Gateway's and that of
-// ingress-nginx.
+// keys are the names of the key in Secrets: opcrew's, Envoy Gateway's and ingress-nginx's.
 func keys() []string { return []string{"htpasswd", ".htpasswd", "auth"} }
 
 var (
 	errNoLine = errors.New("no valid line")
-	// errEmptied: a file is there, and no one is in it. That is someone's wish, as a line
-	// with a mistake in it is not.
+	// errEmptied reports a file without any user, which takes effect: it is intended, unlike a
+	// line with a mistake.
 	errEmptied = fmt.Errorf("a file without a user, %w", errNoLine)
 )
 
-// store holds the credentials in force and follows the directories they come from.
-// Once there were some, it keeps the last good ones while there are none to be read; a
-// file that holds no one takes effect.
+// store holds the credentials in force and follows their directories. It keeps the last good
+// ones while it can read none; an empty file takes effect.
 type store struct {
 	directories []string
 	log         *slog.Logger
 	metrics     *metrics
 	current     atomic.Pointer[credentials]
-	problem     atomic.Pointer[string] // why the last reading was not taken
+	problem     atomic.Pointer[string] // why the last reload failed
 
-	seen []fs.FileInfo // what was there at the last reading; only refresh uses it
+	seen []fs.FileInfo // the files at the last reading; only refresh uses it
 }
 
-// watch looks at the directories until ctx ends. A stat costs so little, and the swap
-// of symlinks by which a kubelet brings a new Secret has so many ways to be missed,
-// that no notification is used.
+// watch polls the directories until ctx ends. A stat costs little, and notifications can miss the
+// swap of symlinks by which a kubelet updates a Secret.
 func (s *store) watch(ctx context.Context, c clock.WithTicker) {
 	ticker := c.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -68,8 +65,8 @@ func (s *store) watch(ctx context.Context, c clock.WithTicker) {
 	}
 }
 
-// refresh reads again if anything changed. The look comes before the reading, so that
-// a change in between is seen the next time.
+// refresh reads the files again if they changed. It looks before it reads, so that the next call
+// sees a change in between.
 func (s *store) refresh() {
 	now := s.look()
 	if unchanged(s.seen, now) {
@@ -77,7 +74,7 @@ func (s *store) refresh() {
 	}
 	lines, from, err := s.read()
 	if err == nil || errors.Is(err, errNoLine) {
-		s.seen = now // what could not be read may be readable without a change
+		s.seen = now // an unreadable file may become readable without a change
 	}
 	if errors.Is(err, errEmptied) {
 		s.current.Store(nil)
@@ -100,12 +97,12 @@ func (s *store) keep(err error) {
 	}
 }
 
-// look returns what is at every place where credentials may be, nil for nothing.
+// look returns the file at each place for credentials, nil where there is none.
 func (s *store) look() []fs.FileInfo {
 	var found []fs.FileInfo
 	for _, dir := range s.directories {
 		for _, key := range keys() {
-			info, _ := os.Stat(filepath.Join(dir, key)) // reading it tells the error
+			info, _ := os.Stat(filepath.Join(dir, key)) // reading it returns the error
 			found = append(found, info)
 		}
 	}
@@ -121,8 +118,8 @@ func unchanged(before, now []fs.FileInfo) bool {
 	})
 }
 
-// read returns the lines of the first file that has a valid one. One that is there but
-// cannot be read ends the search: it may be an override that keeps someone out.
+// read returns the lines of the first file with a valid line. An unreadable file ends the search:
+// it may be an override that locks a user out.
 func (s *store) read() ([]*htpasswd.Line, string, error) {
 	none := errNoLine
 	for _, dir := range s.directories {

@@ -67,7 +67,7 @@ func TestAReloadThatFailsKeepsTheLastGoodCredentials(t *testing.T) {
 	must(t, os.RemoveAll(s.tenant.dir))
 	s.expect(t, "tenant", "no valid line")
 	if strings.Contains(s.logs.String(), "plain") {
-		t.Errorf("the log tells a password:\n%s", s.logs.String())
+		t.Errorf("the log has a password:\n%s", s.logs.String())
 	}
 	must(t, os.Mkdir(s.tenant.dir, 0o755))
 	s.tenant = &secret{dir: s.tenant.dir}
@@ -75,11 +75,11 @@ func TestAReloadThatFailsKeepsTheLastGoodCredentials(t *testing.T) {
 	s.expect(t, "new", "")
 }
 
-// Regression: who emptied the Secret to let no one in any more let everybody in as before.
-func TestAFileThatWasEmptiedLetsNobodyIn(t *testing.T) {
+// Regression: an emptied Secret had no effect, so all users kept their access.
+func TestAnEmptiedFileRefusesEveryone(t *testing.T) {
 	s := newShelf(t)
 	s.expect(t, "tenant", "")
-	s.tenant.put(t, "htpasswd", "# nobody\n")
+	s.tenant.put(t, "htpasswd", "# no user\n")
 	s.expect(t, "", "a file without a user")
 	s.tenant.put(t, "htpasswd", "new:"+shaOfOne)
 	s.expect(t, "new", "")
@@ -93,7 +93,7 @@ func TestAnOverrideThatCannotBeReadIsNotSkipped(t *testing.T) {
 	s.expect(t, "tenant", "")
 }
 
-func TestNothingIsReadAgainThatDidNotChange(t *testing.T) {
+func TestUnchangedFilesAreNotReadAgain(t *testing.T) {
 	s := newShelf(t)
 	for range 3 {
 		s.expect(t, "tenant", "")

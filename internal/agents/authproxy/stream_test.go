@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// tunnel answers an upgrade, and then line by line with the user and the line.
+// tunnel answers an upgrade, and then each line with the user and the line.
 func tunnel() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -33,7 +33,7 @@ func tunnel() http.Handler {
 	})
 }
 
-// websocket opens one through the proxy.
+// websocket opens a websocket through the proxy.
 func (f *fixture) websocket() io.ReadWriter {
 	f.t.Helper()
 	conn := f.dial()
@@ -78,8 +78,8 @@ func TestAWebsocketWithoutAPasswordIsRefused(t *testing.T) {
 	f.expectCode(a, http.StatusUnauthorized)
 }
 
-// steps sends an event for each thing that comes by the channel. The length is said
-// where a client could wait for all of it.
+// steps sends an event for each value of the channel. It announces the length where a client could
+// wait for the whole answer.
 func steps(events <-chan string, header http.Header) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		maps.Copy(w.Header(), header)
@@ -161,7 +161,7 @@ func grpcLike() http.Handler {
 	})
 }
 
-func TestAConversationOverHTTP2HasAnswersInBetweenAndATrailer(t *testing.T) {
+func TestABidirectionalHTTP2StreamHasATrailer(t *testing.T) {
 	f := start(t, echo(), func(o *Options) {
 		o.Routes[0].H2C = true
 		o.Routes[0].Upstream = startH2C(t, grpcLike())

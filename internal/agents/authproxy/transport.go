@@ -12,21 +12,20 @@ import (
 
 const (
 	dialTimeout = 2 * time.Second
-	// upstreamIdle is below the 5 s after which many servers close a connection: we
-	// must be the one who does, or a request meets a connection that is being closed.
+	// upstreamIdle is below the 5 s after which many servers close a connection. If the server
+	// closes first, a request may fail.
 	upstreamIdle = 4 * time.Second
 	idlePerHost  = 512
 )
 
-// newTransport connects to the application. There is no limit on how long it may take
-// to answer: that is its own affair.
+// newTransport connects to the application, which may take any time to answer.
 func newTransport(overH2C bool) http.RoundTripper {
 	http1 := &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		MaxIdleConnsPerHost:   idlePerHost,
 		IdleConnTimeout:       upstreamIdle,
 		ExpectContinueTimeout: time.Second,
-		DisableCompression:    true, // what the client accepts is between it and the application
+		DisableCompression:    true, // client and application agree on compression
 	}
 	if !overH2C {
 		return http1
@@ -37,7 +36,7 @@ func newTransport(overH2C bool) http.RoundTripper {
 	return &either{h2c: h2c, http1: http1}
 }
 
-// either sends upgrades by HTTP/1, the only one that has them.
+// either sends upgrades by HTTP/1, because HTTP/2 has none.
 type either struct{ h2c, http1 http.RoundTripper }
 
 func (e *either) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -49,7 +48,7 @@ func (e *either) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const bufferBytes = 32 << 10
 
-// buffers are those that bodies are copied through.
+// buffers are reused to copy bodies.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) Get() []byte {

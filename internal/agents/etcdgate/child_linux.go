@@ -7,6 +7,6 @@ package etcdgate
 
 import "syscall"
 
-// attributes have the kernel kill etcd when this process has died, by whatever means: no one
-// would be there to tell of it, and a second one could be started beside it.
+// attributes make the kernel kill etcd when this process dies: no process would report its end,
+// and the kubelet could start a second etcd beside it.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -12,8 +12,8 @@ import (
 
 func ours() marker { return marker{"3e6b", "main-0a1b2c3d4e", "8e9e05c52164694d"} }
 
-// Every combination there is.
-func TestEtcdStartsOnlyWhereItHasARightTo(t *testing.T) {
+// All combinations.
+func TestEtcdStartsOnlyWhereThatIsSafe(t *testing.T) {
 	own := ours()
 	otherCluster, otherMember, otherID := own, own, own
 	otherCluster.Cluster, otherMember.Member, otherID.ID = "77aa", "main-ffffffffff", "0000000000000001"
@@ -61,7 +61,7 @@ func TestAnUnknownModeStartsNothingNew(t *testing.T) {
 	}
 }
 
-func TestARefusalTellsWhatIsThereAndWhatWasExpected(t *testing.T) {
+func TestARefusalNamesTheVolumeAndWhatWasExpected(t *testing.T) {
 	own, other := ours(), marker{"77aa", "old-1", "1234567890abcdef"}
 	for _, f := range []facts{{own: own, found: &other, mode: etcdstart.Join, log: true}, {own: own, found: &other, mode: etcdstart.Join}, {own: own, found: &other, mode: etcdstart.Established}} {
 		message := decide(f).refusal.Message

@@ -1,28 +1,25 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdgate starts etcd in the place that it has a right to, or not at all.
+// Package etcdgate starts etcd only on a volume on which it is safe to start.
 //
-// etcd itself checks nothing of the kind. A member whose directory was emptied starts under
-// its old id, with its vote and without the log that says what it has voted for: two such
-// members of three are a majority that knows nothing, and writes that were acknowledged are
-// gone without an error anywhere. Neither --initial-cluster-state nor the cluster id keeps
-// it from that. So three things have to agree before etcd starts:
+// etcd itself does not check that. A member whose directory was emptied starts under its old ID
+// and votes, without the log of its earlier votes. Two such members of three are a majority
+// without the acknowledged writes, which are lost without an error. Neither
+// --initial-cluster-state nor the cluster ID prevents that. So three things have to agree:
 //
-//   - what the operator allows (start.go): a new member may begin with nothing, one that has
-//     been seen as part of its cluster may not any more, by the operator or by the gate itself
-//     (latch.go);
-//   - the marker beside the directory (marker.go), which says whose volume this is;
-//   - whether the directory holds a log (volume.go).
+//   - what the operator allows (package etcdstart): a new member may start without data; one that
+//     was seen as part of its cluster may not, by the operator or by the gate itself (latch.go);
+//   - the marker beside the directory (marker.go), which names the member that owns the volume;
+//   - whether the directory has a log (volume.go).
 //
-// decide.go has the decision, a pure function of these. report.go tells the operator of a
-// refusal, by the termination message. gate.go goes through all this at each start of the
-// container, child.go then runs etcd, and health.go answers the probes of the kubelet.
+// decide.go has the decision, a pure function of these. gate.go runs at each start of the
+// container, and reports a refusal to the operator by the termination message. child.go runs
+// etcd, and health.go answers the probes of the kubelet.
 //
-// A process can be killed anywhere in between, and a machine can lose its power. The marker
-// is on the disk before etcd is started, so that no log is ever older than its marker; and
-// nothing is ever deleted.
+// A crash or a power failure can happen at any time. The marker is on the disk before etcd
+// starts, so no log is older than its marker. Nothing is ever deleted.
 //
-// What does not live here: when a member counts as part of its cluster, and what is done
-// about a refusal. That belongs to the operator.
+// When a member counts as part of its cluster, and how to handle a refusal, belongs to the
+// operator.
 package etcdgate

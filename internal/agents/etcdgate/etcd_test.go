@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/repo"
 )
 
-// realEtcd is the command line of an etcd. Its program is that of the integration tests: a
-// file in KUBEBUILDER_ASSETS, else the project's own, which looks at the name it is called by.
+// realEtcd returns the command line of an etcd: the file in KUBEBUILDER_ASSETS, or else the
+// project's own program, which runs as etcd under that name.
 func (m *member) realEtcd(others ...string) []string {
 	m.Helper()
 	program := repo.Path(m, "bin", "kube")
@@ -44,7 +44,7 @@ func (m *member) realEtcd(others ...string) []string {
 	}
 }
 
-// What is refused is what etcd itself would do without a word.
+// etcd itself would start without an error.
 func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m := newMember(t)
 	m.command = m.realEtcd()
@@ -72,7 +72,7 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeForeign)
 }
 
-// bare starts etcd without a gate, until it says that it is healthy.
+// bare starts etcd without a gate and waits until it is healthy.
 func (m *member) bare() {
 	m.Helper()
 	etcd := exec.Command(m.command[0], m.command[1:]...)
@@ -97,7 +97,7 @@ func (r *running) stop() {
 	r.ends(signalBase+int(syscall.SIGTERM), "") // as etcd ends itself when it is not the first process
 }
 
-// Without a quorum a member cannot serve, but to end it would only make that last.
+// Without a quorum a member cannot serve, and killing it would not help.
 func TestAMemberWithoutAQuorumIsAliveAndNotReady(t *testing.T) {
 	m := newMember(t)
 	m.command = m.realEtcd("main-lost=http://" + loopback.Address())
@@ -110,7 +110,7 @@ func TestAMemberWithoutAQuorumIsAliveAndNotReady(t *testing.T) {
 	r.stop()
 }
 
-// What etcd begins with before it has a log is no log; what it refuses by itself need not be.
+// hasLog must agree with etcd on directories from which etcd starts from scratch.
 func TestEtcdAgreesOnWhatALogIs(t *testing.T) {
 	m := newMember(t)
 	m.command = m.realEtcd()
@@ -136,6 +136,6 @@ func TestEtcdAgreesOnWhatALogIs(t *testing.T) {
 	r = m.start()
 	_ = r.cmd.Wait()
 	if r.cmd.ProcessState.ExitCode() == 0 {
-		t.Errorf("expected etcd to refuse empty files for a log, got %s", m.log())
+		t.Errorf("expected etcd to refuse empty files as a log, got %s", m.log())
 	}
 }

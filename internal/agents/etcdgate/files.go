@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// maxFile is more than any file that is read here has.
+// maxFile exceeds the size of every file that is read here.
 const maxFile = 64 << 10
 
 func readStart(path string) (etcdstart.Start, error) {
@@ -36,7 +36,7 @@ func read(path string) ([]byte, error) {
 	return text, err
 }
 
-// writeReport goes into the file where it is: that is mounted by itself.
+// writeReport writes the file in place, because the file itself is mounted.
 func writeReport(path string, r etcdstart.Report) error {
 	if err := os.WriteFile(path, r.Encode(), 0o644); err != nil {
 		return fmt.Errorf("write the termination message: %w", err)

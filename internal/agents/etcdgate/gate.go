@@ -17,10 +17,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Run starts etcd, if it may be, and returns when it has ended. The error brings the exit code
-// to end with.
+// Run starts etcd if that is safe, and returns when it has ended. The error has the exit code.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
-	// A kubelet that was restarted signals again. That must not end this process before etcd.
+	// A kubelet that was restarted sends its signal again, which must not end this process before etcd.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	start, refusal := admit(o)
 	if refusal != nil {
@@ -32,18 +31,18 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	}
 	defer listener.Close()
 	if ctx.Err() != nil {
-		return nil // the pod ends before etcd has begun
+		return nil // the pod ends before etcd has started
 	}
 	log.Info("Starting etcd", "mode", start.Mode, "member", o.Member, "id", start.ID)
 	go serve(listener, newHealth(o, start), log)
 	return run(ctx, o)
 }
 
-// admit looks at everything and decides. When it returns no refusal, the marker is on the disk.
+// admit collects the facts and decides. If it returns no refusal, the marker is on the disk.
 func admit(o Options) (etcdstart.Start, *etcdstart.Report) {
 	start, err := readStart(o.Start)
 	if err != nil {
-		return start, &etcdstart.Report{Reason: etcdstart.NoAuthorisation, Message: fmt.Sprintf("nothing says whether the member may start: %v", err)}
+		return start, &etcdstart.Report{Reason: etcdstart.NoAuthorisation, Message: fmt.Sprintf("the permission to start cannot be read: %v", err)}
 	}
 	f := facts{own: marker{o.Cluster, o.Member, start.ID}, mode: start.Mode}
 	part, err := latch(o.Latch).closed()

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-func TestARefusalIsToldAndEtcdIsNotStarted(t *testing.T) {
+func TestARefusalIsReportedAndEtcdIsNotStarted(t *testing.T) {
 	m := newMember(t)
 	message := m.start().ends(etcdstart.RefusedCode, etcdstart.NoAuthorisation)
 	if !strings.Contains(message, "start: no such file") {
@@ -34,7 +34,7 @@ func TestARefusalIsToldAndEtcdIsNotStarted(t *testing.T) {
 	}
 }
 
-func TestARefusalStandsWhereItCannotBeTold(t *testing.T) {
+func TestARefusalThatCannotBeReportedStillHolds(t *testing.T) {
 	m := newMember(t)
 	m.allow(etcdstart.Established)
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost)
@@ -70,7 +70,7 @@ func TestTheEndOfEtcdIsPassedOn(t *testing.T) {
 		t.Errorf("the message is %q", message)
 	}
 	if log := m.log(); !strings.Contains(log, "output\n") || !strings.Contains(log, "first line\n") || !strings.Contains(log, "last words\n") {
-		t.Errorf("expected all that etcd prints in the log, got %s", log)
+		t.Errorf("expected the whole output of etcd in the log, got %s", log)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestASignalThatEndsEtcdIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestAnEtcdThatCannotBeExecutedIsToldOf(t *testing.T) {
+func TestAnEtcdThatCannotBeExecutedIsReported(t *testing.T) {
 	m := newMember(t)
 	m.allow(etcdstart.Bootstrap)
 	m.command = []string{"/none/etcd"}
@@ -104,7 +104,7 @@ func TestTheEndOfThePodWaitsForEtcd(t *testing.T) {
 		r.signal(syscall.SIGTERM) // as a kubelet does that was restarted meanwhile
 		r.ends(0, "")
 		if !strings.Contains(m.log(), "ended, signals more than one: 0") {
-			t.Errorf("%s: expected etcd to end in its own time, got %s", s, m.log())
+			t.Errorf("%s: expected etcd to have time to end, got %s", s, m.log())
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestEtcdDoesNotOutliveTheGate(t *testing.T) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return demand(err != nil || strings.Contains(string(text), ") Z "), string(text))
 	})
-	// And the next one goes on where this one was cut off.
+	// The next gate continues where this one was interrupted.
 	m.allow(etcdstart.Established)
 	r = m.start()
 	m.says("output")

@@ -35,8 +35,7 @@ const (
 	fakeEtcd = "fake-etcd"
 )
 
-// TestMain is the gate and the etcd behind it too: the program that the tests are in is the
-// program that both are.
+// TestMain is also the gate and a simulated etcd: the test binary is both programs.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == subcommand {
 		os.Exit(beGate(os.Args[2:]))
@@ -47,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beGate is as cmd/opcrew-helper does it.
+// beGate runs the gate as cmd/opcrew-agent does.
 func beGate(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -62,7 +61,7 @@ func beGate(args []string) int {
 	return 0
 }
 
-// beEtcd leaves a pid and a log, says something, serves, and ends as it is told.
+// beEtcd writes a pid and a log, prints, serves, and ends as its arguments say.
 func beEtcd(args []string) int {
 	set := flag.NewFlagSet(fakeEtcd, flag.ExitOnError)
 	dir, metrics := set.String("data-dir", "", ""), set.String("metrics", "", "")
@@ -112,7 +111,7 @@ func newMember(t *testing.T, args ...string) *member {
 	return m
 }
 
-// allow is what the operator and the kubelet do.
+// allow writes the permission to start, as operator and kubelet do.
 func (m *member) allow(mode etcdstart.Mode) {
 	m.Helper()
 	must(m.T, put(m.o.Start, etcdstart.Start{Mode: mode, ID: ours().ID}.String()))
@@ -124,7 +123,7 @@ type running struct {
 	cmd *exec.Cmd
 }
 
-// start begins a container, whose termination message is empty then.
+// start starts a container with an empty termination message.
 func (m *member) start() *running {
 	m.Helper()
 	must(m.T, put(m.o.Termination, ""))
@@ -154,8 +153,8 @@ func (r *running) signal(s syscall.Signal) {
 	must(r.T, r.cmd.Process.Signal(s))
 }
 
-// ends expects an exit code, and a reason in the termination message, whose text it gives; ""
-// expects none.
+// ends expects an exit code and a reason in the termination message, and returns its text; ""
+// expects no reason.
 func (r *running) ends(code int, reason etcdstart.Reason) string {
 	r.Helper()
 	timer := time.AfterFunc(patience, func() { _ = r.cmd.Process.Kill() })
@@ -186,7 +185,7 @@ func (m *member) says(text string) {
 	})
 }
 
-// pid is that of the etcd that was started last.
+// pid is the pid of the last etcd.
 func (m *member) pid() int {
 	m.Helper()
 	var pid int
@@ -205,7 +204,7 @@ func (m *member) ran() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// probe asks as a kubelet does.
+// probe asks like a kubelet.
 func (m *member) probe(path string) (int, string) {
 	answer, err := http.Get("http://" + m.o.Listen + path)
 	if err != nil {

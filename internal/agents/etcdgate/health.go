@@ -21,25 +21,25 @@ import (
 )
 
 const (
-	// readyTime is how long etcd may take for a read that its cluster agrees on.
+	// readyTime limits a linearizable read of etcd.
 	readyTime = 2 * time.Second
-	// liveTime is how long it may take to say anything at all.
+	// liveTime limits any answer of etcd.
 	liveTime = 5 * time.Second
-	// startGrain is how soon after it a member that starts is seen to be ready; one that takes longer
-	// than startTime is asked when the kubelet asks.
+	// startGrain is the interval in which a probe asks a starting member again. After startTime each
+	// probe asks only once.
 	startGrain, startTime = 100 * time.Millisecond, 30 * time.Second
 
 	maxAnswer = 16 << 10
 )
 
-// health answers the kubelet. etcd is asked again each time.
+// health answers the probes of the kubelet. It asks etcd each time.
 type health struct {
 	options  Options
 	start    etcdstart.Start
 	client   http.Client
 	dialer   net.Dialer
-	opened   atomic.Bool // etcd's listener was seen
-	settled  atomic.Bool // the latch was closed
+	opened   atomic.Bool // etcd's listener has answered
+	settled  atomic.Bool // the latch is closed
 	wasReady atomic.Bool
 	begun    time.Time
 }
@@ -47,7 +47,7 @@ type health struct {
 func newHealth(o Options, start etcdstart.Start) *health {
 	h := &health{options: o, start: start, begun: time.Now()}
 	h.settled.Store(start.Mode == etcdstart.Established)
-	// Neither a proxy nor a connection from before: the question is whether this process answers now.
+	// No proxy and no old connection: the question is whether this process answers now.
 	h.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: h.dialer.DialContext}
 	return h
 }
@@ -55,7 +55,7 @@ func newHealth(o Options, start etcdstart.Start) *health {
 func serve(listener net.Listener, h *health, log *slog.Logger) {
 	server := &http.Server{Handler: h.handler(), ReadHeaderTimeout: liveTime, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	if err := server.Serve(listener); !errors.Is(err, net.ErrClosed) {
-		log.Error("No probe is answered any more", "error", err.Error())
+		log.Error("The server for probes has failed", "error", err.Error())
 	}
 }
 
@@ -66,16 +66,16 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready is the member when etcd is well. One that starts is waited for: a kubelet asks once in a second,
-// and a first answer of no would have clients and the operator wait for the next question.
+// ready succeeds if etcd is healthy. It waits for a member that is starting, because the kubelet
+// would ask again only after a second.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
-	said, err := h.part(ctx)
-	for err != nil && h.starts() {
+	said, err := h.status(ctx)
+	for err != nil && h.starting() {
 		time.Sleep(startGrain)
-		again, now := h.part(ctx)
-		if ctx.Err() != nil { // it reports nothing but the time
+		again, now := h.status(ctx)
+		if ctx.Err() != nil { // the error would only report the timeout
 			break
 		}
 		said, err = again, now
@@ -88,22 +88,22 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, said)
 }
 
-// starts reports whether the member may become ready any moment.
-func (h *health) starts() bool { return !h.wasReady.Load() && time.Since(h.begun) < startTime }
+// starting reports whether the member is starting and may become ready soon.
+func (h *health) starting() bool { return !h.wasReady.Load() && time.Since(h.begun) < startTime }
 
-// part gives what etcd says when it is well. By then it is part of its cluster, and from then on it may
-// not begin with nothing; a member that joins may not either once it has a log, as it gets a vote
-// before it is well.
-func (h *health) part(ctx context.Context) (string, error) {
-	said, err := h.well(ctx)
-	if err == nil || h.joins() {
+// status returns the answer of a healthy etcd. A healthy member is part of its cluster, and must not
+// start without data from then on. The same holds for a joining member with a log, because it gets
+// a vote before it is healthy.
+func (h *health) status(ctx context.Context) (string, error) {
+	said, err := h.healthy(ctx)
+	if err == nil || h.joiningWithLog() {
 		err = errors.Join(err, h.settle())
 	}
 	return said, err
 }
 
-// joins reports whether a member that joins has begun to.
-func (h *health) joins() bool {
+// joiningWithLog reports whether a joining member has a log.
+func (h *health) joiningWithLog() bool {
 	if h.start.Mode != etcdstart.Join || h.settled.Load() {
 		return false
 	}
@@ -123,36 +123,36 @@ func (h *health) settle() error {
 	return nil
 }
 
-// wellPath leaves an alarm out that has etcd refuse writes only: clients are to read on, and to delete.
-const wellPath = "/health?exclude=NOSPACE"
+// healthPath excludes the alarm at which etcd refuses writes only: clients may still read and delete.
+const healthPath = "/health?exclude=NOSPACE"
 
-// well gives what etcd says when it is, and else an error.
-func (h *health) well(ctx context.Context) (string, error) {
+// healthy returns the answer of a healthy etcd, or an error.
+func (h *health) healthy(ctx context.Context) (string, error) {
 	switch {
 	case h.options.Metrics == "":
 		return "ok: takes connections", h.connect(ctx)
 	case h.options.ByLeader:
-		return "ok: has a leader", h.led(ctx)
+		return "ok: has a leader", h.leader(ctx)
 	}
-	answer, err := h.ask(ctx, wellPath)
+	answer, err := h.ask(ctx, healthPath)
 	if err != nil {
 		return "", err
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("etcd says %s: %s", answer.Status, strings.TrimSpace(string(body)))
+		err = fmt.Errorf("etcd answers %s: %s", answer.Status, strings.TrimSpace(string(body)))
 	}
 	return string(body), err
 }
 
-// hasLeader is the line among etcd's metrics that says so.
+// hasLeader is the line in etcd's metrics of a member with a leader.
 const hasLeader = "etcd_server_has_leader 1"
 
-// led reports whether etcd has a leader. Before 3.5 its /health writes a v2 request (QGET) to the
-// log each time that it is asked on the metrics listener, and etcd 3.6 does not start on a log
-// with such a request in it ("detected disallowed v2 WAL").
-func (h *health) led(ctx context.Context) error {
+// leader reports whether etcd has a leader. It avoids /health, because before 3.5 that writes a v2
+// request (QGET) to the log, and etcd 3.6 does not start on such a log ("detected disallowed v2
+// WAL").
+func (h *health) leader(ctx context.Context) error {
 	answer, err := h.ask(ctx, "/metrics")
 	if err != nil {
 		return err
@@ -166,10 +166,9 @@ func (h *health) led(ctx context.Context) error {
 	return errors.New("etcd has no leader")
 }
 
-// live fails only for a process that is stopped or hangs. A member without a quorum is not to
-// be killed for that. Any answer does, and the path is one that no version of etcd has
-// something at: /health, even a serializable one, reads the store, and that waits while it is
-// defragmented.
+// live fails only for a process that is stopped or hangs: a member without a quorum must not be
+// killed. Any answer counts, also 404 for a path that no version has. /health would read the
+// store, which waits during a defragmentation.
 func (h *health) live(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), liveTime)
 	defer cancel()
@@ -178,10 +177,10 @@ func (h *health) live(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		fmt.Fprintln(w, "ok")
 	case errors.Is(err, syscall.ECONNREFUSED) && !h.opened.Load():
-		// It reads its log, or waits for other members, which may take for ever.
+		// It reads its log or waits for other members, which may take any time.
 		fmt.Fprintln(w, "ok: etcd has not opened its listener yet")
 	default:
-		h.opened.Store(true) // who takes a connection and then says nothing has a listener too
+		h.opened.Store(true) // a process that accepts a connection and then hangs has a listener too
 		http.Error(w, "etcd does not answer: "+err.Error(), http.StatusServiceUnavailable)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// probed is a health server before an etcd that answers as a test says.
+// probed is a health server for a simulated etcd.
 func probed(t *testing.T, etcd http.HandlerFunc) (*health, func(path string) (int, string)) {
 	t.Helper()
 	server := httptest.NewServer(etcd)
@@ -66,7 +66,7 @@ func TestAMemberIsReadyWhenEtcdSaysSo(t *testing.T) {
 	h.expectLatch(t, true)
 }
 
-// A kubelet asks once in a second: who is told no has clients wait for the next time.
+// A kubelet asks once a second, so an early failure makes clients wait for the next probe.
 func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
 	var asked atomic.Int32
 	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -75,42 +75,42 @@ func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
 		}
 	})
 	if code, text := probe("/readyz"); code != 200 || asked.Load() != 4 {
-		t.Errorf("expected the first probe to say that it has become ready, got %d %q after %d questions", code, text, asked.Load())
+		t.Errorf("expected the first probe to report ready, got %d %q after %d requests", code, text, asked.Load())
 	}
 	h.expectLatch(t, true)
 	asked.Store(-100)
 	if code, _ := probe("/readyz"); code != 503 || asked.Load() != -99 {
-		t.Errorf("expected a member that was ready to be told from the first question, got %d after %d", code, asked.Load()+100)
+		t.Errorf("expected a member that was ready to be asked only once, got %d after %d", code, asked.Load()+100)
 	}
 	h.wasReady.Store(false)
 	h.begun = time.Now().Add(-time.Minute)
 	asked.Store(-100)
 	if code, _ := probe("/readyz"); code != 503 || asked.Load() != -99 {
-		t.Errorf("expected a member that does not become ready not to be asked all the while, got %d after %d", code, asked.Load()+100)
+		t.Errorf("expected few requests to a member that does not become ready, got %d after %d", code, asked.Load()+100)
 	}
 }
 
-// No one would know at its next start that it may not begin with nothing.
-func TestAMemberIsNotReadyBeforeItIsNotedThatItIsPartOfItsCluster(t *testing.T) {
+// Otherwise its next start could be without data.
+func TestAMemberIsNotReadyBeforeItsLatchIsClosed(t *testing.T) {
 	h, probe := probed(t, func(http.ResponseWriter, *http.Request) {})
 	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
 	if code, text := probe("/readyz"); code != 503 || !strings.Contains(text, "part of its cluster") {
-		t.Errorf("expected it not to be ready, got %d %q", code, text)
+		t.Errorf("expected the member not to be ready, got %d %q", code, text)
 	}
 }
 
-// Regression: a full disk of the node took a member out of service that had long been part of its cluster.
-func TestAMemberThatIsEstablishedNeedsNothingNoted(t *testing.T) {
+// Regression: a full disk of the node made an established member not ready.
+func TestAnEstablishedMemberNeedsNoLatch(t *testing.T) {
 	h, _ := probed(t, func(http.ResponseWriter, *http.Request) {})
 	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
 	answer := httptest.NewRecorder()
 	newHealth(h.options, etcdstart.Start{Mode: etcdstart.Established, ID: ours().ID}).handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
 	if answer.Code != 200 {
-		t.Errorf("expected it to be ready, got %d %q", answer.Code, answer.Body)
+		t.Errorf("expected the member to be ready, got %d %q", answer.Code, answer.Body)
 	}
 }
 
-// A learner is given its vote before it says that it is well.
+// A learner gets its vote before it is healthy.
 func TestAMemberThatJoinsIsPartOfTheClusterOnceItHasALog(t *testing.T) {
 	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	h.start.Mode = etcdstart.Join
@@ -118,13 +118,13 @@ func TestAMemberThatJoinsIsPartOfTheClusterOnceItHasALog(t *testing.T) {
 	h.expectLatch(t, false)
 	must(t, put(filepath.Join(h.options.DataDir, segment), "x"))
 	if code, _ := probe("/readyz"); code != 503 {
-		t.Errorf("expected it not to be ready, got %d", code)
+		t.Errorf("expected the member not to be ready, got %d", code)
 	}
 	h.expectLatch(t, true)
 }
 
-// A member is not to be killed for what others do.
-// Regression: an etcd of 3.4 that was asked for its health could not be raised to 3.6.
+// A member must not be killed because of other members.
+// Regression: an etcd 3.4 whose health was read could not be upgraded to 3.6.
 func TestAMemberThatIsReadyByItsLeaderIsNotAskedForItsHealth(t *testing.T) {
 	leader := 0
 	h, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
@@ -135,11 +135,11 @@ func TestAMemberThatIsReadyByItsLeaderIsNotAskedForItsHealth(t *testing.T) {
 	})
 	h.options.ByLeader = true
 	if code, text := probe("/readyz"); code != 503 || !strings.Contains(text, "no leader") {
-		t.Errorf("expected it not to be ready without a leader, got %d %q", code, text)
+		t.Errorf("expected the member not to be ready without a leader, got %d %q", code, text)
 	}
 	leader = 1
 	if code, text := probe("/readyz"); code != 200 {
-		t.Errorf("expected it to be ready with a leader, got %d %q", code, text)
+		t.Errorf("expected the member to be ready with a leader, got %d %q", code, text)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestAMemberIsAliveWhateverItAnswers(t *testing.T) {
 	for _, code := range []int{200, 404, 500, 503} {
 		_, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/health" {
-				t.Error("expected no question that etcd looks into its store for")
+				t.Error("expected no request that reads the store of etcd")
 			}
 			w.WriteHeader(code)
 		})

@@ -15,7 +15,7 @@ import (
 
 const markerMode fs.FileMode = 0o600
 
-// marker says whose volume this is.
+// marker names the member that owns the volume.
 type marker struct {
 	Cluster string `json:"cluster"`
 	Member  string `json:"member"`
@@ -26,8 +26,8 @@ func (m marker) String() string {
 	return fmt.Sprintf("member %.80q (id %.40s) of cluster %.80s", m.Member, m.ID, m.Cluster)
 }
 
-// readMarker gives nil where there is none. One that cannot be understood is an error: it
-// is put in place whole, so someone or something has damaged the volume.
+// readMarker returns nil if there is no marker. An unreadable one is an error: markers are written
+// atomically, so the volume is damaged.
 func readMarker(path string) (*marker, error) {
 	text, err := read(path)
 	switch {
@@ -43,7 +43,7 @@ func readMarker(path string) (*marker, error) {
 	return m, nil
 }
 
-// write puts the marker in place, on the disk when it returns.
+// write stores the marker on the disk.
 func (m marker) write(path string) error {
 	text, err := json.Marshal(m)
 	if err == nil {

@@ -17,22 +17,21 @@ import (
 
 const subcommand = "run-etcd"
 
-// Options are what the flags say.
+// Options are the settings from the command line.
 type Options struct {
-	Cluster string // its UID, which no other cluster of the same name has
+	Cluster string // UID of the cluster, which is unique, unlike its name
 	Member  string
-	DataDir string // as etcd is told
-	Marker  string // a file on the same volume as DataDir, outside of it
-	Start   string // the file with what the operator allows
-	Latch   string // a file of the pod's own, on no volume of data: see latch
-	// Termination is the file that the kubelet takes the container's message from.
+	DataDir string // data directory of etcd
+	Marker  string // file on the volume of DataDir, outside of it
+	Start   string // file with what the operator allows
+	Latch   string // file of the pod, not on the volume of data: see latch
+	// Termination is the file of the container's termination message.
 	Termination string
 	Listen      string // address of the probes
-	// Metrics is the URL of etcd's metrics listener. If it is empty, as for etcd before 3.3, all
-	// that is looked at is whether Client, the address of clients, takes connections.
+	// Metrics is the URL of etcd's metrics listener. If it is empty, as for etcd before 3.3, the
+	// member is ready when Client, the address of clients, accepts connections.
 	Metrics, Client string
-	// ByLeader has a member be ready when it says among its metrics that it has a leader, and
-	// /health not be asked: see byLeader.
+	// ByLeader makes a member ready when its metrics show a leader, without /health: see leader.
 	ByLeader bool
 	Command  []string
 }
@@ -51,8 +50,7 @@ func Defaults() Options {
 	}
 }
 
-// ParseFlags reads a command line. It prints to out what --help asks for; an error
-// is for the caller to print.
+// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	command, err := flags.ParseSome(subcommand, args, out, o.bind)
@@ -66,29 +64,29 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Cluster, "cluster", "", "`UID` of the cluster")
 	set.StringVar(&o.Member, "member", "", "`name` of the member")
-	set.StringVar(&o.DataDir, "data-dir", o.DataDir, "`directory` that etcd keeps its data in")
-	set.StringVar(&o.Marker, "marker", o.Marker, "`file` beside it that says whose volume this is")
-	set.StringVar(&o.Start, "start-file", o.Start, "`file` that says what is allowed: bootstrap, join or established, and the id of the member")
-	set.StringVar(&o.Latch, "latch", o.Latch, "`file` of the pod's own that says that the member has been part of its cluster")
-	set.StringVar(&o.Termination, "termination-log", o.Termination, "`file` that a refusal is told in")
+	set.StringVar(&o.DataDir, "data-dir", o.DataDir, "data `directory` of etcd")
+	set.StringVar(&o.Marker, "marker", o.Marker, "`file` beside it that names the member that owns the volume")
+	set.StringVar(&o.Start, "start-file", o.Start, "`file` with the permission to start: bootstrap, join or established, and the ID of the member")
+	set.StringVar(&o.Latch, "latch", o.Latch, "`file` of the pod that records that the member has been part of its cluster")
+	set.StringVar(&o.Termination, "termination-log", o.Termination, "`file` for the report of a refusal")
 	set.StringVar(&o.Listen, "listen", o.Listen, "`address` of /readyz and /livez")
-	set.StringVar(&o.Metrics, "metrics-url", o.Metrics, "`URL` of etcd's metrics listener; empty: it has none")
-	set.BoolVar(&o.ByLeader, "ready-by-leader", false, "have etcd be ready when it has a leader, and do not ask its /health, which before 3.5 writes to the log")
-	set.StringVar(&o.Client, "client-address", o.Client, "`address` that shows by taking connections that an etcd without metrics listener is ready")
+	set.StringVar(&o.Metrics, "metrics-url", o.Metrics, "`URL` of etcd's metrics listener; empty if it has none")
+	set.BoolVar(&o.ByLeader, "ready-by-leader", false, "report ready when etcd has a leader, without its /health, which before 3.5 writes to the log")
+	set.StringVar(&o.Client, "client-address", o.Client, "`address` for clients; an etcd without metrics listener is ready when it accepts connections")
 }
 
 func (o *Options) validate() error {
 	return errors.Join(
 		demand(o.Cluster != "", "--cluster is needed: the UID of the cluster"),
 		demand(o.Member != "", "--member is needed: the name of the member"),
-		demand(len(o.Command) > 0, "the command line of etcd is needed behind --"),
-		demand(filepath.IsAbs(o.DataDir) && filepath.IsAbs(o.Marker), "--data-dir and --marker are absolute"),
-		demand(!within(o.Marker, o.DataDir), "--marker is outside of --data-dir, which is etcd's"),
-		demand(filepath.IsAbs(o.Latch) && !within(o.Latch, filepath.Dir(o.Marker)), "--latch is absolute, and not on the volume of --marker"),
+		demand(len(o.Command) > 0, "the command line of etcd is needed after --"),
+		demand(filepath.IsAbs(o.DataDir) && filepath.IsAbs(o.Marker), "--data-dir and --marker must be absolute paths"),
+		demand(!within(o.Marker, o.DataDir), "--marker must be outside of --data-dir"),
+		demand(filepath.IsAbs(o.Latch) && !within(o.Latch, filepath.Dir(o.Marker)), "--latch must be an absolute path, not on the volume of --marker"),
 		demand(o.Start != "" && o.Termination != "", "--start-file and --termination-log are needed"),
 		demandAddress("--listen", o.Listen),
 		demandAddress("--client-address", o.Client),
-		demand(o.Metrics == "" || isURL(o.Metrics), "--metrics-url is http://HOST:PORT"),
+		demand(o.Metrics == "" || isURL(o.Metrics), "--metrics-url must be http://HOST:PORT"),
 	)
 }
 

@@ -62,7 +62,7 @@ func TestALogIsWhatEtcdStartsFrom(t *testing.T) {
 }
 
 // A read error must not look like an empty directory, nor like a new volume.
-func TestWhatCannotBeReadIsNotEmpty(t *testing.T) {
+func TestAnUnreadableDirectoryIsAnError(t *testing.T) {
 	in := func(o Options, name string) string { return filepath.Join(o.DataDir, name) }
 	for name, damage := range map[string]func(Options) error{
 		"the data directory is a file":      func(o Options) error { return os.WriteFile(o.DataDir, nil, 0o600) },
@@ -102,8 +102,8 @@ func link(to, path string) error {
 	return os.Symlink(to, path)
 }
 
-// Each is what one more step of a first start has left on the disk when it was cut off.
-func TestAStartThatWasCutOffIsBegunAnewUntilTheMemberIsEstablished(t *testing.T) {
+// Each case is one more step of an interrupted first start.
+func TestAnInterruptedStartIsRepeatedUntilTheMemberIsEstablished(t *testing.T) {
 	own := `{"cluster":"3e6b","member":"main-0a1b2c3d4e","id":"8e9e05c52164694d"}`
 	for _, step := range []struct {
 		name         string
@@ -141,7 +141,7 @@ func TestAStartThatWasCutOffIsBegunAnewUntilTheMemberIsEstablished(t *testing.T)
 				if refusal != nil || err != nil || found == nil || *found != ours() {
 					t.Fatalf("expected a start with the marker in place: %+v, %+v, %v", refusal, found, err)
 				}
-				// And again, as what comes next is cut off too.
+				// Again, because the next step can be interrupted too.
 				if _, refusal := admit(o); refusal != nil {
 					t.Errorf("the second time: %+v", refusal)
 				}
@@ -150,7 +150,7 @@ func TestAStartThatWasCutOffIsBegunAnewUntilTheMemberIsEstablished(t *testing.T)
 	}
 }
 
-func TestAVolumeThatTakesNoMarkerHasNoEtcd(t *testing.T) {
+func TestEtcdDoesNotStartIfTheMarkerCannotBeWritten(t *testing.T) {
 	o := volume(t, nil)
 	must(t, put(o.Start, etcdstart.Start{Mode: etcdstart.Join, ID: ours().ID}.String()))
 	must(t, os.MkdirAll(filepath.Join(durable.Next(o.Marker), "in the way"), 0o700))

@@ -15,17 +15,17 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// conclude puts into words how the command ended.
+// conclude fills the result with how the command ended.
 func conclude(r *hostjob.Result, why cause, e ending) {
 	r.EndedAt = time.Now()
 	how := "could not be ended"
 	if e.exit != nil {
-		r.EndedAt = e.exit.at
-		how = describe(r, e.exit.status)
+		r.EndedAt = e.exit.At
+		how = describe(r, e.exit.Status)
 	}
 	switch why {
-	case byItself:
-		judge(r, e.exit.status)
+	case byExit:
+		judge(r, e.exit.Status)
 		r.Message = how
 	case byCancel:
 		r.State, r.Reason, r.Message = hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command "+how
@@ -38,7 +38,7 @@ func conclude(r *hostjob.Result, why cause, e ending) {
 }
 
 func sentence(text string, why cause, e ending) string {
-	if why == byItself && e.found > 0 {
+	if why == byExit && e.found > 0 {
 		text += fmt.Sprintf("; processes that it left behind and that were ended: %d", e.found)
 	}
 	if e.left > 0 {
@@ -58,7 +58,7 @@ func judge(r *hostjob.Result, status syscall.WaitStatus) {
 	}
 }
 
-// describe notes how a process ended, and says so.
+// describe sets the exit code or the signal, and returns both in words.
 func describe(r *hostjob.Result, status syscall.WaitStatus) string {
 	if status.Signaled() {
 		if r.Signal = unix.SignalName(status.Signal()); r.Signal == "" {

@@ -15,12 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A tree of processes that does what it can not to be found and not to end. Each writes its
-// pid into "pids". If no one ends it, it goes soon after the directory of the test.
+// stubborn starts a tree of processes that try not to be found and not to end. Each writes its
+// pid into "pids". They end soon after the directory of the test is removed.
 const stubborn = `
 stay() { trap "" TERM; sh -c 'echo $PPID' >>pids; while [ -e pids ]; do sleep 1; done; }
 stay &                                     # a child
@@ -31,7 +32,7 @@ while [ $(wc -l <pids) -lt 5 ]; do sleep 0.05; done
 echo >ready
 `
 
-func TestWhatACommandLeavesBehindIsEnded(t *testing.T) {
+func TestProcessesThatACommandLeavesBehindAreEnded(t *testing.T) {
 	p := newPod(t)
 	r := p.run(stubborn + "echo done")
 	p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: ")
@@ -41,7 +42,7 @@ func TestWhatACommandLeavesBehindIsEnded(t *testing.T) {
 	p.gone("pids")
 }
 
-func TestAChildInTheBackgroundDoesNotHoldUpTheEnd(t *testing.T) {
+func TestAChildInTheBackgroundDoesNotDelayTheEnd(t *testing.T) {
 	p := newPod(t)
 	r := p.run("sleep 100 & echo $! >pids; echo done")
 	p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "that were ended: 1")
@@ -51,7 +52,7 @@ func TestAChildInTheBackgroundDoesNotHoldUpTheEnd(t *testing.T) {
 	p.gone("pids")
 }
 
-// A reader at the end of a pipe may need a moment more than the command itself.
+// A reader at the end of a pipe may end later than the command.
 func TestTheLastLinesOfAChildInTheBackgroundAreWaitedFor(t *testing.T) {
 	p := newPod(t)
 	p.expect(p.run("(while [ -d /proc/$$ ]; do sleep 0.01; done; echo late) & echo early"), hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0")
@@ -83,7 +84,7 @@ func TestACancelGivesTimeToEnd(t *testing.T) {
 	}
 }
 
-func TestACancelEndsWhatIgnoresIt(t *testing.T) {
+func TestACancelEndsACommandThatIgnoresIt(t *testing.T) {
 	p := newPod(t)
 	p.order.GraceSeconds = 1
 	c := p.start(stubborn + `trap "echo >termed" TERM; echo >trapped; while [ -e pids ]; do sleep 1 & wait; done`)
@@ -101,8 +102,8 @@ func TestACancelEndsWhatIgnoresIt(t *testing.T) {
 	}
 }
 
-// A log that no one reads holds up the command, as in any container, but never the end.
-func TestALogThatIsNotReadDoesNotHoldUpTheEnd(t *testing.T) {
+// An unread log blocks the command, as in any container, but never its end.
+func TestAnUnreadLogDoesNotDelayTheEnd(t *testing.T) {
 	p := newPod(t)
 	must(t, syscall.Mkfifo(p.path("fifo"), 0o600))
 	fifo, err := os.OpenFile(p.path("fifo"), os.O_RDWR, 0)
@@ -128,8 +129,8 @@ func TestWhenTheRunnerIsKilledTheTreeEnds(t *testing.T) {
 	must(t, c.cmd.Process.Kill())
 	p.gone("pids")
 	_ = c.cmd.Wait()
-	eventually.True(t, patience, "the host knows what became of the run", func() error {
-		_, err := os.Stat(p.markers + "/0f1e-2d3c-1" + resultSuffix)
+	eventually.True(t, patience, "the host has the result of the run", func() error {
+		_, err := os.Stat(p.markers + "/0f1e-2d3c-1" + markers.ResultSuffix)
 		return err
 	})
 	r := p.run("echo >>ran")
@@ -204,15 +205,15 @@ func TestManyRunnersOfOneOrderRunItOnce(t *testing.T) {
 	p.order.Run = 2
 	p.expect(p.run("echo >>ran"), hostjob.Succeeded, hostjob.ReasonExited, "")
 	if got := p.times("ran"); got != 2 {
-		t.Errorf("expected another run to be another, got %d", got)
+		t.Errorf("expected the second run to be executed too, got %d", got)
 	}
 }
 
-func TestACancelBeforeTheBeginningExecutesNothing(t *testing.T) {
+func TestACancelBeforeTheStartExecutesNothing(t *testing.T) {
 	p := newPod(t)
 	must(t, syscall.Mkfifo(p.path("order.json"), 0o600))
 	c := p.startFile()
-	// The runner waits for its order: the first open of the other end returns when it does.
+	// Opening the other end returns when the runner waits for its order.
 	fifo, err := os.OpenFile(p.path("order.json"), os.O_WRONLY, 0)
 	must(t, err)
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
@@ -228,7 +229,7 @@ func TestACancelBeforeTheBeginningExecutesNothing(t *testing.T) {
 	must(t, err)
 	_, err = fifo.WriteString(text)
 	must(t, errors.Join(err, fifo.Close()))
-	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled before the command was begun")
+	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled before the command was started")
 	if _, err := os.Stat(p.markers + "/0f1e-2d3c-1"); p.times("ran") != 0 || err == nil {
 		t.Errorf("expected neither an execution nor a marker, got %v", err)
 	}
@@ -242,7 +243,7 @@ func TestACommandThatRemovesItsDirectoryIsNotRunAgain(t *testing.T) {
 		r := p.run("rmdir ../work")
 		p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "")
 		if r.Again != again {
-			t.Errorf("expected the result to be told again: %v, got %+v", again, r)
+			t.Errorf("expected the stored result again: %v, got %+v", again, r)
 		}
 	}
 }

@@ -17,16 +17,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// namespaces are those of the host's first process, open, and its root directory.
+// namespaces are the open namespaces and the root directory of the host's first process.
 type namespaces struct {
 	names []string
 	files []*os.File
 	root  *os.File
 }
 
-// startOnHost starts a process that has the namespaces and the root directory of the host's
-// first process. One thread enters them, and is thrown away afterwards: a thread that is
-// locked ends with its goroutine. All others stay where they are.
+// startOnHost starts a process with the namespaces and the root directory of the host's first
+// process. One thread enters them and ends afterwards, because a locked thread ends with its
+// goroutine. All other threads stay in the container.
 func startOnHost(proc string, cmd *exec.Cmd) error {
 	host, err := openNamespaces(filepath.Join(proc, "1"))
 	defer host.close()
@@ -45,8 +45,8 @@ func startOnHost(proc string, cmd *exec.Cmd) error {
 	return <-done
 }
 
-// openNamespaces opens all before the first is entered: then the paths mean something else.
-// The mount namespace comes last for the same reason.
+// openNamespaces opens all namespaces before the first is entered, because paths change their
+// meaning then. The mount namespace comes last for the same reason.
 func openNamespaces(first string) (*namespaces, error) {
 	n := &namespaces{}
 	if os.Getpid() == 1 {
@@ -55,7 +55,7 @@ func openNamespaces(first string) (*namespaces, error) {
 	for _, name := range []string{"ipc", "uts", "net", "cgroup", "pid", "mnt"} {
 		file, err := os.Open(filepath.Join(first, "ns", name))
 		if errors.Is(err, fs.ErrNotExist) && name == "cgroup" {
-			continue // older than Linux 4.6
+			continue // Linux before 4.6
 		}
 		if err != nil {
 			return n, fmt.Errorf("open the namespaces of the host, which needs hostPID and privileged: %w", err)
@@ -67,8 +67,8 @@ func openNamespaces(first string) (*namespaces, error) {
 	return n, err
 }
 
-// enter takes this thread, and the processes that it starts, to the host. The root of a mount
-// namespace is not always what its processes have as their root, so that is entered too.
+// enter moves this thread, and the processes that it starts, to the host. The root directory of
+// a process can differ from the root of its mount namespace, so enter changes that too.
 func (n *namespaces) enter() error {
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return fmt.Errorf("separate a thread: %w", err)

@@ -29,18 +29,18 @@ const (
 	chrooted = "whose root directory is not that of its mount namespace"
 )
 
-// machine is another host than this one: a process with namespaces and a root directory of
-// its own, as the first process of a host is to a pod.
+// machine is another host: a process with namespaces and a root directory of its own, like the
+// first process of a host for a pod.
 type machine struct {
 	t    *testing.T
 	proc string // of this machine, where the host's first process is seen
 }
 
-// newMachine makes one, or skips the test.
+// newMachine creates a machine, or skips the test.
 func newMachine(t *testing.T, how string) *machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to make the namespaces of a host")
+		t.Skip("needs root, to create the namespaces of a host")
 	}
 	self, err := os.Executable()
 	must(t, err)
@@ -53,13 +53,13 @@ func newMachine(t *testing.T, how string) *machine {
 	ready, err := cmd.StdoutPipe()
 	must(t, err)
 	if err := cmd.Start(); errors.Is(err, fs.ErrPermission) {
-		t.Skip("needs the right to make namespaces")
+		t.Skip("needs the right to create namespaces")
 	} else {
 		must(t, err)
 	}
 	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
 	if text, err := io.ReadAll(io.LimitReader(ready, 6)); string(text) != "ready\n" {
-		t.Fatalf("the host does not come up: %q, %v", text, err)
+		t.Fatalf("the host does not start: %q, %v", text, err)
 	}
 	return &machine{t, fmt.Sprintf("/proc/%d", cmd.Process.Pid)}
 }
@@ -67,7 +67,7 @@ func newMachine(t *testing.T, how string) *machine {
 // path is a file of the host, as this machine sees it.
 func (m *machine) path(path string) string { return m.proc + "/root" + path }
 
-// pod has the host's own processes as those of a pod with hostPID.
+// pod sees the host's processes, like a pod with hostPID.
 func (m *machine) pod() *pod {
 	p := newPod(m.t)
 	p.proc, p.markers = m.path("/proc"), "/var/lib/opcrew/activities"
@@ -75,15 +75,15 @@ func (m *machine) pod() *pod {
 	return p
 }
 
-// beHost is the first process of a host. It makes the root directory out of the machine's
-// programs and files of its own.
+// beHost is the first process of a host. Its root directory has this machine's programs and
+// files of its own.
 func beHost(how string) error {
 	err := errors.Join(makeRoot(how), unix.Sethostname([]byte(hostName)))
 	if err != nil {
 		return err
 	}
 	fmt.Println("ready")
-	for { // what a first process does: take leave of what has no one else
+	for { // a first process reaps orphans
 		if _, err := syscall.Wait4(-1, nil, 0, nil); errors.Is(err, syscall.ECHILD) {
 			_ = unix.Pause()
 		}
@@ -125,7 +125,7 @@ func makeRoot(how string) error {
 	return errors.Join(steps...)
 }
 
-// borrow has a directory of this machine on the host, which cannot change it.
+// borrow mounts a directory of this machine on the host, read-only.
 func borrow(dir string) error {
 	info, err := os.Lstat("/" + dir)
 	switch {
@@ -141,18 +141,18 @@ func borrow(dir string) error {
 		unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 }
 
-func TestAHostIsEnteredWhole(t *testing.T) {
+func TestAHostIsEnteredEntirely(t *testing.T) {
 	for _, how := range []string{"like others", chrooted} {
-		t.Run(how, func(t *testing.T) { isEnteredWhole(t, newMachine(t, how)) })
+		t.Run(how, func(t *testing.T) { isEnteredEntirely(t, newMachine(t, how)) })
 	}
 }
 
-func isEnteredWhole(t *testing.T, m *machine) {
+func isEnteredEntirely(t *testing.T, m *machine) {
 	t.Helper()
 	p := m.pod()
 	r := p.run(`uname -n; pwd; echo here >/tmp/file; for ns in mnt pid uts ipc net cgroup; do [ $(readlink /proc/$$/ns/$ns) = $(readlink /proc/1/ns/$ns) ] || echo not in $ns; done; ls -d /disk`)
 	if r.State != hostjob.Succeeded || r.Tail != hostName+"\n/\n/disk\n" {
-		t.Fatalf("expected all to be the host's, got %+v", r)
+		t.Fatalf("expected the namespaces of the host, got %+v", r)
 	}
 	if text, err := os.ReadFile(m.path("/tmp/file")); string(text) != "here\n" {
 		t.Errorf("expected the file on the host, got %q and %v", text, err)
@@ -163,11 +163,11 @@ func isEnteredWhole(t *testing.T, m *machine) {
 		}
 	}
 	if r := p.run("echo again >/tmp/file"); !r.Again || r.State != hostjob.Succeeded || r.Tail != hostName+"\n/\n/disk\n" {
-		t.Errorf("expected the very result again, got %+v", r)
+		t.Errorf("expected the stored result again, got %+v", r)
 	}
 }
 
-func TestAUserOfTheHostHasItsGroupsAndNoMore(t *testing.T) {
+func TestAUserOfTheHostHasOnlyItsGroups(t *testing.T) {
 	m := newMachine(t, "")
 	for _, user := range []string{"ada", "1234"} {
 		p := m.pod()
@@ -186,7 +186,7 @@ func TestAUserOfTheHostHasItsGroupsAndNoMore(t *testing.T) {
 	}
 }
 
-// A host can have users that are in no file, and says so by getent.
+// A host can have users in a directory service, which getent asks.
 func TestAUserOfADirectoryServiceIsFound(t *testing.T) {
 	m := newMachine(t, "")
 	must(t, os.Mkdir(m.path("/tmp/none"), 0o755))
@@ -225,7 +225,7 @@ esac
 	}
 }
 
-// bind puts a file of the host in the place of another, from within.
+// bind mounts a file of the host over another.
 func bind(t *testing.T, m *machine, from, to string) {
 	t.Helper()
 	p := m.pod()
@@ -234,7 +234,7 @@ func bind(t *testing.T, m *machine, from, to string) {
 	p.expect(p.run(""), hostjob.Succeeded, hostjob.ReasonExited, "")
 }
 
-func TestWhatAHostDoesNotLetIsToldBeforeTheMarkerIsTaken(t *testing.T) {
+func TestARefusalOfTheHostIsReportedBeforeTheMarkerIsTaken(t *testing.T) {
 	m := newMachine(t, "")
 	p := m.pod()
 	p.order.User, p.order.Dir = "ada", "/root/private"
@@ -245,7 +245,7 @@ func TestWhatAHostDoesNotLetIsToldBeforeTheMarkerIsTaken(t *testing.T) {
 	p.expect(p.run("id -un"), hostjob.Succeeded, hostjob.ReasonExited, "")
 }
 
-func TestAHostWithoutAShellIsToldOf(t *testing.T) {
+func TestAHostWithoutAShellIsReported(t *testing.T) {
 	m := newMachine(t, noShell)
 	p := m.pod()
 	p.expect(p.run("id"), hostjob.NotStarted, hostjob.ReasonNoShell, "the host has no /bin/sh")
@@ -270,7 +270,7 @@ func TestADiskThatCannotBeWrittenExecutesNothing(t *testing.T) {
 	}
 }
 
-func TestAFullDiskKeepsTheResultOutOfTheHostButNotFromBeingTold(t *testing.T) {
+func TestAResultThatCannotBeStoredIsStillReported(t *testing.T) {
 	m := newMachine(t, "")
 	p := m.pod()
 	p.order.Args = []string{"mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "none", "/disk"}
@@ -286,7 +286,7 @@ func TestAFullDiskKeepsTheResultOutOfTheHostButNotFromBeingTold(t *testing.T) {
 	}
 }
 
-// In other process namespaces the runner has no other means than the end of its pipe.
+// Across process namespaces the end of the pipe is all that the host stage sees of the runner.
 func TestWhenTheRunnerIsKilledNothingIsLeftOnTheHost(t *testing.T) {
 	m := newMachine(t, "")
 	p := m.pod()

@@ -8,35 +8,36 @@ package hostrun
 import (
 	"time"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 const (
-	// pipeTime is how long output may still come when the command itself has ended.
+	// pipeTime is how long to wait for output after the command has ended.
 	pipeTime = time.Second
-	// leftTime is how long what a command left behind may take to end.
+	// leftTime is the grace period of processes that a command left behind.
 	leftTime = 2 * time.Second
 )
 
-// cause is why a command ends.
+// cause is the reason why a command ends.
 type cause int
 
 const (
-	byItself cause = iota
+	byExit cause = iota
 	byCancel
 	byTimeout
 	byLoss
 )
 
-// follow lets a command run, to its end and that of all that it has begun.
+// follow runs a command until it and all processes that it started have ended.
 func (h *host) follow(c *child) *hostjob.Result {
 	out := newOutput(h.log, h.values()...)
 	go out.follow(c.output)
 	r := &hostjob.Result{StartedAt: time.Now()}
-	// If the shim cannot be known, it has ended, which is what is waited for next.
+	// An error means that the shim has ended, which wait reports.
 	_ = c.release()
-	why, ended := h.wait(c.family)
-	end := h.clear(c.family, why, ended, out)
+	why, ended := h.wait(c.Family)
+	end := h.endAll(c.Family, why, ended, out)
 	conclude(r, why, end)
 	if end.exit != nil {
 		if failure := <-c.failed; failure != nil {
@@ -47,16 +48,16 @@ func (h *host) follow(c *child) *hostjob.Result {
 	return r
 }
 
-// wait gives why the command ends, and how, if it did so by itself.
-func (h *host) wait(f *family) (cause, *exit) {
+// wait returns why the command ends, and how, if it ended by itself.
+func (h *host) wait(f *tree.Family) (cause, *tree.Exit) {
 	var timeout <-chan time.Time
 	if h.Order.TimeoutSeconds > 0 {
 		timeout = time.After(time.Duration(h.Order.TimeoutSeconds) * time.Second)
 	}
-	why := byItself
+	why := byExit
 	select {
-	case e := <-f.ended:
-		return byItself, &e
+	case e := <-f.Ended:
+		return byExit, &e
 	case <-h.cancelled.Done():
 		why = byCancel
 	case <-timeout:
@@ -65,34 +66,34 @@ func (h *host) wait(f *family) (cause, *exit) {
 		why = byLoss
 	}
 	select {
-	case e := <-f.ended: // at the same time, so that there is nothing to cancel any more
-		return byItself, &e
+	case e := <-f.Ended: // it ended at the same time: there is nothing left to cancel
+		return byExit, &e
 	default:
 		return why, nil
 	}
 }
 
-// ending is how a command and its processes have ended.
+// ending describes how a command and its processes ended.
 type ending struct {
-	exit        *exit // none if even SIGKILL did not end it
-	found, left int   // processes that were asked to end, and that could not be made to
+	exit        *tree.Exit // nil if even SIGKILL did not end it
+	found, left int        // processes that were asked to end, and those that could not be ended
 }
 
-// clear ends whatever is there still.
-func (h *host) clear(f *family, why cause, ended *exit, out *output) ending {
+// endAll ends the remaining processes.
+func (h *host) endAll(f *tree.Family, why cause, ended *tree.Exit, out *output) ending {
 	e := ending{exit: ended}
 	grace := time.Duration(h.Order.GraceSeconds) * time.Second
 	switch why {
-	case byItself:
+	case byExit:
 		grace = leftTime
-		within(pipeTime, out.done) // what prints the last lines may do so
+		within(pipeTime, out.done) // time to print the last lines
 	case byLoss:
-		grace = 0 // soon the kubelet kills this process too
+		grace = 0 // the kubelet kills this process soon
 	}
-	e.found, e.left = f.end(h.lost, grace)
+	e.found, e.left = f.End(h.lost, grace)
 	within(pipeTime, out.done)
 	select {
-	case last := <-f.ended:
+	case last := <-f.Ended:
 		e.exit = &last
 	default:
 	}

@@ -21,26 +21,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 const patience = 60 * time.Second
 
-// The first arguments that make this test another program than itself.
+// First arguments that make the test binary another program.
 const (
 	dyingRunner = "run-on-dying-host" // a runner whose host stage is
 	dyingHost   = "dying-host"        // a host stage that is killed at a moment
 	firstOfHost = "first-of-host"     // the first process of a host
 )
 
-// TestMain is every process that a run needs: the program that the tests are in is the
-// program that starts itself again.
+// TestMain is every process that a run needs: the test binary starts itself again.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
 		os.Exit(m.Run())
 	}
-	// As cmd/opcrew-helper does it: a second signal would end the process.
+	// As in cmd/opcrew-agent: a second signal ends the process.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	var err error
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	case subcommand, dyingRunner:
 		err = runFlags(ctx, os.Args[1], os.Args[2:])
 	case dyingHost:
-		err = runStage(ctx, func(dir string) (ledger, error) {
+		err = runStage(ctx, func(dir string) (markers.Ledger, error) {
 			m, err := openLedger(dir)
 			return &dyingLedger{m, os.Args[2]}, err
 		})
@@ -76,9 +76,9 @@ func runFlags(ctx context.Context, what string, args []string) error {
 	return errors.Join(err, Run(ctx, o))
 }
 
-// dyingLedger kills its own process, as a crash would, at one of its moments.
+// dyingLedger kills its own process at a moment, to simulate a crash.
 type dyingLedger struct {
-	ledger
+	markers.Ledger
 	moment string
 }
 
@@ -89,25 +89,25 @@ func (l *dyingLedger) dieAt(moment string) {
 	}
 }
 
-func (l *dyingLedger) take(key string, m marker) error {
+func (l *dyingLedger) Take(key string, m markers.Marker) error {
 	l.dieAt("before the marker")
-	err := l.ledger.take(key, m)
+	err := l.Ledger.Take(key, m)
 	l.dieAt("after the marker")
 	return err
 }
 
-func (l *dyingLedger) keep(key string, result []byte) error {
+func (l *dyingLedger) Keep(key string, result []byte) error {
 	l.dieAt("before the result")
-	err := l.ledger.keep(key, result)
+	err := l.Ledger.Keep(key, result)
 	l.dieAt("after the result")
 	return err
 }
 
-// pod is what an operator makes of an order.
+// pod is the pod that an operator creates for an order.
 type pod struct {
 	*testing.T
 	order hostjob.Order
-	// proc is that of the host; empty: the host is this machine, as anyone who runs the test.
+	// proc is the host's /proc; if it is empty, the host is this machine, with the user of the test.
 	proc    string
 	dir     string // the container's own files
 	markers string // on the host
@@ -127,7 +127,7 @@ func newPod(t *testing.T) *pod {
 
 func (p *pod) path(name string) string { return filepath.Join(p.dir, name) }
 
-// secret has a variable come out of a mounted Secret.
+// secret sets a variable from a mounted Secret.
 func (p *pod) secret(name, value string) {
 	p.Helper()
 	must(p.T, os.WriteFile(p.path("secrets/"+name), []byte(value), 0o644))
@@ -180,13 +180,13 @@ func (p *pod) startFile() *running {
 	return &running{p, cmd}
 }
 
-// result is what the container has told when it has ended.
+// result waits for the end of the container and returns its result.
 func (r *running) result() hostjob.Result {
 	r.Helper()
 	timer := time.AfterFunc(patience, func() { _ = r.cmd.Process.Kill() })
 	defer timer.Stop()
 	if err := r.cmd.Wait(); err != nil {
-		r.Fatalf("expected the runner to tell a result, got %v; its log: %s", err, r.log())
+		r.Fatalf("expected the runner to report a result, got %v; its log: %s", err, r.log())
 	}
 	text, err := os.ReadFile(r.path("result"))
 	must(r.T, err)
@@ -225,7 +225,7 @@ func (p *pod) file(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// gone waits until no process is left of those whose pids the command wrote down.
+// gone waits until all processes whose pids the command wrote have ended.
 func (p *pod) gone(names ...string) {
 	p.Helper()
 	for _, name := range names {
@@ -233,8 +233,9 @@ func (p *pod) gone(names ...string) {
 			pid, err := strconv.Atoi(text)
 			must(p.T, err)
 			eventually.True(p.T, patience, fmt.Sprintf("process %d of %s ends", pid, name), func() error {
-				if now, ok := readProcess(text); ok && !now.dead {
-					return fmt.Errorf("it still runs: %+v", now)
+				stat, _ := os.ReadFile(filepath.Join("/proc", text, "stat"))
+				if state := stat[bytes.LastIndexByte(stat, ')')+1:]; len(state) > 1 && state[1] != 'Z' && state[1] != 'X' {
+					return fmt.Errorf("it still runs: %s", stat)
 				}
 				return nil
 			})
@@ -242,7 +243,7 @@ func (p *pod) gone(names ...string) {
 	}
 }
 
-// times says how often a command ran that adds a line to a file each time.
+// times counts the runs of a command that appends one line to a file.
 func (p *pod) times(name string) int {
 	p.Helper()
 	text, err := os.ReadFile(p.path(name))
@@ -254,3 +255,20 @@ func (p *pod) times(name string) int {
 
 // morning is when the Activities of the tests were created.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
+
+// place is a directory of markers, on a host whose clock shows the morning.
+func place(t *testing.T) (string, *markers.Dir) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "opcrew", "activities")
+	m, err := markers.Open(dir, morning)
+	must(t, err)
+	t.Cleanup(m.Close)
+	return dir, m
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

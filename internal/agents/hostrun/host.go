@@ -17,60 +17,63 @@ import (
 	"strings"
 	"time"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/account"
+	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
+	"github.com/opcrew/opcrew/internal/agents/hostrun/mask"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 const bootIDFile = "/proc/sys/kernel/random/boot_id"
 
-// work is what the runner hands to the host stage.
+// work is the input that the runner hands to the host stage.
 type work struct {
 	Order   hostjob.Order     `json:"order"`
 	Markers string            `json:"markers"`
-	Secrets map[string]string `json:"secrets"` // the values of variables
+	Secrets map[string]string `json:"secrets"` // values by the names of variables
 }
 
-// host carries out an order. It is wholly on the host.
+// host carries out an order, on the host.
 type host struct {
 	work
-	ledger ledger
+	ledger markers.Ledger
 	boot   string
 	log    io.Writer
-	// cancelled ends when the command shall end, lost when the runner has gone.
+	// cancelled ends when the command must end, lost when the runner has gone.
 	cancelled, lost context.Context
 }
 
-// result carries out the order, unless that was begun before, and gives the bytes to report,
-// which are by then on the disk.
+// result carries out the order, unless its run was started before, and returns the encoded
+// result, which is on the disk by then.
 func (h *host) result() []byte {
 	r, ran := h.attempt()
 	r.BootID = h.boot
-	r.Message = mask(r.Message, h.values()...)
+	r.Message = mask.Text(r.Message, h.values()...)
 	text := hostjob.EncodeResult(*r)
 	if !ran {
 		return text
 	}
-	if err := h.ledger.keep(key(h.Order), text); err != nil {
+	if err := h.ledger.Keep(markers.Key(h.Order), text); err != nil {
 		r.Message = fmt.Sprintf("%s; the result could not be kept on the host: %v", r.Message, err)
 		text = hostjob.EncodeResult(*r)
 	}
 	return text
 }
 
-// attempt tells also whether the run was begun here and now.
+// attempt returns the result, and whether this call started the run.
 func (h *host) attempt() (r *hostjob.Result, ran bool) {
-	if r := h.before(); r != nil {
+	if r := h.earlier(); r != nil {
 		return r, false
 	}
 	if r := h.forgotten(); r != nil {
 		return r, false
 	}
-	who, refusal := resolve(h.Order.User)
+	who, refusal := account.Resolve(h.Order.User)
 	if refusal != nil {
 		return refusal, false
 	}
 	c, err := launch(spec{Argv: argv(h.Order), Env: environ(who, h.Order.Envs, h.Secrets), Dir: h.Order.Dir, Who: who})
 	if err != nil {
-		return notStarted(hostjob.ReasonNotReady, "%v", err), false
+		return hostjob.Refuse(hostjob.ReasonNotReady, "%v", err), false
 	}
 	if refusal := h.ready(c); refusal != nil {
 		c.abandon()
@@ -83,7 +86,7 @@ func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	return h.follow(c), true
 }
 
-// ready waits until the shim has become all but the command.
+// ready waits until the shim is ready to execute the command.
 func (h *host) ready(c *child) *hostjob.Result {
 	select {
 	case refusal := <-c.ready:
@@ -94,32 +97,32 @@ func (h *host) ready(c *child) *hostjob.Result {
 	case <-h.cancelled.Done():
 		return cancelledBefore()
 	case <-h.lost.Done():
-		return notStarted(hostjob.ReasonRunnerLost, "the runner in the pod ended before the command was begun")
+		return hostjob.Refuse(hostjob.ReasonRunnerLost, "the runner in the pod ended before the command was started")
 	case <-time.After(readyTime):
-		return notStarted(hostjob.ReasonNotReady, "the process was not ready within %s: does %s hang?", readyTime, h.Order.Dir)
+		return hostjob.Refuse(hostjob.ReasonNotReady, "the process was not ready within %s: does %s hang?", readyTime, h.Order.Dir)
 	}
 }
 
 func cancelledBefore() *hostjob.Result {
-	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "cancelled before the command was begun"}
+	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "cancelled before the command was started"}
 }
 
-// mark takes the marker. From here on the run counts as begun, whatever happens.
+// mark takes the marker. From here on the run counts as started.
 func (h *host) mark() *hostjob.Result {
-	err := h.ledger.take(key(h.Order), marker{Created: h.Order.Created, Started: time.Now().UTC(), BootID: h.boot})
+	err := h.ledger.Take(markers.Key(h.Order), markers.Marker{Created: h.Order.Created, Started: time.Now().UTC(), BootID: h.boot})
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		if r := h.before(); r != nil {
+		if r := h.earlier(); r != nil {
 			return r
 		}
-		return unknown(hostjob.ReasonNoResult, "somebody else has just begun this run, or put something in the place of its marker")
+		return hostjob.Doubt(hostjob.ReasonNoResult, "another process has just started this run, or has put a file in the place of its marker")
 	case err != nil:
-		return notStarted(hostjob.ReasonNoMarker, "the run cannot be marked on the host as begun, so it is not: %v", err)
+		return hostjob.Refuse(hostjob.ReasonNoMarker, "the run is not started, because its marker cannot be written on the host: %v", err)
 	}
 	return nil
 }
 
-// values are those that must not be asked to anybody.
+// values returns the values of Secrets, which must not appear in messages or output.
 func (h *host) values() []string { return slices.Collect(maps.Values(h.Secrets)) }
 
 func bootID() string {

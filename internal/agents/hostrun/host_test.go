@@ -13,39 +13,41 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
+	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-func TestARunThatWasBegunBeforeIsNotBegunAgain(t *testing.T) {
-	const told = `{"state":"Failed","reason":"Exited","exitCode":7,"tail":"boom","bytes":4,"bootID":"then"}`
+func TestARunThatWasStartedBeforeIsNotStartedAgain(t *testing.T) {
+	const stored = `{"state":"Failed","reason":"Exited","exitCode":7,"tail":"boom","bytes":4,"bootID":"then"}`
 	begun := `{"created":"2026-05-01T08:00:00Z","started":"2026-05-01T08:00:05Z","bootID":"then"}`
 	for _, test := range []struct{ name, marker, result, boot, state, message string }{
-		{"with a result", begun, told, "now", "Failed", ""},
-		{"with a result and a damaged marker", "", told, "now", "Failed", ""},
-		{"without a result", begun, "", "then", "Unknown", "run 1 was begun at 2026-05-01T08:00:05Z and left no result; the host was not rebooted since"},
+		{"with a result", begun, stored, "now", "Failed", ""},
+		{"with a result and a damaged marker", "", stored, "now", "Failed", ""},
+		{"without a result", begun, "", "then", "Unknown", "run 1 was started at 2026-05-01T08:00:05Z and left no result; the host was not rebooted since"},
 		{"without a result, before a reboot", begun, "", "now", "Unknown", "the host was rebooted since"},
-		{"with an empty marker", "", "", "now", "Unknown", "begun before and left no result; whether the host was rebooted since is not known"},
+		{"with an empty marker", "", "", "now", "Unknown", "started before and left no result; whether the host was rebooted since is unknown"},
 		{"with a damaged result", begun, `{"state":`, "now", "Unknown", "is damaged"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir, m := place(t)
 			must(t, os.WriteFile(filepath.Join(dir, "u-1"), []byte(test.marker), 0o600))
 			if test.result != "" {
-				must(t, os.WriteFile(filepath.Join(dir, "u-1"+resultSuffix), []byte(test.result), 0o600))
+				must(t, os.WriteFile(filepath.Join(dir, "u-1"+markers.ResultSuffix), []byte(test.result), 0o600))
 			}
 			h := &host{ledger: m, boot: test.boot, work: work{Order: hostjob.NewOrder("u", 1, morning())}}
-			r := h.before()
+			r := h.earlier()
 			if r == nil || string(r.State) != test.state || !strings.Contains(r.Message, test.message) {
 				t.Fatalf("expected %s and %q, got %+v", test.state, test.message, r)
 			}
 			if r.Again != (r.State == hostjob.Failed) || r.Again && (*r.ExitCode != 7 || r.Tail != "boom") {
-				t.Errorf("expected the very result again, got %+v", r)
+				t.Errorf("expected the stored result again, got %+v", r)
 			}
 		})
 	}
 }
 
-func TestALateBeginningOnAHostThatRemembersNothingIsRefused(t *testing.T) {
+func TestALateStartOnAHostWithoutAnyMarkerIsRefused(t *testing.T) {
 	late, early := time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
 	for _, test := range []struct {
 		name   string
@@ -55,13 +57,13 @@ func TestALateBeginningOnAHostThatRemembersNothingIsRefused(t *testing.T) {
 		begins bool
 	}{
 		{"late, on another boot", late, "then", nil, false},
-		{"beside what is no run", late, "then", []string{"lost+found"}, false},
+		{"beside a file that is no run", late, "then", []string{"lost+found"}, false},
 		{"on a host that remembers another run", late, "then", []string{"other-1"}, true},
-		{"or its result alone", late, "then", []string{"other-1" + resultSuffix}, true},
+		{"or its result alone", late, "then", []string{"other-1" + markers.ResultSuffix}, true},
 		{"on the same boot", late, "now", nil, true},
-		{"on a boot that nobody knew", late, "", nil, true},
+		{"with an unknown boot in the order", late, "", nil, true},
 		{"in time", early, "then", nil, true},
-		{"with all the time that it likes", time.Time{}, "then", nil, true},
+		{"without a deadline", time.Time{}, "then", nil, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir, m := place(t)
@@ -72,16 +74,16 @@ func TestALateBeginningOnAHostThatRemembersNothingIsRefused(t *testing.T) {
 			h.Order.BeginBefore, h.Order.BootID = test.before, test.boot
 			r := h.forgotten()
 			if (r == nil) != test.begins || r != nil && (r.State != hostjob.Unknown || !strings.Contains(r.Message, "remembers no run at all")) {
-				t.Errorf("expected it to begin: %t, got %+v", test.begins, r)
+				t.Errorf("expected the run to start: %t, got %+v", test.begins, r)
 			}
 		})
 	}
 }
 
-func TestWhatIsRefusedAsLateLeavesNoMarkerAndRunsNothing(t *testing.T) {
+func TestALateOrderThatIsRefusedLeavesNoMarkerAndRunsNothing(t *testing.T) {
 	p := newPod(t)
 	p.order.BeginBefore, p.order.BootID = time.Now().Add(-time.Minute), "another"
-	p.expect(p.run("echo >> ran"), hostjob.Unknown, hostjob.ReasonNoResult, "It is not begun now")
+	p.expect(p.run("echo >> ran"), hostjob.Unknown, hostjob.ReasonNoResult, "It is not started now")
 	if p.times("ran") != 0 {
 		t.Error("expected the command not to run")
 	}
@@ -89,9 +91,11 @@ func TestWhatIsRefusedAsLateLeavesNoMarkerAndRunsNothing(t *testing.T) {
 	p.expect(p.run("echo >> ran"), hostjob.Succeeded, hostjob.ReasonExited, "")
 }
 
-func TestWhatBecameOfACommandIsPutIntoWords(t *testing.T) {
-	exited := func(code int) *exit { return &exit{status: syscall.WaitStatus(code << 8), at: morning()} }
-	killed := func(signal syscall.Signal) *exit { return &exit{status: syscall.WaitStatus(signal), at: morning()} }
+func TestAResultDescribesHowTheCommandEnded(t *testing.T) {
+	exited := func(code int) *tree.Exit { return &tree.Exit{Status: syscall.WaitStatus(code << 8), At: morning()} }
+	killed := func(signal syscall.Signal) *tree.Exit {
+		return &tree.Exit{Status: syscall.WaitStatus(signal), At: morning()}
+	}
 	for _, test := range []struct {
 		why     cause
 		end     ending
@@ -99,12 +103,12 @@ func TestWhatBecameOfACommandIsPutIntoWords(t *testing.T) {
 		reason  string
 		message string
 	}{
-		{byItself, ending{exit: exited(0)}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0"},
-		{byItself, ending{exit: exited(137)}, hostjob.Failed, hostjob.ReasonExited, "exited with code 137"},
-		{byItself, ending{exit: killed(syscall.SIGKILL)}, hostjob.Failed, hostjob.ReasonSignaled, "was ended by SIGKILL"},
-		{byItself, ending{exit: killed(40)}, hostjob.Failed, hostjob.ReasonSignaled, "was ended by SIG40"},
-		{byItself, ending{exit: exited(0), found: 2}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: 2"},
-		{byItself, ending{exit: exited(0), found: 2, left: 1}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: 2; processes that could not be ended: 1"},
+		{byExit, ending{exit: exited(0)}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0"},
+		{byExit, ending{exit: exited(137)}, hostjob.Failed, hostjob.ReasonExited, "exited with code 137"},
+		{byExit, ending{exit: killed(syscall.SIGKILL)}, hostjob.Failed, hostjob.ReasonSignaled, "was ended by SIGKILL"},
+		{byExit, ending{exit: killed(40)}, hostjob.Failed, hostjob.ReasonSignaled, "was ended by SIG40"},
+		{byExit, ending{exit: exited(0), found: 2}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: 2"},
+		{byExit, ending{exit: exited(0), found: 2, left: 1}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: 2; processes that could not be ended: 1"},
 		{byCancel, ending{exit: killed(syscall.SIGTERM), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was ended by SIGTERM"},
 		{byCancel, ending{exit: exited(0), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command exited with code 0"},
 		{byTimeout, ending{found: 1, left: 1}, hostjob.TimedOut, hostjob.ReasonDeadline, "out of time, and the command could not be ended; processes that could not be ended: 1"},

@@ -16,43 +16,44 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 const (
-	// readyTime is how long a shim may take. A directory on a dead file server takes for ever.
+	// readyTime limits how long a shim may take: a directory on a dead file server hangs forever.
 	readyTime = 30 * time.Second
-	// binary is this program, as a process of another root directory finds it.
+	// binary is the path of this program for a process with another root directory.
 	binary = "/proc/self/fd/3"
 )
 
-// child is a command that waits at its gate, or runs.
+// child is a command that waits at its gate or runs.
 type child struct {
-	*family
+	*tree.Family
 	gate io.WriteCloser
-	// ready has nil or why the shim refuses; failed has nil or why the exec failed, once the
-	// command has ended.
+	// ready receives nil or why the shim refuses. failed receives nil or why the exec failed,
+	// after the command has ended.
 	ready, failed chan *hostjob.Result
 	output        io.Reader
 }
 
-// launch starts a shim and hands it what it shall become.
+// launch starts a shim and hands it the command.
 func launch(s spec) (*child, error) {
 	var files pipes
 	err, pid := files.open(), 0
 	if err == nil {
 		pid, err = files.fork()
 	}
-	files.closeTheirs() // else the end of the shim would not be the end of its pipes
+	files.closeShimEnds() // otherwise the pipes would stay open after the end of the shim
 	if err != nil {
-		files.closeOurs()
+		files.closeOwnEnds()
 		return nil, fmt.Errorf("start a process: %w", err)
 	}
-	c := &child{family: watch(pid), gate: files.gate, ready: make(chan *hostjob.Result, 1), failed: make(chan *hostjob.Result, 1), output: files.output}
+	c := &child{Family: tree.Watch(pid), gate: files.gate, ready: make(chan *hostjob.Result, 1), failed: make(chan *hostjob.Result, 1), output: files.output}
 	go c.listen(files.report)
 	if err := json.NewEncoder(c.gate).Encode(s); err != nil {
 		c.abandon()
-		return nil, fmt.Errorf("tell a process what to become: %w", err)
+		return nil, fmt.Errorf("hand the command to a process: %w", err)
 	}
 	return c, nil
 }
@@ -63,32 +64,32 @@ func (c *child) listen(report io.Reader) {
 	for _, to := range []chan *hostjob.Result{c.ready, c.failed} {
 		var r *hostjob.Result
 		if err := decoder.Decode(&r); err != nil && to == c.ready {
-			r = notStarted(hostjob.ReasonNotReady, "the process was ended before it was ready")
+			r = hostjob.Refuse(hostjob.ReasonNotReady, "the process was ended before it was ready")
 		}
 		to <- r
 	}
 }
 
-// release opens the gate: from here on the command runs.
+// release opens the gate, so that the command runs.
 func (c *child) release() error {
 	_, err := c.gate.Write([]byte{1})
 	return errors.Join(err, c.gate.Close())
 }
 
-// abandon ends a shim that was not let through the gate.
+// abandon ends a shim whose gate was not opened.
 func (c *child) abandon() {
 	_ = c.gate.Close()
 	select {
-	case <-c.empty:
+	case <-c.Empty:
 	case <-time.After(time.Second):
-		killAll()
+		tree.KillAll()
 	}
 }
 
-// pipes are what a shim is started with, and our ends of it.
+// pipes are the files of a shim, and the ends that this process keeps.
 type pipes struct {
-	null, gateEnd, reportEnd, outputEnd *os.File // theirs
-	gate, report, output                *os.File // ours
+	null, gateEnd, reportEnd, outputEnd *os.File // of the shim
+	gate, report, output                *os.File // of this process
 }
 
 func (p *pipes) open() (err error) {
@@ -105,16 +106,16 @@ func (p *pipes) open() (err error) {
 	return err
 }
 
-// fork starts a shim with their ends, in a session of its own and without any environment.
+// fork starts a shim in a session of its own and without any environment.
 func (p *pipes) fork() (int, error) {
-	return syscall.ForkExec(binary, append([]string{"opcrew-helper"}, stageArgs(shimStage)...), &syscall.ProcAttr{
+	return syscall.ForkExec(binary, append([]string{"opcrew-agent"}, stageArgs(shimStage)...), &syscall.ProcAttr{
 		Env:   []string{},
 		Files: []uintptr{p.null.Fd(), p.outputEnd.Fd(), p.outputEnd.Fd(), binaryFile, p.gateEnd.Fd(), p.reportEnd.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 }
 
-// pipe has two ends that block: programs do not expect others. Reading takes a thread then.
+// pipe returns two blocking ends, because programs expect no others. A read occupies a thread.
 func pipe() (read, write *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
@@ -123,8 +124,8 @@ func pipe() (read, write *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe"), nil
 }
 
-func (p *pipes) closeTheirs() { closeAll(p.null, p.gateEnd, p.reportEnd, p.outputEnd) }
-func (p *pipes) closeOurs()   { closeAll(p.gate, p.report, p.output) }
+func (p *pipes) closeShimEnds() { closeAll(p.null, p.gateEnd, p.reportEnd, p.outputEnd) }
+func (p *pipes) closeOwnEnds()  { closeAll(p.gate, p.report, p.output) }
 
 func closeAll(files ...*os.File) {
 	for _, file := range files {

@@ -7,31 +7,32 @@ import (
 	"io"
 	"sync"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/mask"
 	"github.com/opcrew/opcrew/internal/agents/shared/tail"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 const chunkSize = 32 << 10
 
-// output takes what the command prints, to both of its streams through one pipe, so that
-// the order stays. It goes into the tail first: the log may be read slowly or not at all.
+// output takes what the command prints. Both streams share one pipe, which keeps their order.
+// The tail comes before the log, because the log may be read slowly or not at all.
 type output struct {
 	log  io.Writer
-	done chan struct{} // closed when no one has the pipe open any more
+	done chan struct{} // closed when no process has the pipe open any more
 
 	mu     sync.Mutex
-	masker *masker
+	masker *mask.Masker
 	tail   *tail.Tail
-	bytes  int64 // as printed, before anything was masked
+	bytes  int64 // printed, before masking
 	closed bool
 }
 
 func newOutput(log io.Writer, secrets ...string) *output {
-	return &output{log: log, done: make(chan struct{}), masker: newMasker(secrets...), tail: tail.New(hostjob.TailSize)}
+	return &output{log: log, done: make(chan struct{}), masker: mask.New(secrets...), tail: tail.New(hostjob.TailSize)}
 }
 
-// follow reads until the pipe ends. It may never do so, if a process that is none of the
-// command's holds it: end does not wait for it.
+// follow reads until the pipe ends. The pipe may never end if an unrelated process holds it, so
+// end does not wait for it.
 func (o *output) follow(pipe io.Reader) {
 	defer close(o.done)
 	buffer := make([]byte, chunkSize)
@@ -44,7 +45,7 @@ func (o *output) follow(pipe io.Reader) {
 	}
 }
 
-// print cannot fail the command: if no one takes the log, there is still the tail.
+// print ignores errors: if the log cannot be written, there is still the tail.
 func (o *output) print(text []byte) {
 	if len(text) > 0 {
 		_, _ = o.log.Write(text)
@@ -58,15 +59,15 @@ func (o *output) take(chunk []byte) []byte {
 		return nil
 	}
 	o.bytes += int64(len(chunk))
-	text := o.masker.write(chunk)
+	text := o.masker.Write(chunk)
 	_, _ = o.tail.Write(text) // in memory
 	return text
 }
 
-// end puts into the result what has come until now.
+// end puts the output so far into the result.
 func (o *output) end(r *hostjob.Result) {
 	o.mu.Lock()
-	rest := o.masker.flush()
+	rest := o.masker.Flush()
 	_, _ = o.tail.Write(rest)
 	o.closed = true
 	r.Tail, r.Bytes, r.Truncated = o.tail.Text(), o.bytes, o.tail.Cut()
@@ -74,6 +75,6 @@ func (o *output) end(r *hostjob.Result) {
 	select {
 	case <-o.done:
 		o.print(rest)
-	default: // the log does not take what came before either
+	default: // the log blocks on earlier output
 	}
 }

@@ -14,33 +14,35 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
+	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 // relay is the runner's side of the host stage.
 type relay struct {
 	cmd     *exec.Cmd
-	control *os.File // whose end tells the host stage that the runner has gone
+	control *os.File // its end reports to the host stage that the runner has gone
 	result  *os.File
 }
 
-// start begins the host stage. Its program is an open file: on the host there is none.
+// start starts the host stage from an open file, because the host does not have the binary.
 func (r *runner) start() (*relay, error) {
 	program, err := os.Open("/proc/self/exe")
 	if err != nil {
 		return nil, err
 	}
-	theirControl, control, errControl := pipe()
-	result, theirResult, errResult := pipe()
-	defer closeAll(program, theirControl, theirResult)
+	stageControl, control, errControl := pipe()
+	result, stageResult, errResult := pipe()
+	defer closeAll(program, stageControl, stageResult)
 	for _, err := range []error{errControl, errResult} {
 		if err != nil {
 			return nil, err
 		}
 	}
 	cmd := &exec.Cmd{
-		Path: binary, Args: append([]string{"opcrew-helper"}, r.stage...), Env: []string{},
-		Stdin: theirControl, Stdout: os.Stdout, Stderr: os.Stderr, ExtraFiles: []*os.File{program, theirResult},
+		Path: binary, Args: append([]string{"opcrew-agent"}, r.stage...), Env: []string{},
+		Stdin: stageControl, Stdout: os.Stdout, Stderr: os.Stderr, ExtraFiles: []*os.File{program, stageResult},
 	}
 	if err := r.enter(cmd); err != nil {
 		closeAll(control, result)
@@ -56,7 +58,7 @@ func (r *runner) enter(cmd *exec.Cmd) error {
 	return startOnHost(r.options.Proc, cmd)
 }
 
-// follow hands over the order, passes on that the pod shall end, and gives the result.
+// follow hands over the order, passes on a cancellation, and returns the encoded result.
 func (s *relay) follow(ctx context.Context, w *work) []byte {
 	defer closeAll(s.control, s.result)
 	if err := json.NewEncoder(s.control).Encode(w); err != nil {
@@ -68,28 +70,28 @@ func (s *relay) follow(ctx context.Context, w *work) []byte {
 	if err != nil {
 		return s.ended(err)
 	}
-	s.tidied()
+	s.waitForStage()
 	return bytes.TrimSuffix(line, []byte("\n"))
 }
 
-// tidied lets the host stage come to its end: when this process ends, the pod does. How it
-// ends does not matter any more.
-func (s *relay) tidied() {
+// waitForStage waits until the host stage has ended, because the pod ends with this process. How it
+// ends does not matter: the result has been read.
+func (s *relay) waitForStage() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = s.cmd.Wait()
 	}()
-	within(2*maxForget, done)
+	within(2*markers.MaxForget, done)
 }
 
-// ended is for a host stage that ended without a result: someone killed it.
+// ended returns the result for a host stage that was killed before it reported one.
 func (s *relay) ended(err error) []byte {
 	if waiting := s.cmd.Wait(); waiting != nil {
 		err = waiting
 	}
-	left := killAll()
-	r := unknown(hostjob.ReasonRunnerLost, "the part of the runner on the host ended without a result (%v): whether the command ran, and how far, cannot be known", err)
+	left := tree.KillAll()
+	r := hostjob.Doubt(hostjob.ReasonRunnerLost, "the part of the runner on the host ended without a result (%v): whether the command ran, and how far, is unknown", err)
 	if left > 0 {
 		r.Message += fmt.Sprintf("; processes that could not be ended: %d", left)
 	}

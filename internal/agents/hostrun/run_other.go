@@ -10,7 +10,7 @@ import (
 	"errors"
 )
 
-// Run needs Linux. Orders and results can be handled everywhere.
+// Run needs Linux.
 func Run(context.Context, Options) error {
-	return errors.New("commands are run on hosts with Linux only")
+	return errors.New("commands can run on Linux hosts only")
 }

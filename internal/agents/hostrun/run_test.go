@@ -16,10 +16,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/account"
+	"github.com/opcrew/opcrew/internal/agents/hostrun/program"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-func TestTheExitCodeOrTheSignalIsToldWithTheOutput(t *testing.T) {
+func TestTheExitCodeOrTheSignalIsReportedWithTheOutput(t *testing.T) {
 	for _, test := range []struct {
 		command string
 		state   hostjob.State
@@ -54,22 +56,22 @@ func TestTheExitCodeOrTheSignalIsToldWithTheOutput(t *testing.T) {
 	}
 }
 
-func TestNothingOfTheContainerComesToTheCommand(t *testing.T) {
+func TestACommandInheritsNothingFromTheContainer(t *testing.T) {
 	who, err := user.Current()
 	if err != nil {
-		t.Skip("needs to be run as somebody whom the machine knows")
+		t.Skip("needs a user that the machine knows")
 	}
 	p := newPod(t)
 	p.env = []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GODEBUG=x=y"}
-	// A shell that ignores or blocks signals and holds files open is what could start us.
+	// A shell that ignores or blocks signals and holds files open could start the agent.
 	p.before = []string{"sh", "-c", `trap "" HUP INT QUIT PIPE TSTP USR1; umask 077; exec 7</dev/null; env --block-signal=USR2 true && exec env --block-signal=USR2 "$@"; exec "$@"`, "sh"}
 	p.order.Envs = []string{"A=1", "B=two words"}
-	// The shell reads its state itself, and first: one that starts a process blocks all signals meanwhile, and dash has none blocked then.
+	// The shell reads its own state before it starts a process, because it blocks all signals meanwhile.
 	p.order.Args = []string{"sh", "-c", `while read -r key value; do case $key in SigBlk: | SigIgn: | NoNewPrivs:) echo "$key $value" ;; esac; done </proc/$$/status
 		env | grep -v ^PWD= | sort; pwd; umask; ls /proc/self/fd; readlink /proc/self/fd/0; ps -o sid= -p $$ | grep -c $$`}
 	r := p.run("")
 	want := "SigBlk: 0000000000000000\nSigIgn: 0000000000000000\nNoNewPrivs: 0\n" + strings.Join(slices.Sorted(slices.Values([]string{
-		"A=1", "B=two words", "HOME=" + who.HomeDir, "LANG=C.UTF-8", "LOGNAME=" + who.Username, "PATH=" + basePath, "SHELL=" + shellOf(t, who.Uid), "USER=" + who.Username,
+		"A=1", "B=two words", "HOME=" + who.HomeDir, "LANG=C.UTF-8", "LOGNAME=" + who.Username, "PATH=" + program.Path, "SHELL=" + shellOf(t, who.Uid), "USER=" + who.Username,
 	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n" // 3 is the directory that ls reads, 1 the session of its own
 	if r.Tail != want {
 		t.Errorf("expected no signals blocked or ignored, no lock on privileges, and nothing of the container:\n%s\ngot\n%s", want, r.Tail)
@@ -78,13 +80,14 @@ func TestNothingOfTheContainerComesToTheCommand(t *testing.T) {
 
 func shellOf(t *testing.T, uid string) string {
 	t.Helper()
-	passwd, err := os.ReadFile(passwdFile)
-	must(t, err)
-	a, _ := findAccount(string(passwd), uid)
-	return a.shell
+	who, refusal := account.Resolve(uid)
+	if refusal != nil {
+		t.Fatal(refusal.Message)
+	}
+	return who.Shell
 }
 
-func TestHostileTextIsDataAndNeverShellOfOurs(t *testing.T) {
+func TestHostileTextIsNeverReadByAShellOfTheAgent(t *testing.T) {
 	p := newPod(t)
 	p.order.Args = []string{"printf", "%s|", "$(touch owned)", "`touch owned`", "a b\nc", `'"\`, "; touch owned", "-rf", "*", ""}
 	p.order.Envs = []string{"X=$(touch owned)\n'\""}
@@ -130,7 +133,7 @@ func TestOutputOfAnyBytesBecomesText(t *testing.T) {
 		t.Errorf("got %q, %d bytes", r.Tail, r.Bytes)
 	}
 	if p.log() != "a\xff\xfeb\x00c\x1b[31m\xc3" {
-		t.Errorf("expected the log to have the very bytes, got %q", p.log())
+		t.Errorf("expected the log to have the same bytes, got %q", p.log())
 	}
 	p = newPod(t)
 	r = p.run("head -c 100000 /dev/urandom")
@@ -139,7 +142,7 @@ func TestOutputOfAnyBytesBecomesText(t *testing.T) {
 	}
 }
 
-func TestValuesOfSecretsAreNotTold(t *testing.T) {
+func TestValuesOfSecretsAreMasked(t *testing.T) {
 	p := newPod(t)
 	p.secret("PASSWORD", "correct horse\nbattery staple\n")
 	p.secret("PIN", "123")
@@ -149,7 +152,7 @@ func TestValuesOfSecretsAreNotTold(t *testing.T) {
 		t.Errorf("expected %q, got the tail %q and the log %q", want, r.Tail, p.log())
 	}
 	if r.Bytes != int64(len("[correct horse\nbattery staple\n][123]correct horse\nbattery staple.correct end")) {
-		t.Errorf("expected the bytes to be counted as they were, got %d", r.Bytes)
+		t.Errorf("expected the unmasked bytes to be counted, got %d", r.Bytes)
 	}
 	p = newPod(t)
 	p.secret("PASSWORD", "hunter2")
@@ -174,7 +177,7 @@ func TestAnOrderThatCannotBeCarriedOutIsRefusedAndCanBeCorrected(t *testing.T) {
 		{"no directory", func(p *pod) { p.order.Dir = "/none/there" }, hostjob.ReasonNoDirectory, `no directory "/none/there": no such file or directory`},
 		{"a file as directory", func(p *pod) { p.order.Dir = "/etc/passwd" }, hostjob.ReasonNoDirectory, "not a directory"},
 		{"a hostile user", func(p *pod) { p.order.User = "root;id" }, hostjob.ReasonUnknownUser, `no user "root;id"`},
-		{"a number that nobody has", func(p *pod) { p.order.User = "3999999999" }, hostjob.ReasonUnknownUser, "no user"},
+		{"an unknown number", func(p *pod) { p.order.User = "3999999999" }, hostjob.ReasonUnknownUser, "no user"},
 		{"another spelling of root", func(p *pod) { p.order.User = "+0" }, hostjob.ReasonUnknownUser, `no user "+0"`},
 		{"no such command", func(p *pod) { p.order.Args = []string{"none-there"} }, hostjob.ReasonNoCommand, `no "none-there"`},
 		{"a directory as command", func(p *pod) { p.order.Args = []string{"/etc"} }, hostjob.ReasonNoCommand, "is a directory"},
@@ -220,8 +223,8 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	}
 }
 
-// The marker is taken by then, so it cannot be tried again.
-func TestWhatTheKernelRefusesIsTold(t *testing.T) {
+// The marker is taken by then, so the run cannot be repeated.
+func TestARefusalOfTheKernelIsReported(t *testing.T) {
 	p := newPod(t)
 	must(t, os.WriteFile(p.path("script"), []byte("#!/none/there\n"), 0o755))
 	p.order.Args = []string{p.path("script")}
@@ -229,6 +232,6 @@ func TestWhatTheKernelRefusesIsTold(t *testing.T) {
 	r := p.run("")
 	p.expect(r, hostjob.NotStarted, hostjob.ReasonNotExecuted, "script cannot be executed")
 	if !r.Again {
-		t.Error("expected the result to be told again")
+		t.Error("expected the stored result again")
 	}
 }

@@ -14,11 +14,12 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// Run is one of the three processes. As the runner it returns an error only if it could not
-// tell what became of the order.
+// Run executes one of the three processes. The runner returns an error only if it could not
+// report the result of the order.
 func Run(ctx context.Context, o Options) error {
 	switch o.Stage {
 	case hostStage:
@@ -29,19 +30,19 @@ func Run(ctx context.Context, o Options) error {
 	return (&runner{options: o, stage: stageArgs(hostStage)}).run(ctx)
 }
 
-// runner is the process that the kubelet sees.
+// runner is the process that the kubelet watches.
 type runner struct {
 	options Options
 	stage   []string // the arguments of the host stage
 }
 
-// run opens the place of the result first: a run that cannot be informed of is not begun.
+// run opens the file of the result first: it starts no run whose result it cannot report.
 func (r *runner) run(ctx context.Context) error {
-	// A kubelet that was restarted signals again. That must not end this process.
+	// A kubelet that was restarted sends its signal again, which must not end this process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	file, err := os.OpenFile(r.options.Result, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
-		return fmt.Errorf("open the place of the result: %w", err)
+		return fmt.Errorf("open the file of the result: %w", err)
 	}
 	_, err = file.Write(r.carryOut(ctx))
 	if err := errors.Join(err, file.Close()); err != nil {
@@ -50,31 +51,31 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// carryOut gives what to tell.
+// carryOut returns the encoded result of the order.
 func (r *runner) carryOut(ctx context.Context) []byte {
 	work, refusal := r.prepare()
 	if refusal != nil {
 		return hostjob.EncodeResult(*refusal)
 	}
-	if err := adopt(); err != nil {
-		return hostjob.EncodeResult(*notStarted(hostjob.ReasonNoHost, "%v", err))
+	if err := tree.Adopt(); err != nil {
+		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoHost, "%v", err))
 	}
 	stage, err := r.start()
 	if err != nil {
-		return hostjob.EncodeResult(*notStarted(hostjob.ReasonNoHost, "the host cannot be entered: %v", err))
+		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoHost, "the host cannot be entered: %v", err))
 	}
 	return stage.follow(ctx, work)
 }
 
-// prepare reads all that is in the container and decides what needs no host.
+// prepare reads the order and its Secrets, and refuses what it can refuse without the host.
 func (r *runner) prepare() (*work, *hostjob.Result) {
 	text, err := readUpTo(r.options.Order, hostjob.MaxOrder+1)
 	if err != nil {
-		return nil, invalid(fmt.Errorf("the order cannot be read: %w", err))
+		return nil, hostjob.RefuseOrder(fmt.Errorf("the order cannot be read: %w", err))
 	}
 	order, err := hostjob.ParseOrder(text)
 	if err != nil {
-		return nil, invalid(err)
+		return nil, hostjob.RefuseOrder(err)
 	}
 	secrets, refusal := readSecrets(r.options.Secrets, order.SecretEnvs)
 	if refusal == nil {

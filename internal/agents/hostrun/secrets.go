@@ -15,17 +15,16 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// readSecrets gives the values of variables. What it says names files and never what they
-// hold.
+// readSecrets returns the values of variables. Its messages name files and never their content.
 func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjob.Result) {
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(envs)) {
 		text, err := readUpTo(filepath.Join(dir, envs[name]), hostjob.MaxArgument+1)
 		switch {
 		case err != nil:
-			return nil, notStarted(hostjob.ReasonNoSecret, "the value of %s cannot be read: %v", name, err)
+			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s cannot be read: %v", name, err)
 		case bytes.IndexByte(text, 0) >= 0:
-			return nil, notStarted(hostjob.ReasonNoSecret, "the value of %s has a NUL character, which no variable can have", name)
+			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s has a NUL character, which no variable can have", name)
 		case len(name)+1+len(text) > hostjob.MaxArgument:
 			return nil, envTooLong(name)
 		}
@@ -34,11 +33,11 @@ func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjo
 	return values, nil
 }
 
-// checkLengths refuses what Linux would not execute.
+// checkLengths refuses commands that Linux would not execute.
 func checkLengths(o hostjob.Order) *hostjob.Result {
 	for _, text := range append(o.Args, o.Command) {
 		if len(text) > hostjob.MaxArgument {
-			return notStarted(hostjob.ReasonTooLong, "the command has an argument of %d bytes, and at most %d can be executed: put it into a file on the host", len(text), hostjob.MaxArgument)
+			return hostjob.Refuse(hostjob.ReasonTooLong, "the command has an argument of %d bytes, and Linux executes at most %d: put it into a file on the host", len(text), hostjob.MaxArgument)
 		}
 	}
 	for _, env := range o.Envs {
@@ -50,5 +49,5 @@ func checkLengths(o hostjob.Order) *hostjob.Result {
 }
 
 func envTooLong(name string) *hostjob.Result {
-	return notStarted(hostjob.ReasonEnvTooLong, "the variable %.64s is longer than the %d bytes that a process can have", name, hostjob.MaxArgument)
+	return hostjob.Refuse(hostjob.ReasonEnvTooLong, "the variable %.64s is longer than the %d bytes that a process can have", name, hostjob.MaxArgument)
 }

@@ -21,10 +21,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/account"
+	"github.com/opcrew/opcrew/internal/agents/hostrun/program"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// The files that a shim is started with, behind the three of every process.
+// The files of a shim, after the three standard files.
 const (
 	binaryFile = 3 + iota
 	gateFile
@@ -36,21 +38,21 @@ const (
 	ownFiles = "/proc/self/fd"
 )
 
-// spec is what a shim shall become.
+// spec describes the command that a shim becomes.
 type spec struct {
-	Argv []string `json:"argv"`
-	Env  []string `json:"env"`
-	Dir  string   `json:"dir"`
-	Who  identity `json:"who"`
+	Argv []string         `json:"argv"`
+	Env  []string         `json:"env"`
+	Dir  string           `json:"dir"`
+	Who  account.Identity `json:"who"`
 }
 
-// runShim becomes the command when the gate opens. If the gate ends instead, nothing is
-// executed: then the host stage has gone, or thought better of it.
+// runShim becomes the command when the gate opens. If the gate ends instead, it executes
+// nothing: the host stage has gone or has abandoned the run.
 func runShim() error {
 	if err := keepStandardFiles(); err != nil {
 		return err
 	}
-	signal.Reset(syscall.SIGTERM) // the wait at the gate can be ended
+	signal.Reset(syscall.SIGTERM) // a signal may end the wait at the gate
 	gate, report := bufio.NewReader(os.NewFile(gateFile, "gate")), json.NewEncoder(os.NewFile(reportFile, "report"))
 	var s spec
 	if err := readLine(gate, &s); err != nil {
@@ -69,8 +71,7 @@ func runShim() error {
 	return report.Encode(s.execute(path))
 }
 
-// keepStandardFiles leaves the command its standard input and output, and nothing that is
-// ours or came to us by chance.
+// keepStandardFiles closes, at the exec, all files but standard input, output and error.
 func keepStandardFiles() error {
 	files, err := os.ReadDir(ownFiles)
 	if err != nil {
@@ -84,30 +85,30 @@ func keepStandardFiles() error {
 	return nil
 }
 
-// prepare does all that can go wrong before the command is executed.
+// prepare does everything that can fail before the command is executed.
 func (s *spec) prepare() (string, *hostjob.Result) {
-	if err := s.Who.become(); err != nil {
-		return "", notStarted(hostjob.ReasonRefusedUser, "the process cannot become user %q: %v", s.Who.Name, err)
+	if err := become(s.Who); err != nil {
+		return "", hostjob.Refuse(hostjob.ReasonRefusedUser, "the process cannot become user %q: %v", s.Who.Name, err)
 	}
 	unix.Umask(umask)
 	if err := os.Chdir(s.Dir); err != nil {
-		return "", wrongDir(err, s.Dir, s.Who.Name)
+		return "", dirRefusal(err, s.Dir, s.Who.Name)
 	}
-	path, err := lookPath(s.Argv[0], variable(s.Env, "PATH"))
+	path, err := program.Find(s.Argv[0], variable(s.Env, "PATH"))
 	switch {
-	case err != nil && s.Argv[0] == shell:
-		return "", notStarted(hostjob.ReasonNoShell, "the host has no %s that user %q can execute: %v", shell, s.Who.Name, bare(err))
+	case err != nil && s.Argv[0] == program.Shell:
+		return "", hostjob.Refuse(hostjob.ReasonNoShell, "the host has no %s that user %q can execute: %v", program.Shell, s.Who.Name, withoutPath(err))
 	case err != nil:
-		return "", notStarted(hostjob.ReasonNoCommand, "the host has no %q that user %q can execute: %v", s.Argv[0], s.Who.Name, bare(err))
+		return "", hostjob.Refuse(hostjob.ReasonNoCommand, "the host has no %q that user %q can execute: %v", s.Argv[0], s.Who.Name, withoutPath(err))
 	}
 	return path, nil
 }
 
-// become gives up root, for good. Output has to belong to the user: a program that opens
-// /dev/stderr again would be refused else.
-func (who identity) become() error {
+// become gives up root for good. The output must belong to the user: otherwise a program that
+// opens /dev/stderr would be refused.
+func become(who account.Identity) error {
 	if os.Geteuid() != 0 && os.Geteuid() == who.UID {
-		return nil // there is nothing to give up
+		return nil // nothing to give up
 	}
 	for _, step := range []struct {
 		name string
@@ -125,42 +126,42 @@ func (who identity) become() error {
 	return nil
 }
 
-func wrongDir(err error, dir, user string) *hostjob.Result {
+func dirRefusal(err error, dir, user string) *hostjob.Result {
 	if errors.Is(err, fs.ErrPermission) {
-		return notStarted(hostjob.ReasonDirectory, "user %q cannot enter %q: %v", user, dir, bare(err))
+		return hostjob.Refuse(hostjob.ReasonDirectory, "user %q cannot enter %q: %v", user, dir, withoutPath(err))
 	}
-	return notStarted(hostjob.ReasonNoDirectory, "the host has no directory %q: %v", dir, bare(err))
+	return hostjob.Refuse(hostjob.ReasonNoDirectory, "the host has no directory %q: %v", dir, withoutPath(err))
 }
 
 // execute returns only if it fails.
 func (s *spec) execute(path string) *hostjob.Result {
-	runtime.LockOSThread() // the mask of signals is the thread's, and the exec keeps it
+	runtime.LockOSThread() // a thread has its own signal mask, which the exec keeps
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil); err != nil {
-		return notStarted(hostjob.ReasonNotExecuted, "the signals cannot be unblocked: %v", err)
+		return hostjob.Refuse(hostjob.ReasonNotExecuted, "the signals cannot be unblocked: %v", err)
 	}
 	resetInternalSignals()
-	return notStarted(hostjob.ReasonNotExecuted, "%s cannot be executed: %v", path, syscall.Exec(path, s.Argv, s.Env))
+	return hostjob.Refuse(hostjob.ReasonNotExecuted, "%s cannot be executed: %v", path, syscall.Exec(path, s.Argv, s.Env))
 }
 
-// resetInternalSignals has the command not ignore the two signals that a C library keeps for
-// itself, and that Go therefore leaves as it finds them: make is one who starts others so.
+// resetInternalSignals resets the two signals that C libraries reserve and Go leaves alone, so
+// that the command does not ignore them. Programs such as make start others with them ignored.
 func resetInternalSignals() {
-	var byDefault [4]uint64 // the kernel's struct sigaction, of which all is zero
+	var byDefault [4]uint64 // the kernel's struct sigaction, all zero
 	for _, number := range []uintptr{32, 33} {
-		//nolint:gosec // there is no other way to them
+		//nolint:gosec // Go has no other way to set these signals
 		_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, number, uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
 	}
 }
 
-// bare is an error without the path that the message names anyway.
-func bare(err error) error {
+// withoutPath removes the path from an error whose message names it anyway.
+func withoutPath(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err
 	}
 	return err
 }
 
-// readLine reads one JSON value. The line break ends it, so that nothing behind is read.
+// readLine reads one JSON value up to the line break, and nothing after it.
 func readLine(r *bufio.Reader, into any) error {
 	line, err := r.ReadBytes('\n')
 	if err != nil {

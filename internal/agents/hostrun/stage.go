@@ -16,19 +16,21 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
+	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// resultFile is where the host stage reports to the runner, behind binaryFile.
+// resultFile is the pipe on which the host stage reports to the runner; it follows binaryFile.
 const resultFile = binaryFile + 1
 
-// runStage is the host stage: the order comes by the standard input, which then stays open,
-// so that its end reports that the runner has gone.
-func runStage(ctx context.Context, open func(dir string) (ledger, error)) error {
+// runStage is the host stage. It reads the order from the standard input, which stays open:
+// its end means that the runner has gone.
+func runStage(ctx context.Context, open func(dir string) (markers.Ledger, error)) error {
 	unix.CloseOnExec(binaryFile)
 	unix.CloseOnExec(resultFile)
-	// Nothing but SIGKILL may end this process: the tree of the command would be left alone.
-	// And what is caught here is reset for the command; what was ignored before us would not be.
+	// Only SIGKILL may end this process: the command's processes would remain without a parent.
+	// The kernel resets caught signals for the command; it would not reset ignored ones.
 	signal.Notify(make(chan os.Signal, 1))
 	runner := bufio.NewReader(os.Stdin)
 	h := &host{boot: bootID(), log: os.Stdout}
@@ -43,28 +45,28 @@ func runStage(ctx context.Context, open func(dir string) (ledger, error)) error 
 	return nil
 }
 
-// carryOut gives the result to report.
-func (h *host) carryOut(open func(dir string) (ledger, error)) []byte {
-	if err := adopt(); err != nil {
-		return hostjob.EncodeResult(*notStarted(hostjob.ReasonNoHost, "%v", err))
+// carryOut returns the encoded result to report.
+func (h *host) carryOut(open func(dir string) (markers.Ledger, error)) []byte {
+	if err := tree.Adopt(); err != nil {
+		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoHost, "%v", err))
 	}
 	var err error
 	if h.ledger, err = open(h.Markers); err != nil {
 		h.ledger = nil
-		return hostjob.EncodeResult(*notStarted(hostjob.ReasonNoMarker, "there is no place for the marker of the run, so it is not begun: %v", err))
+		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoMarker, "the run is not started, because its marker cannot be stored: %v", err))
 	}
 	return h.result()
 }
 
-// forget comes when all has been told: no one waits for it but the end of the pod.
+// forget runs after the report: only the end of the pod waits for it.
 func (h *host) forget() {
 	if h.ledger != nil && !h.Order.ForgetBefore.IsZero() {
-		h.ledger.forget(h.Order.ForgetBefore, key(h.Order))
+		h.ledger.Forget(h.Order.ForgetBefore, markers.Key(h.Order))
 	}
 }
 
-// listen gives a context that ends when the runner asks for it, or someone else by a signal,
-// and one that ends when the runner has gone.
+// listen returns a context that ends when the runner cancels the command or a signal does, and
+// a context that ends when the runner has gone.
 func listen(ctx context.Context, runner io.ByteReader) (cancelled, lost context.Context) {
 	cancelled, cancel := context.WithCancel(ctx)
 	lost, lose := context.WithCancel(context.WithoutCancel(ctx))
@@ -80,8 +82,8 @@ func listen(ctx context.Context, runner io.ByteReader) (cancelled, lost context.
 	return cancelled, lost
 }
 
-func openLedger(dir string) (ledger, error) {
-	m, err := openMarkers(dir, time.Now)
+func openLedger(dir string) (markers.Ledger, error) {
+	m, err := markers.Open(dir, time.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package install copies the helper into a volume, for a container whose image has no helper:
-// an init container of the helper's image runs it before.
+// Package install copies the agent into a volume, for containers whose image does not have it. It
+// runs in an init container with the agent's image.
 package install
 
 import (
@@ -20,25 +20,24 @@ import (
 )
 
 const (
-	mode      fs.FileMode = 0o755 // the container may be another user's
+	mode      fs.FileMode = 0o755 // the container may have another user
 	chunkSize             = 64 << 10
 )
 
-// Options tell where to.
+// Options are the settings from the command line.
 type Options struct {
 	// To is the file that becomes a copy of this program.
 	To string
 }
 
-// ParseFlags reads a command line. It prints to out what --help asks for; an error
-// is for the caller to print.
+// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	var o Options
 	if err := flags.Parse("install", args, out, o.bind); err != nil {
 		return o, err
 	}
 	if !filepath.IsAbs(o.To) {
-		return o, errors.New("--to is needed, and absolute: the file that becomes a copy of this program")
+		return o, errors.New("--to must be an absolute path: the file that becomes a copy of this program")
 	}
 	return o, nil
 }
@@ -47,8 +46,8 @@ func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.To, "to", "", "`file` that becomes a copy of this program")
 }
 
-// Run copies the running program, unless the same is there already. What runs the old file
-// goes on with that.
+// Run copies the running program, unless the file is equal. Processes that run the old file
+// continue with it.
 func Run(o Options) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -75,8 +74,8 @@ func put(from, to string) error {
 	return durable.Replace(to, source, mode)
 }
 
-// same reports whether the file at path has that content and can be executed. Whatever keeps it
-// from being read has it be replaced.
+// same reports whether the file at path has this content and can be executed. An unreadable file
+// is replaced.
 func same(content io.Reader, path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode() != mode {

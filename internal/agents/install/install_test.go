@@ -14,8 +14,8 @@ import (
 	"testing/iotest"
 )
 
-func TestTheCopyIsThisProgramForEverybodyToExecute(t *testing.T) {
-	to := filepath.Join(t.TempDir(), "opcrew-helper")
+func TestTheCopyIsThisProgramAndAllUsersMayExecuteIt(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "opcrew-agent")
 	must(t, Run(Options{To: to}))
 	self, err := os.Executable()
 	must(t, err)
@@ -77,25 +77,25 @@ func TestAProgramThatRunsIsReplaced(t *testing.T) {
 	defer running.Close()
 	must(t, Run(Options{To: to}))
 	if text, err := io.ReadAll(running); err != nil || string(text) != "old" {
-		t.Errorf("expected who has the old file open to keep it, got %q, %v", text, err)
+		t.Errorf("expected an open file to keep its content, got %q, %v", text, err)
 	}
 }
 
-func TestWhatCannotBeReadIsNotTheSame(t *testing.T) {
+func TestAnUnreadableFileIsReplaced(t *testing.T) {
 	if equal(strings.NewReader("a"), io.MultiReader(strings.NewReader("a"), iotest.ErrReader(io.ErrClosedPipe))) {
-		t.Error("expected a file that breaks off to be replaced")
+		t.Error("expected a truncated file to be replaced")
 	}
 }
 
-func TestADirectoryThatIsMissingIsToldOf(t *testing.T) {
-	err := Run(Options{To: filepath.Join(t.TempDir(), "none", "helper")})
+func TestAMissingDirectoryIsAnError(t *testing.T) {
+	err := Run(Options{To: filepath.Join(t.TempDir(), "none", "agent")})
 	if err == nil || !strings.Contains(err.Error(), "copy this program to ") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-func TestTheFileIsNeeded(t *testing.T) {
-	for args, want := range map[string]string{"": "--to is needed", "--to helper": "absolute", "--to /a more": `"more" is not a flag`} {
+func TestTheFlagToIsNeeded(t *testing.T) {
+	for args, want := range map[string]string{"": "--to must be", "--to agent": "absolute", "--to /a more": `"more" is not a flag`} {
 		if _, err := ParseFlags(strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v, expected %q", args, err, want)
 		}

@@ -29,7 +29,7 @@ const (
 	headerBytes = 16 << 10
 )
 
-// Run serves until ctx ends. Nothing is lost when answers are cut off then.
+// Run serves until ctx ends. It may cut off answers, which clients repeat.
 func Run(ctx context.Context, o Options, c clock.PassiveClock, log *slog.Logger) error {
 	certs, err := newCertificates(o, c, log)
 	if err != nil {
@@ -64,7 +64,7 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      answerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
-		// What clients do wrong is theirs to know: a log of it would be a way to fill the disk.
+		// Errors of clients are not logged: clients could fill the disk.
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }

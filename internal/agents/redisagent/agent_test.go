@@ -31,13 +31,13 @@ func TestAPodIsReadyWhileItsServersHaveTheirRoles(t *testing.T) {
 	a.ready("home has no slots")
 	a.ready("guest does not answer")
 	guest.Start()
-	a.ready("guest is no replica")
+	a.ready("guest is not a replica")
 	a.form()
 	a.ready("")
 
 	lead(guest)
-	a.ready("home is a replica: its shard is led elsewhere")
-	a.ready("guest is no replica")
+	a.ready("home is a replica: the primary of its shard is elsewhere")
+	a.ready("guest is not a replica")
 	home.Until("master_link_status:up", "INFO", "replication")
 	lead(home)
 	a.ready("")
@@ -86,7 +86,7 @@ func TestThePageIsOnlyForThoseWithAValidPassword(t *testing.T) {
 		t.Errorf("without a password: %+v", got)
 	}
 	if got := a.page("/secret", "", ""); got.code != http.StatusUnauthorized {
-		t.Errorf("another path is told apart without a password: %+v", got)
+		t.Errorf("another path gives a different answer without a password: %+v", got)
 	}
 	if got := a.page("/secret", redistest.Username, redistest.Password); got.code != http.StatusNotFound {
 		t.Errorf("another path: %+v", got)
@@ -102,7 +102,7 @@ func TestThePageIsOnlyForThoseWithAValidPassword(t *testing.T) {
 	expect(redistest.Username, "new", http.StatusOK)
 }
 
-func TestWhoGuessesPasswordsIsSlowedDown(t *testing.T) {
+func TestGuessingPasswordsIsLimited(t *testing.T) {
 	a := start(t, nil)
 	heard, begin := 0, time.Now()
 	for i := range 2 * limiter.FailuresAtOnce {
@@ -111,11 +111,11 @@ func TestWhoGuessesPasswordsIsSlowedDown(t *testing.T) {
 		}
 	}
 	if most := limiter.FailuresAtOnce + int(time.Since(begin).Seconds()) + 1; heard > most { // one more with every second
-		t.Errorf("expected %d guesses to be heard at most, %d were", most, heard)
+		t.Errorf("expected at most %d guesses to be checked, got %d", most, heard)
 	}
 }
 
-func TestNobodyIsLetInWithoutSecrets(t *testing.T) {
+func TestEveryRequestIsRefusedWithoutSecrets(t *testing.T) {
 	a := start(t, nil)
 	if err := os.RemoveAll(a.pod.Secrets); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestThePageOnlyShows(t *testing.T) {
 	}
 }
 
-// What a client sends slowly or without end must not cost others the page, nor memory.
+// A slow or endless request must not block other clients or use up memory.
 func TestHostileClientsAreCutOff(t *testing.T) {
 	a := start(t, nil)
 	dial := func() *tls.Conn {

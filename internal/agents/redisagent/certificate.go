@@ -24,23 +24,23 @@ import (
 )
 
 const (
-	// ownLife is longer than any pod's.
+	// ownLife exceeds the life of any pod.
 	ownLife = 10 * 365 * 24 * time.Hour
 	// skew is how far the clock of a client may be behind.
 	skew = time.Hour
 )
 
-// certificates are those of the page: the mounted one, and one of our own while there is none.
+// certificates holds the certificate of the page: the mounted one, or else a self-signed one.
 type certificates struct {
-	dir string // empty: nothing is mounted
+	dir string // empty if none is mounted
 	log *slog.Logger
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	seen    time.Time // when the file of current was changed
+	seen    time.Time // modification time of the file of current
 }
 
-// newCertificates begins with a certificate that no authority has signed.
+// newCertificates starts with a self-signed certificate.
 func newCertificates(o Options, c clock.PassiveClock, log *slog.Logger) (*certificates, error) {
 	own, err := selfSigned(o.Names, c.Now())
 	if err != nil {
@@ -49,7 +49,7 @@ func newCertificates(o Options, c clock.PassiveClock, log *slog.Logger) (*certif
 	return &certificates{dir: o.Certificate, log: log, current: own}, nil
 }
 
-// get is asked at each handshake. A stat costs little beside one.
+// get runs at each handshake, whose cost is far higher than that of a stat.
 func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.seen = info.ModTime()
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.log.Error("Certificate not loaded, the last one stays", "error", err.Error())
+		c.log.Error("Certificate not loaded, the previous one stays", "error", err.Error())
 	}
 	return c.current, nil
 }

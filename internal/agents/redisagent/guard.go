@@ -15,9 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// guard lets those through who know the name of the users' user and a password that is valid
-// for it now. Behind a gateway all clients have one address and share its limit: this page is
-// not worth a way around it.
+// guard admits requests with the name and a valid password of the users' account. Behind a
+// gateway all clients have one address and share its limit of attempts.
 type guard struct {
 	secrets string
 	limiter *limiter.Limiter
@@ -26,7 +25,7 @@ type guard struct {
 }
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	source, _ := netip.ParseAddrPort(r.RemoteAddr) // all that have none share a limit
+	source, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share a limit
 	from := source.Addr().Unmap()
 	if !g.limiter.Allows(from) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(limiter.RetryAfter.Seconds())))
@@ -35,8 +34,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	secrets, err := redissecrets.Read(g.secrets)
 	if err != nil {
-		g.log.Error("Nobody can be let in", "error", err.Error())
-		http.Error(w, "no user is known: see the log of this container", http.StatusServiceUnavailable)
+		g.log.Error("Secrets cannot be read, so all requests are refused", "error", err.Error())
+		http.Error(w, "the users cannot be read: see the log of this container", http.StatusServiceUnavailable)
 		return
 	}
 	user, password, given := r.BasicAuth()
@@ -51,8 +50,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "user and password are needed: those of the Secret of the cluster", http.StatusUnauthorized)
 }
 
-// valid takes the same time for every wrong answer. Hashes have one length, whatever the
-// password has.
+// valid takes the same time for every wrong answer, because all hashes have one length.
 func valid(s redissecrets.Secrets, user, password string) bool {
 	found, hash := 0, redispod.Hash(password)
 	for _, accepted := range s.Accepted {

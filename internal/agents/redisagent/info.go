@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// status is what a server says of itself, or why it says nothing.
+// status is the state that a server reports, or why it could not be read.
 type status struct {
 	err   error
 	info  info // INFO
@@ -22,7 +22,7 @@ type status struct {
 // info is a report of a server, by field.
 type info map[string]string
 
-// parseInfo reads lines of FIELD:VALUE; what begins with # is a title.
+// parseInfo reads lines of FIELD:VALUE; lines that begin with # are titles.
 func parseInfo(text string) info {
 	out := info{}
 	for line := range strings.Lines(text) {
@@ -34,7 +34,7 @@ func parseInfo(text string) info {
 	return out
 }
 
-// number is the value of a field that has one.
+// number returns the value of a numeric field.
 func (i info) number(field string) (float64, bool) {
 	value, err := strconv.ParseFloat(i[field], 64)
 	return value, err == nil
@@ -56,13 +56,13 @@ func (s status) primary() bool { return s.info["role"] == "master" }
 func (s status) linkUp() bool  { return s.info["master_link_status"] == "up" }
 func (s status) ok() bool      { return s.state["cluster_state"] == "ok" }
 
-// slots is how many the server leads.
+// slots counts the slots that the server owns.
 func (s status) slots() int {
 	own, _ := clusternodes.Myself(s.nodes)
 	return own.SlotCount()
 }
 
-// keys are those of all databases: servers in cluster mode had one for long, and may have more.
+// keys counts the keys of all databases: newer servers in cluster mode may have several.
 func (s status) keys() float64 {
 	sum := 0.0
 	for field := range s.info {
@@ -79,7 +79,7 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// lags are how many bytes the replicas of a primary are behind it, by their addresses.
+// lags returns how many bytes each replica is behind its primary, by address.
 func (s status) lags() map[string]float64 {
 	out := map[string]float64{}
 	offset, _ := s.info.number("master_repl_offset")

@@ -12,17 +12,16 @@ import (
 )
 
 const (
-	// freshness is for how long what a server has said is said again.
+	// freshness is how long a view is reused.
 	freshness = time.Second
-	// patience is how long the servers are waited for: one second less than probes should have.
+	// patience limits the wait for the servers: one second less than the timeout of probes.
 	patience = 2 * time.Second
 )
 
-// view is the pod as it was looked at.
+// view is the state of both servers at one time.
 type view struct{ home, guest status }
 
-// looker looks at both servers. However many ask, and anyone who they are, the servers are asked
-// once a second.
+// looker reads both servers, at most once a second however many clients ask.
 type looker struct {
 	clock       clock.PassiveClock
 	home, guest *server
@@ -36,14 +35,14 @@ func newLooker(o Options, c clock.PassiveClock) *looker {
 	return &looker{clock: c, home: &server{address: local(o.Home), secrets: o.Secrets}, guest: &server{address: local(o.Guest), secrets: o.Secrets}}
 }
 
-// look returns what is known for a second at most.
+// look returns a view that is at most a second old.
 func (l *looker) look(ctx context.Context) view {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.at.IsZero() && l.clock.Since(l.at) < freshness {
 		return l.last
 	}
-	// That one who asks has gone must not be what the next one hears.
+	// A client that disconnects must not fail the view of the next client.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	var asking sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// metric is a number of a server. The value is none where the server does not tell it.
+// metric is a number of a server. It has no value where the server does not report one.
 type metric struct {
 	name, kind, help string
 	value            func(status) (float64, bool)
@@ -31,13 +31,13 @@ func metrics() []metric {
 	return []metric{
 		{prefix + "up", gauge, "Whether the server answers the agent.", bit(func(s status) bool { return s.err == nil })},
 		{prefix + "loading", gauge, "Whether the server is loading its data.", bit(status.loading)},
-		{prefix + "primary", gauge, "1: the server is a primary; 0: a replica.", told(status.primary)},
+		{prefix + "primary", gauge, "1: the server is a primary; 0: a replica.", known(status.primary)},
 		{prefix + "link_up", gauge, "Whether a replica has a link to its primary.", func(s status) (float64, bool) {
-			value, _ := told(status.linkUp)(s)
+			value, _ := known(status.linkUp)(s)
 			return value, s.err == nil && !s.primary()
 		}},
-		{prefix + "cluster_ok", gauge, "Whether the cluster is well as the server sees it.", told(status.ok)},
-		{prefix + "slots", gauge, "Slots that the server leads.", func(s status) (float64, bool) { return float64(s.slots()), s.nodes != nil }},
+		{prefix + "cluster_ok", gauge, "Whether the server sees a working cluster.", known(status.ok)},
+		{prefix + "slots", gauge, "Slots that the server owns.", func(s status) (float64, bool) { return float64(s.slots()), s.nodes != nil }},
 		{keysMetric, gauge, "Keys that the server has.", func(s status) (float64, bool) { return s.keys(), s.err == nil }},
 		field(memoryMetric, gauge, "Memory that counts against the limit of the server, in bytes.", "used_memory"),
 		field(maxMetric, gauge, "Limit of the server's memory, in bytes; 0: none.", "maxmemory"),
@@ -46,12 +46,12 @@ func metrics() []metric {
 		field(prefix+"replicas", gauge, "Replicas that are connected.", "connected_slaves"),
 		field(prefix+"commands_total", counter, "Commands that were processed.", "total_commands_processed"),
 		field(prefix+"keyspace_hits_total", counter, "Reads that found their key.", "keyspace_hits"),
-		field(prefix+"keyspace_misses_total", counter, "Reads that did not.", "keyspace_misses"),
-		field(prefix+"expired_keys_total", counter, "Keys that were deleted at the end of their time.", "expired_keys"),
-		field(prefix+"evicted_keys_total", counter, "Keys that were deleted for want of memory.", "evicted_keys"),
+		field(prefix+"keyspace_misses_total", counter, "Reads that did not find their key.", "keyspace_misses"),
+		field(prefix+"expired_keys_total", counter, "Keys that were deleted because they expired.", "expired_keys"),
+		field(prefix+"evicted_keys_total", counter, "Keys that were deleted to free memory.", "evicted_keys"),
 		field(prefix+"received_bytes_total", counter, "Bytes from the network.", "total_net_input_bytes"),
 		field(prefix+"sent_bytes_total", counter, "Bytes to the network.", "total_net_output_bytes"),
-		field(prefix+"uptime_seconds", gauge, "Since when the server runs, in seconds.", "uptime_in_seconds"),
+		field(prefix+"uptime_seconds", gauge, "How long the server has been running, in seconds.", "uptime_in_seconds"),
 	}
 }
 
@@ -68,15 +68,15 @@ func bit(is func(status) bool) func(status) (float64, bool) {
 	}
 }
 
-// told is a bit that is unknown while the server does not answer.
-func told(is func(status) bool) func(status) (float64, bool) {
+// known is a bit that has no value while the server does not answer.
+func known(is func(status) bool) func(status) (float64, bool) {
 	return func(s status) (float64, bool) {
 		value, _ := bit(is)(s)
 		return value, s.err == nil
 	}
 }
 
-// writeMetrics prints all in the text format of Prometheus.
+// writeMetrics writes all metrics in the text format of Prometheus.
 func (v view) writeMetrics(w io.Writer) {
 	places := []struct {
 		name string
@@ -90,7 +90,7 @@ func (v view) writeMetrics(w io.Writer) {
 			}
 		}
 	}
-	describe(w, lagMetric, gauge, "How far a replica is behind its primary, which tells it, in bytes.")
+	describe(w, lagMetric, gauge, "How far a replica is behind its primary, as the primary reports it, in bytes.")
 	for _, place := range places {
 		lags := place.lags()
 		for _, replica := range slices.Sorted(maps.Keys(lags)) {

@@ -19,17 +19,17 @@ const (
 	maxPort    = 1<<16 - 1
 )
 
-// Options are what the flags say.
+// Options are the settings from the command line.
 type Options struct {
-	Cluster         string // its name, for the page
-	Secrets         string // has the folders that package redissecrets names
+	Cluster         string // name of the cluster, for the page
+	Secrets         string // directory with the folders that package redissecrets names
 	Home, Guest     int    // ports of the servers, in this pod as in all others
 	Probes, Metrics int    // ports of plain HTTP
 	Page            int    // port of HTTPS
-	// Certificate is a folder with tls.crt and tls.key; empty, or while it has none: a
-	// certificate is made in memory for the Names.
+	// Certificate is a folder with tls.crt and tls.key. While there is none, the agent makes a
+	// certificate for the Names in memory.
 	Certificate string
-	Names       []string // that the page is reached by
+	Names       []string // DNS names of the page
 }
 
 // Defaults are the options of an empty command line.
@@ -37,8 +37,7 @@ func Defaults() Options {
 	return Options{Secrets: "/secrets", Home: 6379, Guest: 6380, Probes: 8080, Metrics: 8070, Page: 8443}
 }
 
-// ParseFlags reads a command line. It prints to out what --help asks for; an error
-// is for the caller to print.
+// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {
@@ -50,13 +49,13 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Cluster, "cluster", "", "`name` of the cluster")
 	set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with users/username, system/password and system/accepted")
-	set.IntVar(&o.Home, "home-port", o.Home, "`port` of the servers that are at home")
-	set.IntVar(&o.Guest, "guest-port", o.Guest, "`port` of the servers that are guests")
+	set.IntVar(&o.Home, "home-port", o.Home, "`port` of the home servers, in this pod as in all others")
+	set.IntVar(&o.Guest, "guest-port", o.Guest, "`port` of the guest servers, in this pod as in all others")
 	set.IntVar(&o.Probes, "probes-port", o.Probes, "`port` of /ready and /live")
 	set.IntVar(&o.Metrics, "metrics-port", o.Metrics, "`port` of /metrics, in this pod as in all others")
 	set.IntVar(&o.Page, "page-port", o.Page, "`port` of the page, which has TLS and asks for a password")
 	set.StringVar(&o.Certificate, "certificate", "", "`directory` with tls.crt and tls.key")
-	set.Func("name", "`name` in DNS of the page, for the certificate that is made without --certificate; may be repeated", func(name string) error {
+	set.Func("name", "DNS `name` of the page, for the certificate that the agent makes without --certificate; may be repeated", func(name string) error {
 		o.Names = append(o.Names, name)
 		return nil
 	})
@@ -64,16 +63,16 @@ func (o *Options) bind(set *flag.FlagSet) {
 
 func (o *Options) validate() error {
 	bad := []error{
-		demand(filepath.IsAbs(o.Secrets), "--secrets is absolute"),
-		demand(o.Certificate == "" || filepath.IsAbs(o.Certificate), "--certificate is absolute"),
+		demand(filepath.IsAbs(o.Secrets), "--secrets must be an absolute path"),
+		demand(o.Certificate == "" || filepath.IsAbs(o.Certificate), "--certificate must be an absolute path"),
 	}
 	seen := map[int]bool{}
 	for _, port := range []int{o.Home, o.Guest, o.Probes, o.Metrics, o.Page} {
-		bad = append(bad, demand(port > 0 && port <= maxPort && !seen[port], fmt.Sprintf("port %d is none, or is there twice", port)))
+		bad = append(bad, demand(port > 0 && port <= maxPort && !seen[port], fmt.Sprintf("port %d is not a valid port, or is used twice", port)))
 		seen[port] = true
 	}
 	for _, name := range o.Names {
-		bad = append(bad, demand(name != "" && !strings.ContainsAny(name, " /:"), fmt.Sprintf("%q is no name in DNS", name)))
+		bad = append(bad, demand(name != "" && !strings.ContainsAny(name, " /:"), fmt.Sprintf("%q is not a DNS name", name)))
 	}
 	return errors.Join(bad...)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// page shows the ring as this pod sees it. However many look, the other pods are asked once
-// in pageFreshness.
+// page shows the ring as this pod sees it. It asks the other pods once in pageFreshness, however
+// many clients there are.
 type page struct {
 	options Options
 	clock   clock.PassiveClock
@@ -39,7 +39,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		http.Error(w, "this page can only be read", http.StatusMethodNotAllowed)
+		http.Error(w, "this page is read-only", http.StatusMethodNotAllowed)
 	case r.URL.Path != "/":
 		http.NotFound(w, r)
 	default:
@@ -61,7 +61,7 @@ func (p *page) text(r *http.Request) string {
 	return p.last
 }
 
-// table is that of the server which tells one.
+// table returns the node table of a server that answered.
 func (v view) table() []clusternodes.Node {
 	if len(v.home.nodes) > 0 {
 		return v.home.nodes
@@ -69,14 +69,14 @@ func (v view) table() []clusternodes.Node {
 	return v.guest.nodes
 }
 
-// render writes the page. All that comes from elsewhere is escaped.
+// render writes the page. It escapes everything that other programs reported.
 func render(cluster string, notReady error, rows []row, at time.Time) string {
 	var out strings.Builder
 	title := html.EscapeString(cluster)
 	fmt.Fprintf(&out, pageHead, title, title)
 	verdict, class := "This pod has its role in the ring.", "good"
 	if notReady != nil {
-		verdict, class = "This pod has not its role in the ring: "+notReady.Error(), "bad"
+		verdict, class = "This pod does not have its role in the ring: "+notReady.Error(), "bad"
 	}
 	fmt.Fprintf(&out, "<p class=%q>%s</p>\n", class, html.EscapeString(verdict))
 	out.WriteString("<table>\n<tr><th>Pod<th>Place<th>Role<th>Slots<th>Replica of<th>Keys<th>Memory<th>Limit<th>Behind by<th>Trouble\n")

@@ -26,8 +26,8 @@ const (
 // numbers are metrics of one pod, by name and labels as they are printed.
 type numbers map[string]float64
 
-// peers are the other agents of the ring, and this one. What they say needs no password, so
-// that no password is sent to an address that someone else put into a table of nodes.
+// peers asks all agents of the ring for their metrics. These need no password, so the agent
+// sends none to an address that an attacker put into a table of nodes.
 type peers struct {
 	port   int
 	client *http.Client
@@ -37,12 +37,12 @@ func newPeers(port int) *peers {
 	return &peers{port, &http.Client{
 		Timeout:       peerPatience,
 		Transport:     &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("an agent leads nowhere else") },
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("an agent must not redirect") },
 	}}
 }
 
-// ask asks the agents of all these hosts, also when the one who wants to know has gone. Those
-// that do not answer are left out.
+// ask asks the agents of all hosts, also after the client has disconnected. It leaves out agents
+// that do not answer.
 func (p *peers) ask(ctx context.Context, hosts []string) map[string]numbers {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -81,7 +81,7 @@ func (p *peers) get(ctx context.Context, host string) (numbers, error) {
 	return parseNumbers(io.LimitReader(answer.Body, maxMetrics))
 }
 
-// parseNumbers reads what writeMetrics prints.
+// parseNumbers reads the text that writeMetrics writes.
 func parseNumbers(in io.Reader) (numbers, error) {
 	out := numbers{}
 	lines := bufio.NewScanner(in)
@@ -94,13 +94,13 @@ func parseNumbers(in io.Reader) (numbers, error) {
 	return out, lines.Err()
 }
 
-// of is a metric of a server in one place.
+// of returns a metric of the server in a place.
 func (n numbers) of(metric, place string) (float64, bool) {
 	value, known := n[fmt.Sprintf("%s{place=%q}", metric, place)]
 	return value, known
 }
 
-// lag is what the primary in a place says of a replica.
+// lag returns the lag of a replica that the primary in a place reports.
 func (n numbers) lag(place, replica string) (float64, bool) {
 	value, known := n[fmt.Sprintf("%s{place=%q,replica=%q}", lagMetric, place, replica)]
 	return value, known

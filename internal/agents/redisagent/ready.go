@@ -8,16 +8,16 @@ import (
 	"fmt"
 )
 
-// ready says why a pod has not its role in the ring; nil: it has. A pod counts as ready only
-// when its shard and its neighbour's each have a primary and a replica on two pods, as far as
-// they are this pod's. So a drain, which waits for pods that are ready, never takes both.
+// ready returns why a pod does not have its role in the ring, or nil. In its role the home server
+// is the primary of its shard, and the guest a replica of the neighbour's. If all pods are ready,
+// each shard is on two pods, so a drain that waits for ready pods never takes both.
 func (v view) ready() error {
 	return errors.Join(
-		about("home", v.home, v.home.ledHere()),
-		about("guest", v.guest, v.guest.followed()))
+		about("home", v.home, v.home.leadsShard()),
+		about("guest", v.guest, v.guest.followsPrimary()))
 }
 
-// about reports a server in a place; wrong is what it does wrong when it answers at all.
+// about returns what is wrong with a server; wrong applies only if the server answers.
 func about(place string, s status, wrong error) error {
 	switch {
 	case s.err != nil:
@@ -32,20 +32,20 @@ func about(place string, s status, wrong error) error {
 	return nil
 }
 
-func (s status) ledHere() error {
+func (s status) leadsShard() error {
 	switch {
 	case !s.primary():
-		return errors.New("is a replica: its shard is led elsewhere")
+		return errors.New("is a replica: the primary of its shard is elsewhere")
 	case s.slots() == 0:
 		return errors.New("has no slots")
 	}
 	return nil
 }
 
-func (s status) followed() error {
+func (s status) followsPrimary() error {
 	switch {
 	case s.primary():
-		return errors.New("is no replica")
+		return errors.New("is not a replica")
 	case !s.linkUp():
 		return errors.New("has no link to its primary")
 	}

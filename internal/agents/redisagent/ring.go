@@ -13,21 +13,21 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// row is a server of the ring as the page shows it.
+// row is a server of the ring on the page.
 type row struct {
 	pod, place, role, slots, of string
-	keys, memory, limit, lag    string // empty: not known
+	keys, memory, limit, lag    string // empty if unknown
 	troubles                    []string
 }
 
-// ring is all that the rows are made of.
+// ring is the input of the rows.
 type ring struct {
 	nodes       []clusternodes.Node
 	numbers     map[string]numbers // by host
 	home, guest int                // ports
 }
 
-// hosts are all that agents may be on.
+// hosts returns the hosts of all agents.
 func (r ring) hosts() []string {
 	var out []string
 	for _, node := range r.nodes {
@@ -66,7 +66,7 @@ func (r ring) row(n clusternodes.Node) row {
 	return out
 }
 
-// place is known by the port, which is the same in all pods.
+// place follows from the port, which is the same in all pods.
 func (r ring) place(n clusternodes.Node) string {
 	_, port, _ := net.SplitHostPort(n.Address)
 	switch port {
@@ -91,7 +91,7 @@ func (r ring) lag(replica, leader clusternodes.Node) string {
 	return size(r.numbers[host].lag(r.place(leader), replica.Address))
 }
 
-// podOf is the first part of the name that the pod has in DNS, else its address.
+// podOf returns the first label of the DNS name of a pod, or else its address.
 func podOf(n clusternodes.Node) string {
 	pod, _, _ := strings.Cut(n.Hostname, ".")
 	return cmp.Or(pod, n.Address)
@@ -105,7 +105,7 @@ func slotsOf(n clusternodes.Node) string {
 	return strings.Join(out, ", ")
 }
 
-// troubles are what the table says against a node.
+// troubles returns the problems of a node in the table.
 func troubles(n clusternodes.Node) []string {
 	words := map[string]string{"fail": "failed", "fail?": "may have failed", "handshake": "is being met", "noaddr": "has no address"}
 	var out []string
@@ -127,7 +127,7 @@ func shown(value float64, known bool) string {
 	return decimal(value)
 }
 
-// size is in the unit that leaves at most four digits.
+// size uses the unit that needs at most four digits.
 func size(bytes float64, known bool) string {
 	const step = 1024
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}

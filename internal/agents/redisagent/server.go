@@ -13,16 +13,16 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// server is one of the two of the pod. It is asked by one at a time, over one connection for
-// as long as that lasts.
+// server is one of the two servers of the pod. One caller at a time asks it, over a connection
+// that is kept.
 type server struct {
 	address string
 	secrets string
 	conn    *resp.Conn
 }
 
-// ask looks at the server. What it says is whole, or there is an error; but a server that is
-// loading says nothing of its cluster yet.
+// ask reads the whole state of the server, or returns an error. A server that is loading its
+// data reports nothing about its cluster.
 func (s *server) ask(ctx context.Context) status {
 	out, err := s.report(ctx)
 	if err != nil {

@@ -71,9 +71,9 @@ func TestAPodIsReadyOnlyWithItsRoleInTheRing(t *testing.T) {
 		"guest is gone":                 {func(v *view) { v.guest = status{err: errors.New("timeout")} }, "guest does not answer: timeout"},
 		"home is loading":               {func(v *view) { v.home = status{info: info{"loading": "1", "role": "master"}} }, "home is loading its data"},
 		"guest is loading":              {func(v *view) { v.guest = status{info: info{"loading": "1", "role": "slave"}} }, "guest is loading its data"},
-		"home was failed over":          {func(v *view) { v.home.info["role"] = "slave" }, "home is a replica: its shard is led elsewhere"},
+		"home was failed over":          {func(v *view) { v.home.info["role"] = "slave" }, "home is a replica: the primary of its shard is elsewhere"},
 		"home leads nothing":            {func(v *view) { v.home.nodes = nil }, "home has no slots"},
-		"guest leads":                   {func(v *view) { v.guest.info["role"] = "master" }, "guest is no replica"},
+		"guest leads":                   {func(v *view) { v.guest.info["role"] = "master" }, "guest is not a replica"},
 		"guest has lost its primary":    {func(v *view) { v.guest.info["master_link_status"] = "down" }, "guest has no link to its primary"},
 		"home sees too few":             {func(v *view) { v.home.state["cluster_state"] = "fail" }, `home does not see most primaries`},
 		"guest knows nothing of a ring": {func(v *view) { v.guest.state = nil }, `cluster_state is ""`},
@@ -119,7 +119,7 @@ func TestMetricsAreReadAsTheyAreWritten(t *testing.T) {
 		t.Errorf("the lag is %v, %v", lag, known)
 	}
 	if _, known := read.of(keysMetric, "cellar"); known {
-		t.Error("a place that is none has keys")
+		t.Error("an unknown place has keys")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestThePageShowsTheWholeRingAndEscapesIt(t *testing.T) {
 	text := render("shop <1>", errors.New("guest <is> gone"), all.rows(), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	golden.Check(t, "page.yaml", text)
 	if strings.Contains(text, "<script>") || strings.Contains(text, "<is>") || strings.Contains(text, "<1>") {
-		t.Errorf("what comes from elsewhere is part of the page:\n%s", text)
+		t.Errorf("text of another program is not escaped:\n%s", text)
 	}
 }
 
@@ -146,6 +146,6 @@ func TestSizesHaveTheUnitThatIsRead(t *testing.T) {
 		}
 	}
 	if got := size(1, false); got != "" {
-		t.Errorf("what is not known is %q", got)
+		t.Errorf("an unknown value is %q", got)
 	}
 }

@@ -19,29 +19,28 @@ import (
 )
 
 const (
-	// keysAtOnce go by one command, for which both ends serve no one.
+	// keysAtOnce are the keys of one command, during which both servers answer no client.
 	keysAtOnce = "10"
-	// migrateTimeout is how long one end waits for the other, in milliseconds.
+	// migrateTimeout limits how long one server waits for the other, in milliseconds.
 	migrateTimeout = "5000"
-	// slotsAtOnce are moved together: an operator that is gone may have left thousands open, and there are seconds.
+	// slotsAtOnce are moved together: an operator may have left thousands open, and there are only seconds.
 	slotsAtOnce = 256
 )
 
-// end is one of a move: a server, and a connection to it.
+// end is the source or the target of a move, with a connection to it.
 type end struct {
 	clusternodes.Node
 	conn *resp.Conn
 }
 
-// finish moves what is left of the slots that the server has open, as the operator would: if that does so too, each finds
-// what the other has done. What it cannot finish in time stays open. It has a connection of its own: one whose answer did
-// not come is of no use any more.
+// finish moves the remaining open slots as the operator would; both may do so at the same time. Slots that it cannot move
+// in time stay open. It uses a connection of its own, because one without an answer is unusable.
 func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := h.logIn(ctx, h.address)
 	if err != nil {
-		return // whatever is asked next tells
+		return // the next command reports the error
 	}
 	defer conn.Close()
 	nodes, err := h.nodes(ctx, conn)
@@ -59,7 +58,7 @@ func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// byOther are open slots in ascending order, by the ID of the other end.
+// byOther groups open slots by the ID of the other server, in ascending order.
 func byOther(open map[int]string) map[string][]int {
 	out := map[string][]int{}
 	for _, slot := range slices.Sorted(maps.Keys(open)) {
@@ -68,17 +67,17 @@ func byOther(open map[int]string) map[string][]int {
 	return out
 }
 
-// finishWith logs in to the other end of a move, and moves slots. Where some are refused, as for one that cannot go, the
-// others of them go one by one.
+// finishWith logs in to the other server of a move and moves slots. If the servers refuse a batch, it moves its slots one by
+// one.
 func (h *handover) finishWith(ctx context.Context, nodes []clusternodes.Node, id string, slots []int, move func(end, []int) error) {
 	i := slices.IndexFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id })
 	if i < 0 {
-		h.log.Info("Slots are open to a server that is not known", "id", id, "slots", len(slots))
+		h.log.Info("Slots are open to an unknown server", "id", id, "slots", len(slots))
 		return
 	}
 	conn, err := h.dial(ctx, nodes[i].Address)
 	if err != nil {
-		h.log.Info("Slots that are open cannot be moved", "other", nodes[i].Address, "slots", len(slots), "error", err.Error())
+		h.log.Info("Open slots cannot be moved", "other", nodes[i].Address, "slots", len(slots), "error", err.Error())
 		return
 	}
 	defer conn.Close()
@@ -90,18 +89,18 @@ func (h *handover) finishWith(ctx context.Context, nodes []clusternodes.Node, id
 		}
 		for i := range some {
 			if err = move(other, some[i:i+1]); err != nil {
-				h.log.Info("A slot that is open cannot be moved", "slot", some[i], "other", other.Address, "error", err.Error())
+				h.log.Info("An open slot cannot be moved", "slot", some[i], "other", other.Address, "error", err.Error())
 			}
 		}
 		if _, refused := errors.AsType[resp.Error](err); err != nil && !refused {
-			h.log.Info("Slots that are open cannot be moved", "other", other.Address, "error", err.Error())
+			h.log.Info("Open slots cannot be moved", "other", other.Address, "error", err.Error())
 			return
 		}
 	}
 }
 
-// move takes the keys of slots from one end to the other, and has that own them: the other end first, as no one would if
-// it were lost before it knew.
+// move takes the keys of slots from one server to the other and then changes the owner: first at the target, so that the
+// slots always have an owner.
 func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	host, port, err := net.SplitHostPort(to.Address)
 	if err != nil {
@@ -109,8 +108,8 @@ func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	}
 	migrate := []string{"MIGRATE", host, port, "", "0", migrateTimeout, "REPLACE", "AUTH2", redispod.System, h.password, "KEYS"}
 	for {
-		// An end that follows another by now has none to tell of, and what its new primary was given since would be lost.
-		if slots, err = h.theirs(ctx, slots, from, to); err != nil {
+		// A server that is a replica by now has no slots, and writes to its new primary would be lost.
+		if slots, err = h.remaining(ctx, slots, from, to); err != nil {
 			return err
 		}
 		keys, err := from.conn.Pipe(ctx, each(slots, func(slot string) []string { return []string{"CLUSTER", "GETKEYSINSLOT", slot, keysAtOnce} }))
@@ -139,7 +138,7 @@ func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	return nil
 }
 
-// each makes a command for each slot.
+// each builds a command for each slot.
 func each(slots []int, command func(slot string) []string) [][]string {
 	out := make([][]string, len(slots))
 	for i, slot := range slots {
@@ -148,9 +147,8 @@ func each(slots []int, command func(slot string) []string) [][]string {
 	return out
 }
 
-// theirs are those of some slots that the first end has yet to give to the second, for all that each says of itself. Both
-// have to be primaries.
-func (h *handover) theirs(ctx context.Context, slots []int, from, to end) ([]int, error) {
+// remaining returns the slots that the source still owns and the target does not, as each reports. Both must be primaries.
+func (h *handover) remaining(ctx context.Context, slots []int, from, to end) ([]int, error) {
 	out := slices.Clone(slots)
 	for _, at := range []end{from, to} {
 		nodes, err := h.nodes(ctx, at.conn)
@@ -159,7 +157,7 @@ func (h *handover) theirs(ctx context.Context, slots []int, from, to end) ([]int
 		}
 		self, _ := clusternodes.Myself(nodes)
 		if self.Primary != "" {
-			return nil, fmt.Errorf("%s follows another by now", at.Address)
+			return nil, fmt.Errorf("%s is a replica by now", at.Address)
 		}
 		out = slices.DeleteFunc(out, func(slot int) bool {
 			has := slices.ContainsFunc(self.Slots, func(r clusternodes.Range) bool { return r.First <= slot && slot <= r.Last })

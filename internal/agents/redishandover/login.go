@@ -16,22 +16,22 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// errStrange reports an address that no pod of the cluster has.
-var errStrange = errors.New("no pod of the cluster has its address")
+// errUnknown reports an address that belongs to no pod of the cluster.
+var errUnknown = errors.New("its address belongs to no pod of the cluster")
 
-// dial logs in to a server that the table of nodes reports, if it is one of the cluster's pods.
+// dial logs in to a server in the table of nodes, if it is a pod of the cluster.
 func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(h.pods, host) {
-		return nil, errStrange
+		return nil, errUnknown
 	}
 	return h.logIn(ctx, address)
 }
 
-// lookUp has the addresses of the pods be known.
+// lookUp reads the addresses of the pods.
 func (h *handover) lookUp(ctx context.Context) {
 	var err error
 	if h.pods, err = net.DefaultResolver.LookupHost(ctx, h.service); err != nil {
@@ -39,7 +39,7 @@ func (h *handover) lookUp(ctx context.Context) {
 	}
 }
 
-// logIn is as the operator.
+// logIn uses the operator's user.
 func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error) {
 	conn, err := resp.Dial(ctx, address)
 	if err != nil {
@@ -52,10 +52,10 @@ func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error
 	return conn, nil
 }
 
-// reach logs in to the server of the pod itself, however often that refuses it: it may have as many clients as it takes, or
-// yet have to hear of a new password. Where nothing listens, there is nothing to hand over from.
-func (h *handover) reach(ctx context.Context, folder string) error {
-	told := ""
+// connect logs in to the server of this pod, and retries when it refuses: it may have too many clients or an old password. If
+// nothing listens, there is nothing to hand over.
+func (h *handover) connect(ctx context.Context, folder string) error {
+	last := ""
 	for {
 		secrets, err := redissecrets.Read(folder)
 		if err != nil {
@@ -70,12 +70,12 @@ func (h *handover) reach(ctx context.Context, folder string) error {
 		case errors.Is(err, syscall.ECONNREFUSED):
 			h.log.Info("There is no server to hand over from", "error", err.Error())
 			return nil
-		case told != err.Error():
-			told = err.Error()
-			h.log.Info("The server lets nobody in", "error", told)
+		case last != err.Error():
+			last = err.Error()
+			h.log.Info("The server refuses the login", "error", last)
 		}
 		if sleep(ctx, longPause) != nil {
-			return fmt.Errorf("log in to the server itself: %w", err)
+			return fmt.Errorf("log in to the server: %w", err)
 		}
 	}
 }

@@ -13,32 +13,31 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// waitForMoves waits until no slots are on their way to or from the server, for as long as that is waited for. Then it
-// ends what can be ended.
+// waitForMoves waits until no slots are moving to or from the server. After waitUntil it moves the remaining slots itself.
 func (h *handover) waitForMoves(ctx context.Context) error {
-	for time.Now().Before(h.patient) {
+	for time.Now().Before(h.waitUntil) {
 		moves, err := h.moves(ctx)
 		switch {
 		case err != nil:
-			return fmt.Errorf("ask the server itself: %w", err)
+			return fmt.Errorf("read the state of the server: %w", err)
 		case moves == "":
 			return nil
-		case h.moving == "":
-			h.moving = moves
-			h.log.Info("Waiting for slots that are on their way", "moves", moves)
+		case h.logged == "":
+			h.logged = moves
+			h.log.Info("Waiting for slots that are moving", "moves", moves)
 		}
 		if err := sleep(ctx, pause); err != nil {
-			return fmt.Errorf("%s are on their way yet: %w", moves, err)
+			return fmt.Errorf("still moving: %s: %w", moves, err)
 		}
 	}
-	if !h.finished {
-		h.finished = true
-		h.finish(ctx, h.closing)
+	if !h.moved {
+		h.moved = true
+		h.finish(ctx, h.moveTime)
 	}
 	return nil
 }
 
-// moves reports slots that are on their way to or from the server; "" if there are none, or if it follows another.
+// moves describes the slots that are moving to or from the server; "" if there are none or it is a replica.
 func (h *handover) moves(ctx context.Context) (string, error) {
 	nodes, err := h.nodes(ctx, h.own)
 	if err != nil {
@@ -49,20 +48,20 @@ func (h *handover) moves(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	if from, to := len(self.Migrating), len(self.Importing); from+to > 0 {
-		return fmt.Sprintf("%d slots that go and %d that come", from, to), nil
+		return fmt.Sprintf("%d slots from this server and %d to it", from, to), nil
 	}
 	return h.jobs(ctx)
 }
 
-// jobs reports those by which servers move slots themselves (Valkey since 9.0).
+// jobs describes a job by which servers move slots themselves (Valkey since 9.0).
 func (h *handover) jobs(ctx context.Context) (string, error) {
 	words, err := h.own.List(ctx, "CLUSTER", "GETSLOTMIGRATIONS")
 	if _, refused := errors.AsType[resp.Error](err); refused {
-		return "", nil // it has none
+		return "", nil // the server has no such command
 	}
-	for i := 0; i+1 < len(words); i += 2 { // names and values
+	for i := 0; i+1 < len(words); i += 2 { // names and values alternate
 		if words[i] == "state" && !ended(words[i+1]) {
-			return "a job that is at " + words[i+1], nil
+			return "a job in state " + words[i+1], nil
 		}
 	}
 	return "", err

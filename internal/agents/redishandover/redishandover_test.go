@@ -24,8 +24,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
-// shard is a ring of three primaries, that can elect, whose first has had a replica in sync for a moment: the others
-// may have yet to hear of it.
+// shard is a ring of three primaries, which can elect. The first has a replica in sync, which the others may not know yet.
 type shard struct {
 	pods             []*redistest.Pod
 	primary, replica *redistest.Server
@@ -72,23 +71,23 @@ func TestAPrimaryThatIsStoppedHandsOverToItsReplica(t *testing.T) {
 		t.Fatal(err)
 	}
 	if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") {
-		t.Errorf("expected the replica to lead, got:\n%s", role)
+		t.Errorf("expected the replica to be the primary, got:\n%s", role)
 	}
 	began := time.Now()
 	if err := s.run(t); err != nil || strings.Count(s.log.String(), "Handing over") != 1 {
-		t.Errorf("expected that who leads nothing has nothing to hand over, got %v:\n%s", err, &s.log)
+		t.Errorf("expected a server without slots to hand over nothing, got %v:\n%s", err, &s.log)
 	}
 	if took := time.Since(began); took < lingering {
-		t.Errorf("expected that who may just have handed over tells clients for %s who leads, got %s", lingering, took)
+		t.Errorf("expected a server to redirect clients for %s after a handover, got %s", lingering, took)
 	}
 }
 
 // nodeTimeout is short, so that a replica can soon be elected again.
 const nodeTimeout = 2 * time.Second
 
-// Seen with Redis 7.0 and 8.0: a replica that had been elected and was replaced since led without an election, beside its
-// primary, and was put in its place a moment later, with all that it had been given.
-func TestAReplicaThatHasJustLedIsAskedWhenItCanBeElectedAgain(t *testing.T) {
+// Seen with Redis 7.0 and 8.0: a replica that had been elected and replaced became a second primary without an election. It
+// was demoted a moment later, and its writes were lost.
+func TestARecentPrimaryIsAskedOnlyWhenItCanBeElectedAgain(t *testing.T) {
 	s := newShard(t)
 	for _, server := range []*redistest.Server{s.primary, s.replica, s.pods[1].Home, s.pods[2].Home} {
 		server.Do("CONFIG", "SET", "cluster-node-timeout", strconv.FormatInt(nodeTimeout.Milliseconds(), 10))
@@ -99,31 +98,31 @@ func TestAReplicaThatHasJustLedIsAskedWhenItCanBeElectedAgain(t *testing.T) {
 	if err := s.run(t); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); !strings.Contains(s.log.String(), errTired.Error()) || took < elections.Pause(nodeTimeout) {
-		t.Errorf("expected it to wait until the replica can be elected again, got after %s:\n%s", took, &s.log)
+	if took := time.Since(began); !strings.Contains(s.log.String(), errTooSoon.Error()) || took < elections.Pause(nodeTimeout) {
+		t.Errorf("expected the hook to wait until the replica can be elected again, got after %s:\n%s", took, &s.log)
 	}
 	if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") || strings.Count(s.log.String(), "Handing over") != 1 {
-		t.Errorf("expected the replica to lead after one attempt, got:\n%s\n%s", role, &s.log)
+		t.Errorf("expected the replica to be the primary after one attempt, got:\n%s\n%s", role, &s.log)
 	}
 }
 
-// lead has a replica take the lead of its primary, and be followed by it. An attempt comes to nothing where voters have yet to
-// hear whose replica it is, or a busy machine lets it run out: then it is asked again, once it can be elected again.
-func (s *shard) lead(heir, primary *redistest.Server) {
-	id, again, refusal := heir.Do("CLUSTER", "MYID"), time.Time{}, error(nil)
-	heir.Eventually("the replica leads", func() error {
-		role := heir.Do("INFO", "replication")
+// lead makes a replica the primary, and the primary its replica. An attempt can fail if voters do not know the replica yet, or
+// on a busy machine: then lead asks again, once the replica can be elected again.
+func (s *shard) lead(candidate, primary *redistest.Server) {
+	id, again, refusal := candidate.Do("CLUSTER", "MYID"), time.Time{}, error(nil)
+	candidate.Eventually("the replica leads", func() error {
+		role := candidate.Do("INFO", "replication")
 		if strings.Contains(role, "role:master") {
 			return nil
 		}
 		if time.Now().After(again) {
 			again = time.Now().Add(attemptTime(nodeTimeout))
-			_, refusal = heir.As(redispod.System, redistest.SystemPassword, "CLUSTER", "FAILOVER")
+			_, refusal = candidate.As(redispod.System, redistest.SystemPassword, "CLUSTER", "FAILOVER")
 		}
-		return fmt.Errorf("refused: %w; it tells %s", refusal, role)
+		return fmt.Errorf("refused: %w; it reports %s", refusal, role)
 	})
 	primary.Until("master_link_status:up", "INFO", "replication")
-	for _, voter := range []*redistest.Server{heir, s.pods[1].Home, s.pods[2].Home} {
+	for _, voter := range []*redistest.Server{candidate, s.pods[1].Home, s.pods[2].Home} {
 		voter.Until("slave "+id, "CLUSTER", "NODES")
 	}
 }
@@ -134,22 +133,22 @@ func TestAPrimaryWithoutAReplicaThatAnswersIsStoppedAtOnce(t *testing.T) {
 	s.primary.Until("connected_slaves:0", "INFO", "replication")
 	began := time.Now()
 	if err := s.run(t); err != nil {
-		t.Errorf("expected that it is stopped without a handover, got %v", err)
+		t.Errorf("expected no error without a handover, got %v", err)
 	}
-	if !strings.Contains(s.log.String(), "No replica is there") || time.Since(began) > s.options.Timeout {
-		t.Errorf("expected that it says so at once, got after %s:\n%s", time.Since(began), &s.log)
+	if !strings.Contains(s.log.String(), "No replica can take over") || time.Since(began) > s.options.Timeout {
+		t.Errorf("expected the hook to report that at once, got after %s:\n%s", time.Since(began), &s.log)
 	}
 }
 
-// Anyone who reaches the bus of a server can have it know a node: it is not to learn the operator's password.
-func TestNoPasswordIsGivenToWhoIsNoPodOfTheCluster(t *testing.T) {
+// Any client that reaches the cluster bus can add a node, which must not receive the operator's password.
+func TestNoPasswordIsSentToAnAddressOfNoPod(t *testing.T) {
 	s := newShard(t)
 	s.options.Service = "127.0.0.2" // where the pods are said to be
 	if err := s.run(t); err != nil {
-		t.Errorf("expected that it is stopped without a handover, got %v", err)
+		t.Errorf("expected no error without a handover, got %v", err)
 	}
-	if log := s.log.String(); strings.Contains(log, "Handing over") || !strings.Contains(log, errStrange.Error()) {
-		t.Errorf("expected nobody to be asked, got:\n%s", log)
+	if log := s.log.String(); strings.Contains(log, "Handing over") || !strings.Contains(log, errUnknown.Error()) {
+		t.Errorf("expected no server to be asked, got:\n%s", log)
 	}
 }
 
@@ -160,7 +159,7 @@ func TestAServerThatDoesNotRunHasNothingToHandOver(t *testing.T) {
 	}
 }
 
-// open has a slot of the primary be on its way to the second one, with one of two keys gone.
+// open starts to move a slot of the primary to the second one, with one of two keys moved.
 func (s *shard) open() (slot string, close func()) {
 	to := s.pods[1].Home
 	slot = s.primary.Do("CLUSTER", "KEYSLOT", "{mid}")
@@ -189,17 +188,17 @@ func TestSlotsThatAreOpenAreWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if log := s.log.String(); !strings.Contains(log, "Waiting for slots") || !strings.Contains(log, "Handing over") {
-		t.Errorf("expected it to wait and then hand over, got:\n%s", log)
+		t.Errorf("expected the hook to wait and then hand over, got:\n%s", log)
 	}
 	if n := s.pods[1].Home.Do("CLUSTER", "COUNTKEYSINSLOT", slot); n != "2" {
-		t.Errorf("expected the handover to come after both keys had gone, %s have", n)
+		t.Errorf("expected the handover after both keys were moved, %s were", n)
 	}
 }
 
 func TestAJobOfTheServersIsWaitedFor(t *testing.T) {
 	s := newShard(t)
 	if info := s.primary.Do("INFO", "server"); !strings.Contains(info, "valkey_version:9") {
-		t.Skip("the server moves no slots by itself")
+		t.Skip("the server does not move slots itself")
 	}
 	to := s.pods[1].Home
 	s.primary.Do("SETRANGE", "{mid}1", strconv.Itoa(40<<20), "end")
@@ -208,15 +207,15 @@ func TestAJobOfTheServersIsWaitedFor(t *testing.T) {
 	if err := s.run(t); err != nil {
 		t.Fatal(err)
 	}
-	if log := s.log.String(); !strings.Contains(log, "a job that is at") || !strings.Contains(log, "Handing over") {
-		t.Errorf("expected it to wait and then hand over, got:\n%s", log)
+	if log := s.log.String(); !strings.Contains(log, "a job in state") || !strings.Contains(log, "Handing over") {
+		t.Errorf("expected the hook to wait and then hand over, got:\n%s", log)
 	}
 	if n := to.Do("CLUSTER", "COUNTKEYSINSLOT", slot); n != "1" {
-		t.Errorf("expected the handover to come after the job, %s keys are there", n)
+		t.Errorf("expected the handover after the job, %s keys were moved", n)
 	}
 }
 
-func TestSlotsThatNobodyClosesAreMovedByTheHook(t *testing.T) {
+func TestSlotsThatTheOperatorDoesNotCloseAreMovedByTheHook(t *testing.T) {
 	for name, from := range map[string]bool{"slots that go": true, "slots that come": false} {
 		t.Run(name, func(t *testing.T) {
 			s := newShard(t)
@@ -228,10 +227,10 @@ func TestSlotsThatNobodyClosesAreMovedByTheHook(t *testing.T) {
 			}
 			began := time.Now()
 			if err := s.run(t); err != nil || time.Since(began) < s.options.patience {
-				t.Errorf("expected it to go on once nobody has closed the slot for a while, got %v after %s:\n%s", err, time.Since(began), &s.log)
+				t.Errorf("expected the hook to continue once the operator has not closed the slot for a while, got %v after %s:\n%s", err, time.Since(began), &s.log)
 			}
 			if n := to.Do("CLUSTER", "COUNTKEYSINSLOT", slot); n != "2" {
-				t.Errorf("expected both keys to be at the end that gets them, %s are:\n%s", n, &s.log)
+				t.Errorf("expected both keys to be on the target, %s are:\n%s", n, &s.log)
 			}
 			for _, server := range []*redistest.Server{s.replica, to} {
 				server.Until("cluster_state:ok", "CLUSTER", "INFO")
@@ -240,14 +239,14 @@ func TestSlotsThatNobodyClosesAreMovedByTheHook(t *testing.T) {
 				}
 			}
 			if leads := strings.Contains(s.replica.Do("INFO", "replication"), "role:master"); leads != from {
-				t.Errorf("expected the replica to lead: %t:\n%s", from, &s.log)
+				t.Errorf("expected the replica to be the primary: %t:\n%s", from, &s.log)
 			}
 		})
 	}
 }
 
-// An operator that ends in the middle of a move leaves as many open, and no one else may be there to finish it.
-func TestThousandsOfSlotsThatNobodyClosesAreMovedByTheHook(t *testing.T) {
+// An operator that ends during a move can leave that many slots open.
+func TestThousandsOfSlotsThatTheOperatorDoesNotCloseAreMovedByTheHook(t *testing.T) {
 	const count = 2000
 	s := newShard(t)
 	s.options.Timeout = 40 * time.Second // of which the second half is for it
@@ -269,7 +268,7 @@ func TestThousandsOfSlotsThatNobodyClosesAreMovedByTheHook(t *testing.T) {
 	}
 }
 
-func TestAServerHandsOverAlsoWhereItsOpenSlotsCannotBeMoved(t *testing.T) {
+func TestAServerHandsOverEvenIfItsOpenSlotsCannotBeMoved(t *testing.T) {
 	for name, spoil := range map[string]func(*redistest.Server){
 		"the other end does not run": func(to *redistest.Server) { to.Stop(syscall.SIGKILL) },
 		"it does not answer":         func(to *redistest.Server) { to.Do("CLIENT", "PAUSE", "60000") },
@@ -283,13 +282,13 @@ func TestAServerHandsOverAlsoWhereItsOpenSlotsCannotBeMoved(t *testing.T) {
 				t.Errorf("expected the server to be handed over, got %v:\n%s", err, &s.log)
 			}
 			if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") || !strings.Contains(s.log.String(), "cannot be moved") {
-				t.Errorf("expected the replica to lead all the same, got:\n%s\n%s", role, &s.log)
+				t.Errorf("expected the replica to be the primary nevertheless, got:\n%s\n%s", role, &s.log)
 			}
 		})
 	}
 }
 
-func TestAVoterThatHangsHoldsUpNoOther(t *testing.T) {
+func TestAVoterThatHangsDelaysNoOther(t *testing.T) {
 	s := newShard(t)
 	s.pods[1].Home.Do("CLIENT", "PAUSE", "60000")
 	if err := s.run(t); err != nil {
@@ -297,29 +296,29 @@ func TestAVoterThatHangsHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsFullIsTriedUntilItLetsTheHookIn(t *testing.T) {
+func TestTheHookRetriesTheLoginToAServerThatIsFull(t *testing.T) {
 	s := newShard(t)
 	release := s.fill(t)
 	time.AfterFunc(2*time.Second, release)
 	if err := s.run(t); err != nil {
 		t.Fatal(err)
 	}
-	if log := s.log.String(); !strings.Contains(log, "lets nobody in") || !strings.Contains(log, "Handing over") {
-		t.Errorf("expected it to be tried again, and to hand over, got:\n%s", log)
+	if log := s.log.String(); !strings.Contains(log, "refuses the login") || !strings.Contains(log, "Handing over") {
+		t.Errorf("expected the hook to retry and hand over, got:\n%s", log)
 	}
 }
 
-func TestAServerThatStaysFullIsNoneThatDoesNotRun(t *testing.T) {
+func TestAServerThatStaysFullIsAnError(t *testing.T) {
 	s := newShard(t)
 	release := s.fill(t)
 	defer release()
 	s.options.Timeout = 2 * time.Second
 	if err := s.run(t); err == nil || strings.Contains(s.log.String(), "There is no server") {
-		t.Errorf("expected a failure that says why, got %v:\n%s", err, &s.log)
+		t.Errorf("expected an error with the reason, got %v:\n%s", err, &s.log)
 	}
 }
 
-// fill has the primary have as many clients as it takes.
+// fill opens as many connections as the primary accepts.
 func (s *shard) fill(t *testing.T) (release func()) {
 	t.Helper()
 	s.primary.Do("CONFIG", "SET", "maxclients", "20")
@@ -333,28 +332,28 @@ func (s *shard) fill(t *testing.T) (release func()) {
 	}
 	return func() {
 		for _, conn := range conns {
-			_ = conn.Close() // nobody reads from it
+			_ = conn.Close() // no test reads from it
 		}
 	}
 }
 
-func TestAnAttemptIsWaitedForAsTheServersNodeTimeoutHasIt(t *testing.T) {
+func TestTheTimeForAnAttemptDependsOnTheNodeTimeout(t *testing.T) {
 	pod := redistest.New(t)
 	pod.Home.Start()
 	pod.Home.Do("CONFIG", "SET", "cluster-node-timeout", "15000")
 	h := handover{log: slog.New(slog.DiscardHandler), address: pod.Home.Address()}
-	if err := h.reach(t.Context(), pod.Secrets); err != nil {
+	if err := h.connect(t.Context(), pod.Secrets); err != nil {
 		t.Fatal(err)
 	}
 	if got := attemptTime(h.nodeTimeout(t.Context())); got != 60500*time.Millisecond {
 		t.Errorf("expected four node timeouts of 15 s and a half second, got %s", got)
 	}
 	if got := attemptTime(time.Second); got != 4500*time.Millisecond {
-		t.Errorf("expected no less than servers take, got %s", got)
+		t.Errorf("expected at least the time of the servers, got %s", got)
 	}
 }
 
-// A voter that is further in the count of elections refuses its vote.
+// A voter with a newer epoch refuses its vote.
 func TestAReplicaThatWouldNotBeElectedIsNotAsked(t *testing.T) {
 	s := newShard(t)
 	nodes := func(of *redistest.Server) []clusternodes.Node {
@@ -365,9 +364,9 @@ func TestAReplicaThatWouldNotBeElectedIsNotAsked(t *testing.T) {
 		return out
 	}
 	self, _ := clusternodes.Myself(nodes(s.primary))
-	heir, _ := clusternodes.Myself(nodes(s.replica))
+	candidate, _ := clusternodes.Myself(nodes(s.replica))
 	voter := s.pods[1].Home
-	voter.Until(heir.ID+" 127.0.0.1", "CLUSTER", "NODES")
+	voter.Until(candidate.ID+" 127.0.0.1", "CLUSTER", "NODES")
 	voter.Until("slave "+self.ID, "CLUSTER", "NODES")
 	h := handover{password: redistest.SystemPassword, pods: []string{"127.0.0.1"}}
 	epoch, err := strconv.ParseUint(field(voter.Do("CLUSTER", "INFO"), "cluster_current_epoch"), 10, 64)
@@ -375,8 +374,8 @@ func TestAReplicaThatWouldNotBeElectedIsNotAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for count, want := range map[uint64]bool{epoch: true, epoch + 1: true, epoch - 1: false} {
-		if got := h.hasHeard(t.Context(), voter.Address(), self, heir, count); got != want {
-			t.Errorf("a heir at %d, a voter at %d: expected a vote: %t, got %t", count, epoch, want, got)
+		if got := h.knowsCandidate(t.Context(), voter.Address(), self, candidate, count); got != want {
+			t.Errorf("a candidate at %d, a voter at %d: expected a vote: %t, got %t", count, epoch, want, got)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redisping reports whether a server lives: the probe of its container. One that is
-// loading its data, or wants a password first, lives.
+// Package redisping is the liveness probe of a server: any answer is alive, also one of a server
+// that is loading its data or asks for a password.
 package redisping
 
 import (
@@ -24,14 +24,13 @@ const (
 	maxPort    = 1<<16 - 1
 )
 
-// Options are what the flags say.
+// Options are the settings from the command line.
 type Options struct {
-	Port    int // of the server, in the pod itself
+	Port    int // port of the server in this pod
 	Timeout time.Duration
 }
 
-// ParseFlags reads a command line. It prints to out what --help asks for; an error
-// is for the caller to print.
+// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Options{Timeout: 4 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
@@ -42,15 +41,15 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 	case err != nil:
 		return o, err
 	case o.Port < 1 || o.Port > maxPort:
-		return o, fmt.Errorf("--port is 1 to %d", maxPort)
+		return o, fmt.Errorf("--port must be 1 to %d", maxPort)
 	case o.Timeout <= 0:
-		return o, errors.New("--timeout is above zero")
+		return o, errors.New("--timeout must be above zero")
 	}
 	return o, nil
 }
 
-// Run returns an error when the server does not answer in time. Every answer is one, also a
-// refusal: it takes a server that works to give it.
+// Run returns an error if the server does not answer in time. A refusal is an answer too: only a
+// working server gives one.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()

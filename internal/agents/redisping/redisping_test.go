@@ -16,19 +16,19 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
-func TestAServerThatWantsAPasswordLives(t *testing.T) {
+func TestAServerThatNeedsAPasswordIsAlive(t *testing.T) {
 	pod := redistest.New(t)
 	o := Options{Port: pod.Home.Port, Timeout: time.Minute}
 	if err := Run(t.Context(), o); err == nil {
-		t.Error("a server that does not run is said to live")
+		t.Error("a server that does not run counts as alive")
 	}
 	pod.Home.Start()
 	if err := Run(t.Context(), o); err != nil {
-		t.Errorf("expected that it lives, got %v", err)
+		t.Errorf("expected the server to be alive, got %v", err)
 	}
 }
 
-// answering is the port of a listener that says one thing to each who connects.
+// answering returns the port of a listener that gives each client one answer.
 func answering(t *testing.T, text string) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func answering(t *testing.T, text string) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-func TestEveryAnswerIsASignOfLife(t *testing.T) {
+func TestEveryAnswerIsAlive(t *testing.T) {
 	for text, lives := range map[string]bool{
 		"+PONG\r\n": true,
 		"-LOADING Redis is loading the dataset\r\n": true,

@@ -29,22 +29,22 @@ func TestAConfigurationIsMadeForItsPlace(t *testing.T) {
 	golden.Check(t, "home-without-limit.yaml", in.config())
 }
 
-func TestOnlyServersThatMoveSlotsAreToldHow(t *testing.T) {
+func TestOnlyServersThatMoveSlotsGetSettingsForIt(t *testing.T) {
 	for v, has := range map[version]bool{{"Redis", 9, 0}: false, {"Valkey", 8, 1}: false, {"Valkey", 9, 0}: true, {"Valkey", 10, 0}: true} {
 		in := guest()
 		in.version, in.MemoryLimit = v, 128<<20
 		for _, directive := range []string{
 			"slot-migration-max-failover-repl-bytes 16777216\n", "cluster-slot-migration-log-max-len 32\n",
-			"client-output-buffer-limit replica 33554432 8388608 60\n", // of the 32 MiB that are not for data
+			"client-output-buffer-limit replica 33554432 8388608 60\n", // the 32 MiB that are not for data
 		} {
 			if text := in.config(); strings.Contains(text, directive) != has {
-				t.Errorf("%s: expected %q to be there: %t, got\n%s", v, directive, has, text)
+				t.Errorf("%s: expected %q in the configuration: %t, got\n%s", v, directive, has, text)
 			}
 		}
 	}
 }
 
-func TestUsersGiveOnlyDirectivesThatAreTheirs(t *testing.T) {
+func TestReservedDirectivesAreRefused(t *testing.T) {
 	in := guest()
 	extra, err := in.parseExtra("# a comment\n\n  Timeout 30 \nsave 900 1 300 10\nnotify-keyspace-events\n")
 	if want := []directive{{"timeout", "30"}, {"save", "900 1 300 10"}, {"notify-keyspace-events", ""}}; err != nil || !slices.Equal(extra, want) {
@@ -52,7 +52,7 @@ func TestUsersGiveOnlyDirectivesThatAreTheirs(t *testing.T) {
 	}
 	for _, name := range []string{"port", "DIR", "appendonly", "cluster-enabled", "user", "requirepass", "include", "loadmodule", "rename-command", "masterauth", "cluster-databases"} {
 		if _, err := in.parseExtra("timeout 30\n" + name + " x"); err == nil || !strings.Contains(err.Error(), strings.ToLower(name)) {
-			t.Errorf("%s: expected a refusal that names it, got %v", name, err)
+			t.Errorf("%s: expected a refusal with its name, got %v", name, err)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestNamesThatNoServerTakesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAUserCalledDefaultStandsThereOnce(t *testing.T) {
+func TestAUserCalledDefaultIsDefinedOnce(t *testing.T) {
 	u := users{"default", []string{redispod.Hash("a")}, "b"}
 	if text := (inputs{users: u}).config(); strings.Count(text, "user \"default\"") != 1 {
 		t.Errorf("expected one line for the user, got\n%s", text)
@@ -94,7 +94,7 @@ func TestVersionsAreReadOfBothProducts(t *testing.T) {
 	}
 	for _, text := range []string{"", "Redis server v=6.2.14 sha=00000000:0", "memcached 1.6.18", "Redis server v=seven"} {
 		if got, err := parseVersion(text); err == nil {
-			t.Errorf("%q is taken for %v", text, got)
+			t.Errorf("%q is read as %v", text, got)
 		}
 	}
 }

@@ -16,19 +16,18 @@ import (
 const (
 	nodesFile = "nodes.conf"
 	logFolder = "appendonlydir"
-	// manifest names the files of the log. Without it a server takes whatever else is in the
-	// folder for nothing, and writes over it.
+	// manifest lists the append-only files. Without it a server ignores and overwrites them.
 	manifest = logFolder + "/appendonly.aof.manifest"
 )
 
-// facts are what a folder holds.
+// facts describe the content of a folder.
 type facts struct {
-	own     *clusternodes.Node // the line of nodes.conf about itself; nil: there is none
-	log     bool               // whether there is a log of writes that a server starts from
-	remains bool               // whether there are files of a log, though no log
+	own     *clusternodes.Node // its own line in nodes.conf; nil if there is none
+	log     bool               // whether there is an append-only file to start from
+	remains bool               // whether there are append-only files without a manifest
 }
 
-// look reads a folder. What cannot be read is an error, never taken for empty.
+// look reads a folder. An unreadable folder is an error, never an empty one.
 func look(folder string) (facts, error) {
 	own, err := ownLine(filepath.Join(folder, nodesFile))
 	if err != nil {
@@ -40,11 +39,11 @@ func look(folder string) (facts, error) {
 		return f, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return f, fmt.Errorf("look for the log: %w", err)
+		return f, fmt.Errorf("look for the append-only file: %w", err)
 	}
 	entries, err := os.ReadDir(filepath.Join(folder, logFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f, fmt.Errorf("look for the log: %w", err)
+		return f, fmt.Errorf("look for the append-only file: %w", err)
 	}
 	f.remains = len(entries) > 0
 	return f, nil
@@ -56,21 +55,20 @@ func ownLine(path string) (*clusternodes.Node, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read who the server was: %w", err)
+		return nil, fmt.Errorf("read the identity of the server: %w", err)
 	}
 	nodes, err := clusternodes.Parse(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("read who the server was: %w", err)
+		return nil, fmt.Errorf("read the identity of the server: %w", err)
 	}
 	own, found := clusternodes.Myself(nodes)
 	if !found {
-		return nil, nil // an empty file is that of a new node; others the server refuses by itself
+		return nil, nil // an empty file belongs to a new node; the server refuses other files itself
 	}
 	return &own, nil
 }
 
-// putAside renames a folder, with all that is in it, so that the next start finds none. One
-// rename is done or not done, whatever comes in between.
+// putAside renames a folder, so that the next start finds none. A rename is atomic.
 func putAside(folder string) (string, error) {
 	for i := 1; ; i++ {
 		aside := fmt.Sprintf("%s.lost-%d", folder, i)

@@ -48,10 +48,10 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestAServerGoesOnOnlyAsTheNodeWhoseDataItHas(t *testing.T) {
+func TestAServerContinuesOnlyAsTheNodeWhoseDataItHas(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
-		aside string // a word of the reason; empty: the server goes on
+		aside string // part of the reason; empty if the server continues
 	}{
 		"no folder":                         {nil, ""},
 		"an empty folder":                   {map[string]string{"/": ""}, ""},
@@ -60,16 +60,16 @@ func TestAServerGoesOnOnlyAsTheNodeWhoseDataItHas(t *testing.T) {
 		"the same, within the log":          {map[string]string{nodesFile: master(""), logFolder + "/": ""}, ""},
 		"a primary":                         {map[string]string{nodesFile: master(" 0-5460"), manifest: "x", logFile: ""}, ""},
 		"a replica":                         {map[string]string{nodesFile: replica + peer, manifest: "x"}, ""},
-		"a log of nobody":                   {map[string]string{manifest: "x", logFile: "x"}, ""},
+		"a log of no node":                  {map[string]string{manifest: "x", logFile: "x"}, ""},
 		"an empty list of the log, which servers refuse": {map[string]string{nodesFile: master(" 0-5460"), manifest: ""}, ""},
 		"a primary without data":                         {map[string]string{nodesFile: master(" 0-5460 [5460->-" + other + "]")}, "primary of 5461 slots"},
 		"a primary of one slot without data":             {map[string]string{nodesFile: master(" 7")}, "primary of 1 slots"},
 		"a replica without data":                         {map[string]string{nodesFile: replica + peer}, "replica of " + other},
-		"a primary with an empty log":                    {map[string]string{nodesFile: master(" 0-5460"), logFolder + "/": ""}, "its log is gone"},
-		"a primary with some of its log":                 {map[string]string{nodesFile: master(" 0-5460"), logFile: "x"}, "its log is gone"},
-		"a primary with only a snapshot":                 {map[string]string{nodesFile: master(" 0-5460"), snapshot: "x"}, "its log is gone"},
-		"a new node with some of a log":                  {map[string]string{nodesFile: master(""), logFile: "x"}, "without the list"},
-		"some of a log, and nothing else":                {map[string]string{logFile: "x"}, "without the list"},
+		"a primary with an empty log":                    {map[string]string{nodesFile: master(" 0-5460"), logFolder + "/": ""}, "append-only file is lost"},
+		"a primary with some of its log":                 {map[string]string{nodesFile: master(" 0-5460"), logFile: "x"}, "append-only file is lost"},
+		"a primary with only a snapshot":                 {map[string]string{nodesFile: master(" 0-5460"), snapshot: "x"}, "append-only file is lost"},
+		"a new node with some of a log":                  {map[string]string{nodesFile: master(""), logFile: "x"}, "without their manifest"},
+		"some of a log, and nothing else":                {map[string]string{logFile: "x"}, "without their manifest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := look(folderOf(t, test.files))
@@ -81,7 +81,7 @@ func TestAServerGoesOnOnlyAsTheNodeWhoseDataItHas(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsNotEmpty(t *testing.T) {
+func TestAnUnreadableFolderIsAnError(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"nodes.conf is a directory": {nodesFile + "/": ""},
 		"nodes.conf is cut off":     {nodesFile: master(" 0-5460")[:70]},
@@ -98,7 +98,7 @@ func TestWhatCannotBeReadIsNotEmpty(t *testing.T) {
 	}
 }
 
-func TestWhatIsPutAsideIsKeptWholeEachTime(t *testing.T) {
+func TestFoldersThatArePutAsideAreKept(t *testing.T) {
 	folder := folderOf(t, nil)
 	for i := range 3 {
 		text := master(fmt.Sprintf(" %d", i))
@@ -114,7 +114,7 @@ func TestWhatIsPutAsideIsKeptWholeEachTime(t *testing.T) {
 		aside := fmt.Sprintf("%s.lost-%d", folder, i+1)
 		kept, err := os.ReadFile(filepath.Join(aside, nodesFile))
 		if _, errOther := os.Stat(filepath.Join(aside, snapshot)); err != nil || errOther != nil || string(kept) != text {
-			t.Errorf("expected all of it in %s: %q, errors %v, %v", aside, kept, err, errOther)
+			t.Errorf("expected the whole folder in %s: %q, errors %v, %v", aside, kept, err, errOther)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// usersMay are commands of applications, of clients of a cluster and of tools.
+// usersMay are commands that applications, cluster clients and tools need.
 const usersMay = `GET a
 SET a b
 DEL a
@@ -82,7 +82,7 @@ SLOWLOG LEN
 LATENCY LATEST
 ACL WHOAMI`
 
-// usersMayNot are commands that show the operator's password, or with which a cluster can be broken.
+// usersMayNot are commands that show the operator's password or can break a cluster.
 const usersMayNot = `CONFIG GET masterauth
 CONFIG SET masterauth x
 CONFIG REWRITE
@@ -123,7 +123,7 @@ CLUSTER SAVECONFIG
 SLOWLOG RESET
 LATENCY RESET`
 
-func TestUsersMayWhatApplicationsNeedAndNotWhatBreaksACluster(t *testing.T) {
+func TestUsersMayUseACommandUnlessItCanBreakTheCluster(t *testing.T) {
 	pod := led(t)
 	check := func(how, user string) {
 		t.Helper()
@@ -149,7 +149,7 @@ func TestUsersMayWhatApplicationsNeedAndNotWhatBreaksACluster(t *testing.T) {
 	check("while it runs", "default")
 }
 
-// refusesUsers asks for what ACL DRYRUN tells.
+// refusesUsers returns the answer of ACL DRYRUN.
 func refusesUsers(t *testing.T, pod *redistest.Pod) {
 	t.Helper()
 	for _, command := range []string{"CONFIG GET masterauth", "ACL SETUSER default +@all", "SHUTDOWN NOSAVE", "CLUSTER FLUSHSLOTS"} {
@@ -162,7 +162,7 @@ func TestAClientOfTheClusterWorksWithTheRightsOfAUser(t *testing.T) {
 	pod := led(t)
 	client := goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: []string{pod.Home.Address()}, Username: redistest.Username, Password: redistest.Password, ClientName: "shop", ReadOnly: true,
-		// What is announced is a name that no DNS knows here.
+		// The announced name is not in the DNS of the test.
 		Dialer: dialTo(pod.Home),
 	})
 	defer func() { _ = client.Close() }()
@@ -194,7 +194,7 @@ func TestAClientOfTheClusterWorksWithTheRightsOfAUser(t *testing.T) {
 		}
 	}
 	if err := client.ForEachMaster(ctx, func(ctx context.Context, c *goredis.Client) error { return c.FlushAll(ctx).Err() }); err != nil {
-		t.Errorf("to throw all away: %v", err)
+		t.Errorf("to delete all keys: %v", err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/redissecrets"
 )
 
-// Run becomes the server. It only returns when that has failed, or ctx has ended before.
+// Run becomes the server. It returns only if that failed or ctx ended before.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	program, err := findProgram()
 	if err != nil {
@@ -44,7 +44,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	select {
-	case <-ctx.Done(): // the pod ends before the server has begun
+	case <-ctx.Done(): // the pod ends before the server has started
 		return nil
 	default:
 	}
@@ -54,7 +54,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return fmt.Errorf("execute %s: %w", program, err)
 }
 
-// gather reads the files that a configuration is made of.
+// gather reads the input of the configuration.
 func gather(o Options, v version, found facts) (inputs, error) {
 	in := inputs{Options: o, version: v}
 	secrets, err := redissecrets.Read(o.Secrets)
@@ -65,7 +65,7 @@ func gather(o Options, v version, found facts) (inputs, error) {
 	if err != nil {
 		return in, err
 	}
-	in.stranger = stranger(before, o.AnnounceIP, found)
+	in.blocked = mustBlock(before, o.AnnounceIP, found)
 	if in.users, err = newUsers(secrets); err != nil || o.Extra == "" {
 		return in, err
 	}
@@ -79,7 +79,7 @@ func gather(o Options, v version, found facts) (inputs, error) {
 	return in, nil
 }
 
-// prepareFolder leaves a folder that a server may start on.
+// prepareFolder creates the folder, or puts it aside if a server must not continue with it.
 func prepareFolder(folder string, found facts, log *slog.Logger) error {
 	if why := decide(found); why != "" {
 		aside, err := putAside(folder)

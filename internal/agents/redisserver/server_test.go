@@ -25,7 +25,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// refused demands an answer with a code; "" is for none.
+// refused expects an answer with a code; "" expects no refusal.
 func refused(t *testing.T, code string, err error) {
 	t.Helper()
 	refusal, _ := errors.AsType[resp.Error](err)
@@ -49,7 +49,7 @@ func TestOnlyUsersWithAValidPasswordAreServed(t *testing.T) {
 	}
 	refused(t, "WRONGPASS", ask("default", "other"))
 	refused(t, "WRONGPASS", ask("default", redistest.SystemPassword))
-	refused(t, "WRONGPASS", ask("nobody", "new"))
+	refused(t, "WRONGPASS", ask("unknown", "new"))
 	conn, err := resp.Dial(t.Context(), pod.Home.Address())
 	must(t, err)
 	defer conn.Close()
@@ -74,7 +74,7 @@ func led(t *testing.T) *redistest.Pod {
 	return pod
 }
 
-func TestAServerRunsAsItWasToldTo(t *testing.T) {
+func TestAServerRunsWithItsSettings(t *testing.T) {
 	pod := led(t)
 	for section, want := range map[string]string{"memory": "maxmemory:78643200", "persistence": "aof_enabled:1", "cluster": "cluster_enabled:1"} {
 		if info := pod.Home.Do("INFO", section); !strings.Contains(info, want) {
@@ -101,19 +101,19 @@ func TestDirectivesOfTheUserTakeEffectOrStopTheStart(t *testing.T) {
 	}
 	must(t, os.WriteFile(extra, []byte("user evil on nopass ~* +@all\n"), 0o600))
 	pod.Guest.Launch("--extra-config=" + extra)
-	if code := pod.Guest.Ends(); code != 1 || !strings.Contains(pod.Guest.Log(), "the directive user is not for users to give") {
+	if code := pod.Guest.Ends(); code != 1 || !strings.Contains(pod.Guest.Log(), "the directive user is reserved") {
 		t.Errorf("expected a refusal, got exit code %d and\n%s", code, pod.Guest.Log())
 	}
 }
 
-func TestSettingsThatAServerRefusesKeepItFromStartingOnlyIfNobodyElseIsToldOfThem(t *testing.T) {
+func TestARefusedSettingKeepsAServerFromStartingOnlyIfTheOperatorCannotReportIt(t *testing.T) {
 	pod := redistest.New(t)
 	extra := filepath.Join(pod.Dir, "extra.conf")
 	must(t, os.WriteFile(extra, []byte("hz 20\nmaxmemory-policy bogus\nno-such-setting 1\nsave \"\"\nproc-title-template {a b}\nmaxclients 5000\n"), 0o600))
 	pod.Home.Start("--extra-config=" + extra)
 	for _, name := range []string{"maxmemory-policy", "no-such-setting", "proc-title-template"} {
 		if !strings.Contains(pod.Home.Log(), `"directive":"`+name+`"`) {
-			t.Errorf("expected the log to tell that %s is left out, got\n%s", name, pod.Home.Log())
+			t.Errorf("expected the log to report that %s is left out, got\n%s", name, pod.Home.Log())
 		}
 	}
 	for _, want := range []string{"configured_hz:20", "maxclients:5000", "maxmemory_policy:noeviction"} {
@@ -128,7 +128,7 @@ func TestSettingsThatAServerRefusesKeepItFromStartingOnlyIfNobodyElseIsToldOfThe
 	}
 }
 
-func TestANodeGoesOnWithItsData(t *testing.T) {
+func TestANodeContinuesWithItsData(t *testing.T) {
 	pod := led(t)
 	id := pod.Home.Do("CLUSTER", "MYID")
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
@@ -149,17 +149,17 @@ func TestAPrimaryThatLostItsDataStartsAsANewNode(t *testing.T) {
 	must(t, os.RemoveAll(filepath.Join(pod.Home.Folder(), "appendonlydir")))
 	pod.Home.Start()
 	if again := pod.Home.Do("CLUSTER", "MYID"); again == id {
-		t.Errorf("the node is %s still", again)
+		t.Errorf("the node is still %s", again)
 	}
 	if info := pod.Home.Do("CLUSTER", "INFO"); !strings.Contains(info, "cluster_slots_assigned:0") {
 		t.Errorf("expected a node without slots, got\n%s", info)
 	}
-	if log := pod.Home.Log(); !strings.Contains(log, id+" was the primary of 16384 slots, and its log is gone") {
-		t.Errorf("expected the reason among what is printed, got\n%s", log)
+	if log := pod.Home.Log(); !strings.Contains(log, id+" was the primary of 16384 slots, and its append-only file is lost") {
+		t.Errorf("expected the reason in the output, got\n%s", log)
 	}
 }
 
-// A replica that has nothing can be elected, and its primary would empty itself after it.
+// A replica without data can be elected, and its primary would then empty itself.
 func TestAReplicaThatLostItsDataStartsAsANewNode(t *testing.T) {
 	pod := led(t)
 	pod.Guest.Start()
@@ -177,40 +177,40 @@ func TestAReplicaThatLostItsDataStartsAsANewNode(t *testing.T) {
 	must(t, os.RemoveAll(filepath.Join(pod.Guest.Folder(), "appendonlydir")))
 	pod.Guest.Start()
 	if again := pod.Guest.Do("CLUSTER", "MYID"); again == id || !strings.Contains(pod.Guest.Do("INFO", "replication"), "role:master") {
-		t.Errorf("the node is %s still", again)
+		t.Errorf("the node is still %s", again)
 	}
 }
 
-func TestNobodyCopiesAServerThatMayBeAtTheAddressOfAnother(t *testing.T) {
+func TestNoReplicaCopiesAServerThatMayHaveTheAddressOfAnother(t *testing.T) {
 	pod := redistest.New(t)
 	copied := func(by string) {
 		t.Helper()
 		if answer := pod.Home.Do("ACL", "DRYRUN", "opcrew", "PSYNC", "?", "-1"); (answer == "OK") != (by == "") {
-			t.Errorf("expected to be kept from being copied %q, got %q", by, answer)
+			t.Errorf("expected the copy to be blocked %q, got %q", by, answer)
 		}
 	}
-	pod.Home.StartBarred()
+	pod.Home.StartBlocked()
 	copied("as it is new")
 	pod.Home.Do("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
 	pod.Home.Until("cluster_state:ok", "CLUSTER", "INFO")
 	pod.Home.Stop(syscall.SIGKILL)
-	pod.Home.StartBarred()
-	copied("as nobody has let others copy it")
+	pod.Home.StartBlocked()
+	copied("while replication is blocked")
 	pod.Home.Stop(syscall.SIGKILL)
-	pod.Home.Start() // which lets them
+	pod.Home.Start() // which allows replication
 	pod.Home.Stop(syscall.SIGKILL)
-	pod.Home.StartBarred()
+	pod.Home.StartBlocked()
 	copied("")
 	pod.Home.Stop(syscall.SIGTERM)
-	pod.Home.StartBarred("--announce-ip=127.0.0.2")
+	pod.Home.StartBlocked("--announce-ip=127.0.0.2")
 	copied("as it has another address")
 	pod.Home.Stop(syscall.SIGTERM)
 	must(t, os.Remove(pod.Home.Folder()+".conf"))
-	pod.Home.StartBarred("--announce-ip=127.0.0.2")
+	pod.Home.StartBlocked("--announce-ip=127.0.0.2")
 	copied("as it is in another pod")
 }
 
-// The one at the address that a replica knew may be another by now.
+// The address that a replica knew may belong to another server by now.
 func TestAReplicaThatIsStartedFindsItsPrimaryByName(t *testing.T) {
 	pod := led(t)
 	pod.Guest.Start()
@@ -224,11 +224,11 @@ func TestAReplicaThatIsStartedFindsItsPrimaryByName(t *testing.T) {
 	pod.Home.Start()
 	pod.Guest.Until("master_link_status:up", "INFO", "replication")
 	if value := pod.Guest.Do("CLUSTER", "COUNTKEYSINSLOT", "15495"); value != "1" {
-		t.Errorf("expected the replica to have the key that its primary has, got %s", value)
+		t.Errorf("expected the replica to have the key of its primary, got %s", value)
 	}
 }
 
-func TestAnImageWithoutAServerIsNamedAsSuch(t *testing.T) {
+func TestAnImageWithoutAServerIsReported(t *testing.T) {
 	pod := redistest.New(t)
 	pod.Path = t.TempDir()
 	pod.Home.Launch()

@@ -18,19 +18,18 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// trialTime is how long a server may take to refuse a configuration.
+// trialTime limits how long a server may take to refuse a configuration.
 const trialTime = 10 * time.Second
 
-// noDirective is one that every server refuses: a trial never becomes a server.
+// noDirective is refused by every server, so a trial never becomes a server.
 const noDirective = "opcrew-ends-the-trial"
 
-// refusedLine is how servers tell which line they refuse, what it is, and why (config.c, loadServerConfigFromString).
+// refusedLine matches the line that a server refuses, and why (config.c, loadServerConfigFromString).
 var refusedLine = regexp.MustCompile(`at line (\d+)\n>>> .*\n(.*)`)
 
-// try leaves out of the user's directives those that the program refuses: with them it would not start, though it runs
-// well without. The operator tells servers the same while they run, and users what these refuse. Of one that counts at the
-// start alone no one would hear: it is an error. So that no server is kept from its start by a trial, one that comes to
-// nothing leaves out nothing.
+// try removes the user's directives that the program refuses to start with. The operator sets the same directives on running
+// servers and reports their refusals. A directive that only the start reads would never be reported, so it is an error.
+// If the trial itself fails, it removes nothing, so that it keeps no server from its start.
 func try(ctx context.Context, program string, asked []directive, log *slog.Logger) ([]directive, error) {
 	good := slices.Clone(asked)
 	for len(good) > 0 {
@@ -51,25 +50,25 @@ func try(ctx context.Context, program string, asked []directive, log *slog.Logge
 	return good, nil
 }
 
-// refused is the first of some directives that a program refuses, and its words; their number if it is none. A program
-// reads all of its configuration before it does anything else, and ends at the first line that it refuses. What it ends
-// by later is not found: the operator writes no such setting down (locale-collate).
+// refused returns the index of the first directive that a program refuses, and why; the number of directives if there is
+// none. A program reads its whole configuration first and stops at the first line that it refuses. Settings that fail
+// later are not found: the operator writes none (locale-collate).
 func refused(ctx context.Context, program string, asked []directive) (int, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
-	trial := exec.CommandContext(ctx, program, "-") // reads its configuration from there
+	trial := exec.CommandContext(ctx, program, "-") // reads its configuration from standard input
 	trial.Stdin = strings.NewReader(lines(asked) + noDirective + " yes\n")
 	said, err := trial.CombinedOutput()
 	if _, ended := errors.AsType[*exec.ExitError](err); !ended {
 		return 0, "", fmt.Errorf("try the directives of %s: %w", program, err)
 	}
-	told := refusedLine.FindStringSubmatch(string(said))
-	if told == nil {
+	match := refusedLine.FindStringSubmatch(string(said))
+	if match == nil {
 		return 0, "", fmt.Errorf("try the directives of %s: %w: %s", program, err, said)
 	}
-	line, err := strconv.Atoi(told[1])
+	line, err := strconv.Atoi(match[1])
 	if err != nil || line < 1 || line > len(asked)+1 {
-		return 0, "", fmt.Errorf("try the directives of %s: it refuses line %s of %d", program, told[1], len(asked)+1)
+		return 0, "", fmt.Errorf("try the directives of %s: it refuses line %s of %d", program, match[1], len(asked)+1)
 	}
-	return line - 1, told[2], nil
+	return line - 1, match[2], nil
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// users are all that a server knows.
+// users are the users of a server.
 type users struct {
-	name     string   // of the user's own user, beside default
+	name     string   // user of applications, beside default
 	accepted []string // hashes of passwords that are valid for it and for default
 	password string   // of the operator's user
 }
 
-// newUsers refuses names that no server takes, and the one that is the operator's.
+// newUsers refuses invalid names and the name of the operator's user.
 func newUsers(s redissecrets.Secrets) (users, error) {
 	switch {
 	case s.Username == "" || strings.ContainsFunc(s.Username, notInName):
-		return users{}, fmt.Errorf("%.80q is no name of a user: it is empty, or has a blank or a control character", s.Username)
+		return users{}, fmt.Errorf("%.80q is not a valid user name: it is empty, or has a blank or a control character", s.Username)
 	case s.Username == redispod.System:
 		return users{}, fmt.Errorf("%q is the name of the operator's own user", s.Username)
 	}
@@ -32,16 +32,16 @@ func newUsers(s redissecrets.Secrets) (users, error) {
 
 func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
 
-// directives are the users, and the one as which a replica logs in at its primary.
-func (u users) directives(stranger bool) []directive {
+// directives define the users, and the user that a replica logs in as at its primary.
+func (u users) directives(blocked bool) []directive {
 	names := []string{"default", u.name}
 	var out []directive
 	for _, name := range slices.Compact(names) {
 		out = append(out, directive{"user", acl(name, u.accepted, redispod.UserRules())})
 	}
 	rules := redispod.SystemRules()
-	if stranger {
-		rules = append(rules, barred, "-sync")
+	if blocked {
+		rules = append(rules, blockingRule, "-sync")
 	}
 	return append(out,
 		directive{"user", acl(redispod.System, []string{redispod.Hash(u.password)}, rules)},
@@ -49,8 +49,7 @@ func (u users) directives(stranger bool) []directive {
 		directive{"masterauth", quote(u.password)})
 }
 
-// acl is a user who may do what rules say. Hashes are enough for a server to check passwords by, and tell no one who
-// reads the file.
+// acl defines a user with rules. Servers check passwords by their hashes, so the file has no password of users.
 func acl(name string, hashes, rules []string) string {
 	out := []string{quote(name), "on"}
 	for _, hash := range hashes {

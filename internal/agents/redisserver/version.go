@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// version is that of a server program.
+// version is the version of a server program.
 type version struct {
 	product      string // Redis or Valkey
 	major, minor int
 }
 
-// oldest is the first version of Redis that keeps its log as it is looked for here, and has
-// names and not only addresses in a cluster. Valkey began with 7.2.
+// oldest is the first version of Redis with several append-only files and with host names in a
+// cluster. The first version of Valkey is 7.2.
 const oldest = 7
 
 // programs are looked for on PATH. Images of Valkey may have both.
@@ -52,7 +52,7 @@ func parseVersion(text string) (version, error) {
 	v.major, errMajor = strconv.Atoi(major)
 	v.minor, errMinor = strconv.Atoi(minor)
 	if !found || errors.Join(errMajor, errMinor) != nil {
-		return v, fmt.Errorf("%.80q tells no version of Redis or Valkey", text)
+		return v, fmt.Errorf("%.80q has no version of Redis or Valkey", text)
 	}
 	if v.major < oldest {
 		return v, fmt.Errorf("%s %d.%d is too old: %d.0 is needed", product, v.major, v.minor, oldest)

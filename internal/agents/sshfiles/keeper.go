@@ -21,29 +21,28 @@ import (
 )
 
 const (
-	// pollInterval is short beside the minute that a kubelet takes to bring a Secret.
+	// pollInterval is short compared with the minute that a kubelet takes to update a Secret.
 	pollInterval = time.Second
-	// marker is the file whose being there reports that all others are.
+	// marker is a file that exists only if all others do.
 	marker = ".serving"
 )
 
-// Keeper keeps files in step with a mounted Secret.
+// Keeper keeps files equal to a mounted Secret.
 type Keeper struct {
 	options Options
 	clock   clock.WithTicker
 	log     *slog.Logger
 
-	served  string // the digest that was told
-	problem string // the last one, which is told once
+	served  string // the digest that was logged
+	problem string // the last problem, which is logged once
 }
 
-// New returns a Keeper of what the options name.
+// New returns a Keeper for the options.
 func New(options Options, clock clock.WithTicker, log *slog.Logger) *Keeper {
 	return &Keeper{options: options, clock: clock, log: log}
 }
 
-// Run follows the Secret until ctx ends. What cannot be read or written is told and tried
-// again: the files that are there stay.
+// Run follows the Secret until ctx ends. It logs errors and tries again; existing files stay.
 func (k *Keeper) Run(ctx context.Context) error {
 	ticker := k.clock.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -62,14 +61,14 @@ func (k *Keeper) look() {
 	switch {
 	case err != nil && err.Error() != k.problem:
 		k.problem = err.Error()
-		k.log.Error("Not in step", "error", k.problem, "kept", k.served)
+		k.log.Error("Files differ from the Secret", "error", k.problem, "kept", k.served)
 	case err == nil && (digest != k.served || k.problem != ""):
 		k.served, k.problem = digest, ""
 		k.log.Info(sshkeys.Serving, "digest", digest)
 	}
 }
 
-// serve brings the files to what the Secret says, and gives the digest of that.
+// serve writes the files of the Secret and returns their digest.
 func (k *Keeper) serve() (string, error) {
 	files, err := read(k.options.From)
 	if err != nil {
@@ -93,8 +92,8 @@ func (k *Keeper) serve() (string, error) {
 	return digest, replace(k.options.To, marker, []byte(digest))
 }
 
-// put writes files into a directory. Those that the Secret has no more stay: taking a key
-// away is done by putting another in its place.
+// put writes files into a directory. Files that the Secret no longer has stay, because a key is
+// only ever replaced by another one.
 func put(dir string, files map[string][]byte, how func(dir, name string, content []byte) error) error {
 	if err := open(dir); err != nil {
 		return fmt.Errorf("make %s: %w", dir, err)

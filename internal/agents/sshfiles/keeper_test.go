@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// pod has a Secret mounted as a kubelet does it, and a Keeper.
+// pod has a Secret mounted as by a kubelet, and a Keeper.
 type pod struct {
 	*testing.T
 	dir    string
@@ -34,14 +34,14 @@ func newPod(t *testing.T, require ...string) *pod {
 	return p
 }
 
-// restart begins with a new process and a new log on the same files.
+// restart simulates a new process with an empty log on the same files.
 func (p *pod) restart(require ...string) {
 	p.log.Reset()
 	options := Options{From: p.path("secret"), To: p.path("live"), InPlace: p.path("home"), Require: require}
 	p.keeper = New(options, clock.RealClock{}, slog.New(slog.NewJSONHandler(&p.log, nil)))
 }
 
-// mount brings a version of the Secret.
+// mount updates the mount to a version of the Secret.
 func (p *pod) mount(files map[string]string) {
 	p.Helper()
 	p.swaps++
@@ -96,29 +96,29 @@ func TestPrivateFilesAreForTheirOwnerOnlyAndPublicOnesForAll(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsWhatIsServed(t *testing.T) {
+func TestTheLogHasTheDigestOfTheFiles(t *testing.T) {
 	p := newPod(t)
 	p.mount(map[string]string{"authorized_keys": "old"})
 	p.keeper.look()
 	old := sshkeys.Digest(map[string][]byte{"authorized_keys": []byte("old")})
 	if got := sshkeys.Served(p.log.String()); got != old {
-		t.Errorf("expected %s to be told, got %q", old, got)
+		t.Errorf("expected %s to be logged, got %q", old, got)
 	}
 	lines := strings.Count(p.log.String(), "\n")
 	p.keeper.look()
 	if got := strings.Count(p.log.String(), "\n"); got != lines {
-		t.Error("expected nothing to be told again while nothing changes")
+		t.Error("expected no second log line while nothing changes")
 	}
 	p.mount(map[string]string{"authorized_keys": "old\nnew"})
 	p.keeper.look()
 	p.has("live", "authorized_keys", "old\nnew", 0o644)
 	if got, want := sshkeys.Served(p.log.String()), sshkeys.Digest(map[string][]byte{"authorized_keys": []byte("old\nnew")}); got != want {
-		t.Errorf("expected %s to be told, got %q", want, got)
+		t.Errorf("expected %s to be logged, got %q", want, got)
 	}
 	p.restart()
 	p.keeper.look()
 	if sshkeys.Served(p.log.String()) == "" {
-		t.Error("expected a restarted helper to tell at once: its log begins anew")
+		t.Error("expected a restarted agent to log at once, because its log is new")
 	}
 }
 
@@ -137,12 +137,12 @@ func TestADigestDiffersWithNamesAndContents(t *testing.T) {
 	}
 }
 
-func TestWhatIsServedIsTheLastThatTheLogTells(t *testing.T) {
+func TestTheLastDigestOfTheLogCounts(t *testing.T) {
 	for name, test := range map[string]struct{ log, want string }{
 		"nothing":             {"", ""},
 		"other lines":         {`{"msg":"Starting"}` + "\nSegmentation fault\n", ""},
 		"one":                 {`{"msg":"Serving","digest":"a"}` + "\n", "a"},
-		"the last of several": {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","digest":"b"}` + "\n" + `{"msg":"Not in step"}`, "b"},
+		"the last of several": {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","digest":"b"}` + "\n" + `{"msg":"Files differ from the Secret"}`, "b"},
 		"half a line":         {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","dig`, "a"},
 	} {
 		if got := sshkeys.Served(test.log); got != test.want {
@@ -151,7 +151,7 @@ func TestWhatIsServedIsTheLastThatTheLogTells(t *testing.T) {
 	}
 }
 
-func TestNothingIsServedWithoutWhatIsRequired(t *testing.T) {
+func TestNoFileIsWrittenWithoutTheRequiredOnes(t *testing.T) {
 	p := newPod(t, "identity")
 	p.mount(map[string]string{"known_hosts": "hosts"})
 	p.keeper.look()
@@ -159,7 +159,7 @@ func TestNothingIsServedWithoutWhatIsRequired(t *testing.T) {
 		t.Error("expected nothing to be served without a private key")
 	}
 	if !strings.Contains(p.log.String(), "waiting for identity") {
-		t.Errorf("expected what is missing to be told, got %s", p.log.String())
+		t.Errorf("expected the missing file to be logged, got %s", p.log.String())
 	}
 	p.mount(map[string]string{"known_hosts": "hosts", "identity": "a key"})
 	p.keeper.look()
@@ -168,7 +168,7 @@ func TestNothingIsServedWithoutWhatIsRequired(t *testing.T) {
 	}
 }
 
-// A Secret that was deleted must not lock anybody out.
+// A deleted Secret must not lock out any user.
 func TestFilesStayWhenTheSecretLosesThem(t *testing.T) {
 	p := newPod(t)
 	p.mount(map[string]string{"identity": "a key", "known_hosts": "hosts"})
@@ -181,12 +181,12 @@ func TestFilesStayWhenTheSecretLosesThem(t *testing.T) {
 	p.keeper.look()
 	p.keeper.look()
 	p.has("live", "identity", "a key", 0o600)
-	if got := strings.Count(p.log.String(), "Not in step"); got != 1 {
-		t.Errorf("expected the trouble to be told once, got %d times", got)
+	if got := strings.Count(p.log.String(), "Files differ from the Secret"); got != 1 {
+		t.Errorf("expected the problem to be logged once, got %d times", got)
 	}
 }
 
-func TestAFileThatIsMountedByItselfIsChangedWhereItIs(t *testing.T) {
+func TestAFileThatIsMountedByItselfIsChangedInPlace(t *testing.T) {
 	p := newPod(t)
 	p.mount(map[string]string{"identity": "a long old key"})
 	p.keeper.look()
@@ -202,7 +202,7 @@ func TestAFileThatIsMountedByItselfIsChangedWhereItIs(t *testing.T) {
 	}
 }
 
-func TestAFileInItsDirectoryIsReplacedAsOneStep(t *testing.T) {
+func TestAFileInItsDirectoryIsReplacedAtomically(t *testing.T) {
 	p := newPod(t)
 	p.mount(map[string]string{"identity": "an old key"})
 	p.keeper.look()

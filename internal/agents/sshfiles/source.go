@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// data is the symlink by which a kubelet swaps all files of a mount at once.
+// data is the symlink that a kubelet swaps to update all files of a mount at once.
 const data = "..data"
 
-// read gives the files of a mounted Secret, all of one version of it.
+// read returns the files of a mounted Secret, all of one version.
 func read(dir string) (map[string][]byte, error) {
 	real, err := filepath.EvalSymlinks(filepath.Join(dir, data))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +42,7 @@ func read(dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// missing are the required files that are not there.
+// missing returns the required files that do not exist.
 func missing(files map[string][]byte, required []string) []string {
 	var out []string
 	for _, name := range required {

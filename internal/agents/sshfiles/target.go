@@ -18,7 +18,7 @@ const (
 	privateMode   fs.FileMode = 0o600
 )
 
-// mode is that of a file by its name: what is not known to be public is private.
+// mode returns the mode of a file by its name. Only known public files are readable for all.
 func mode(name string) fs.FileMode {
 	if strings.HasSuffix(name, ".pub") || name == "authorized_keys" || name == "known_hosts" {
 		return publicMode
@@ -26,16 +26,15 @@ func mode(name string) fs.FileMode {
 	return privateMode
 }
 
-// open makes a directory that sshd trusts: only its owner can write to it.
+// open creates a directory that sshd accepts: only its owner can write to it.
 func open(dir string) error {
 	if err := os.MkdirAll(dir, directoryMode); err != nil {
 		return err
 	}
-	return os.Chmod(dir, directoryMode) // whatever the umask, and the group of the volume
+	return os.Chmod(dir, directoryMode) // regardless of the umask and the group of the volume
 }
 
-// replace puts a file in place as one step: a login that reads it meanwhile has the old
-// one or the new one.
+// replace puts a file in place atomically: a login reads the old or the new file.
 func replace(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
 	if same(path, content) {
@@ -51,9 +50,9 @@ func replace(dir, name string, content []byte) error {
 	return os.Rename(next, path)
 }
 
-// overwrite changes a file where it is, which is all that reaches one that is mounted by
-// itself. The content goes in by one call before the rest is cut off, so that who reads it
-// at that very moment has, of two keys of the same kind, one or the other.
+// overwrite changes a file in place, because a file that is mounted by itself cannot be replaced.
+// One call writes the content before the rest is cut off, so a concurrent reader gets one of the
+// two keys if both are of one kind.
 func overwrite(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
 	if same(path, content) {

@@ -1,18 +1,16 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package activity is the kind Activity: a command on a host, run at most once, and what
-// became of it; or a schedule that makes such Activities.
-//
-// A run is a pod of a fixed name in a namespace of its own, which enters the host
-// (internal/agents/hostrun) and reports in its termination message how the command ended. It is
-// made when the run is written down in the status, and never again: verdict.go decides what is
-// known of a run, plan.go what follows, permit.go whether the requester may. That a command is
-// not run twice where a kubelet starts a container again is the runner's marker on the host.
+// Package activity is the kind Activity: a command on a host, run at most once, with its result; or a schedule that
+// creates such Activities. A run is a pod of a fixed name in a namespace of its own, which enters the host
+// (internal/agents/hostrun) and reports the result in its termination message. The pod is created once, after the
+// status has recorded the run. Package run decides what is known about a run, plan.go what follows, permit.go whether the
+// requester has the rights. If a kubelet restarts a container, a marker on the host prevents a second execution.
 package activity
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -41,12 +40,12 @@ import (
 // hostIndex finds the Activities of a host.
 const hostIndex = "spec.host"
 
-// workers is how many objects are looked at at a time.
+// workers is the number of objects that are reconciled at a time.
 const workers = 8
 
 // Kind is Activity's entry in the list of kinds.
-func Kind() kit.Kind {
-	return kit.Kind{
+func Kind() kit.Registration {
+	return kit.Registration{
 		Name:        "activity",
 		Layer:       kit.Machines,
 		Outside:     "a schedule of another user makes no runs: the API server puts the user of this kubeconfig on record for them",
@@ -61,8 +60,7 @@ func Kind() kit.Kind {
 
 func cached() map[client.Object]cache.ByObject {
 	pods, secrets := kit.Ours(), kit.Ours()
-	pods.Namespaces = map[string]cache.Config{Namespace: {}}
-	pods.Transform = kit.TrimPod
+	pods.Namespaces = map[string]cache.Config{run.Namespace: {}}
 	secrets.Namespaces = pods.Namespaces
 	return map[client.Object]cache.ByObject{
 		&egov1.Activity{}: {},
@@ -76,7 +74,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &egov1.Activity{}, hostIndex, host); err != nil {
 		return err
 	}
-	loop := &kit.Loop[*egov1.Activity, facts]{
+	loop := &kit.Loop[*egov1.Activity, facts, decision]{
 		Tools: r.Tools,
 		New:   func() *egov1.Activity { return &egov1.Activity{} },
 		Kind:  r,
@@ -88,14 +86,14 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&egov1.Activity{}).
 		Watches(&corev1.Pod{}, byAnnotation).
 		Watches(&corev1.Secret{}, byAnnotation).
-		WithOptions(kit.ControllerOptions(workers)).
+		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }
 
-// activityOf wakes the Activity that a pod or Secret belongs to, in another namespace.
+// activityOf enqueues the Activity that a pod or Secret in the namespace of runs belongs to.
 func (r *reconciler) activityOf(_ context.Context, object client.Object) []reconcile.Request {
-	namespace, name, ok := strings.Cut(object.GetAnnotations()[activityAnnotation], "/")
-	if !ok || !r.Serves(namespace) {
+	namespace, name, ok := strings.Cut(object.GetAnnotations()[run.ActivityAnnotation], "/")
+	if !ok || len(r.Namespaces) > 0 && !slices.Contains(r.Namespaces, namespace) {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}

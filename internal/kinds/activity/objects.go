@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
@@ -19,42 +20,43 @@ const (
 	orderDir   = "/etc/opcrew/order"
 	orderFile  = "order.json"
 	secretsDir = "/etc/opcrew/secrets"
-	// farewell is what the runner has beyond the grace of the command to tell of its end.
+	// farewell is the time in seconds that the runner has, beyond the grace period of the command, to report the
+	// result.
 	farewell = 15
-	// clockSlack is how far a host's clock may be from the API server's.
+	// clockSlack is how far the clock of a host may differ from that of the API server.
 	clockSlack = time.Minute
 )
 
-// pod declares what runs the command. It is root on the host: in the host's namespaces, with
-// all rights, and with no account of the cluster.
-func pod(a *egov1.Activity, f facts) *corev1ac.PodApplyConfiguration {
+// pod declares what runs the command. It is root on the host: it enters the namespaces of the host, has all
+// capabilities, and no account of the cluster.
+func pod(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithRestartPolicy(corev1.RestartPolicyNever).
-		WithHostPID(true).WithHostNetwork(true). // no network of the cluster's is needed to mend one
+		WithHostPID(true).WithHostNetwork(true). // works without the network of the cluster, to repair it
 		WithDNSPolicy(corev1.DNSDefault).
 		WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
-		WithTerminationGracePeriodSeconds(grace(a) + farewell).
-		WithContainers(runner(a, f.helperImage)).
+		WithTerminationGracePeriodSeconds(run.Grace(a) + farewell).
+		WithContainers(runner(a, image)).
 		WithVolumes(order())
 	if len(a.Spec.SecretEnvs) > 0 {
 		spec.WithVolumes(corev1ac.Volume().WithName("secrets").
-			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(podName(a, run(a))).WithDefaultMode(0o400)))
+			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(run.PodName(a, run.Number(a))).WithDefaultMode(0o400)))
 	}
 	place(spec, a)
-	annotations := map[string]string{activityAnnotation: a.Namespace + "/" + a.Name, orderAnnotation: f.begin.order}
-	if f.begin.boot != "" {
-		annotations[bootAnnotation] = f.begin.boot
+	annotations := map[string]string{run.ActivityAnnotation: a.Namespace + "/" + a.Name, run.OrderAnnotation: start.Order}
+	if start.Boot != "" {
+		annotations[run.BootAnnotation] = start.Boot
 	}
-	return corev1ac.Pod(podName(a, run(a)), Namespace).
-		WithLabels(map[string]string{"app.kubernetes.io/name": "activity", runLabel: strconv.FormatInt(run(a), 10)}).
+	return corev1ac.Pod(run.PodName(a, run.Number(a)), run.Namespace).
+		WithLabels(map[string]string{"app.kubernetes.io/name": "activity", run.RunLabel: strconv.FormatInt(run.Number(a), 10)}).
 		WithAnnotations(annotations).
-		WithFinalizers(resultFinalizer).
+		WithFinalizers(run.ResultFinalizer).
 		WithSpec(spec)
 }
 
 func runner(a *egov1.Activity, image string) *corev1ac.ContainerApplyConfiguration {
 	c := corev1ac.Container().
-		WithName(container).WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent).
+		WithName(run.Container).WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent).
 		WithArgs("run-on-host", "--order", orderDir+"/"+orderFile, "--secrets", secretsDir).
 		WithSecurityContext(corev1ac.SecurityContext().WithPrivileged(true).WithRunAsUser(0)).
 		WithTerminationMessagePath(corev1.TerminationMessagePathDefault).
@@ -66,21 +68,21 @@ func runner(a *egov1.Activity, image string) *corev1ac.ContainerApplyConfigurati
 	return c
 }
 
-// order is what to do, in a file: nothing of it is text of a shell, or expanded on its way.
+// order mounts the order as a file: no part of it passes through a shell or is expanded on the way.
 func order() *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName("order").WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().
 		WithDefaultMode(0o400).
 		WithItems(corev1ac.DownwardAPIVolumeFile().WithPath(orderFile).
-			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + orderAnnotation + "']"))))
+			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + run.OrderAnnotation + "']"))))
 }
 
-// orderOf tells the runner what to do; an error is about what the user wrote.
+// orderOf builds the order of the runner. An error is about what the user wrote.
 func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, error) {
-	o := hostjob.NewOrder(string(a.UID), run(a), a.CreationTimestamp.Time)
-	o.Command, o.User, o.Dir = a.Spec.Command, user(a), directory(a)
-	o.TimeoutSeconds, o.GraceSeconds = int(ptr.Deref(a.Spec.TimeoutSeconds, 0)), int(grace(a))
+	o := hostjob.NewOrder(string(a.UID), run.Number(a), a.CreationTimestamp.Time)
+	o.Command, o.User, o.Dir = a.Spec.Command, run.User(a), run.Directory(a)
+	o.TimeoutSeconds, o.GraceSeconds = int(ptr.Deref(a.Spec.TimeoutSeconds, 0)), int(run.Grace(a))
 	o.ForgetBefore = forgetBefore
-	o.BeginBefore, o.BootID = startDeadline(a).Add(clockSlack), boot
+	o.BeginBefore, o.BootID = run.StartDeadline(a).Add(clockSlack), boot
 	for _, arg := range a.Spec.Args {
 		o.Args = append(o.Args, string(arg))
 	}
@@ -96,7 +98,7 @@ func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, er
 	return hostjob.EncodeOrder(o)
 }
 
-// place puts the pod on its host: by the scheduler, with its rules and its words, or past it.
+// place assigns the pod to its host: through the scheduler and its rules, or directly for repairs.
 func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
 	if a.Spec.Placement == egov1.PlacementRepair {
 		spec.WithNodeName(a.Spec.Host).
@@ -108,16 +110,16 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
 	spec.WithAffinity(corev1ac.Affinity().WithNodeAffinity(corev1ac.NodeAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.NodeSelector().
 			WithNodeSelectorTerms(corev1ac.NodeSelectorTerm().WithMatchFields(onHost)))))
-	// A host that does not answer for a while may still run it: no one ends it but us.
+	// A host that does not answer may still run the command: only the operator ends the pod.
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(taint).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoExecute))
 	}
 }
 
-// values declares those of secretEnvs where the pod can have them.
+// values declares the Secret with the values of secretEnvs in the namespace of the pod.
 func values(a *egov1.Activity, values map[string][]byte) *corev1ac.SecretApplyConfiguration {
-	return corev1ac.Secret(podName(a, run(a)), Namespace).
+	return corev1ac.Secret(run.PodName(a, run.Number(a)), run.Namespace).
 		WithLabels(map[string]string{"app.kubernetes.io/name": "activity"}).
-		WithAnnotations(map[string]string{activityAnnotation: a.Namespace + "/" + a.Name}).
+		WithAnnotations(map[string]string{run.ActivityAnnotation: a.Namespace + "/" + a.Name}).
 		WithData(values)
 }

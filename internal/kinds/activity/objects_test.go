@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/activitytest"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
@@ -25,18 +27,18 @@ func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, name+"-pod.yaml", pod(a, facts{helperImage: "opcrew/opcrew-helper:v1", begin: &beginning{order: order, boot: "4f6e"}}))
+			golden.Check(t, name+"-pod.yaml", pod(a, &run.Start{Order: order, Boot: "4f6e"}, "opcrew/opcrew-agent:v1"))
 		})
 	}
 }
 
-// Whatever stands in a command reaches the runner as it is: no shell and no expansion of
+// The text of a command reaches the runner as it is: no shell and no expansion of
 // Kubernetes sees it on its way.
 func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {
 	for _, command := range []string{
 		"echo 'a' \"b\" `id` $(id) $HOME $(HOSTNAME) $$(X)", "two\nlines\r\n\ttab", "\x01\x1b[31m\u2028", strings.Repeat("x", 100<<10), `{"uid":"other"}`,
 	} {
-		a := newActivity(func(a *egov1.Activity) { a.Spec.Command, a.Spec.ExecUser = command, "root;id" })
+		a := activitytest.New(func(a *egov1.Activity) { a.Spec.Command, a.Spec.ExecUser = command, "root;id" })
 		text, err := orderOf(a, time.Time{}, "4f6e")
 		if err != nil {
 			t.Fatal(err)
@@ -48,14 +50,14 @@ func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {
 	}
 }
 
-func TestAnOrderThatDoesNotFitIsToldAndMakesNoPod(t *testing.T) {
-	a := newActivity(func(a *egov1.Activity) {
+func TestAnOrderThatDoesNotFitIsAnErrorAndCreatesNoPod(t *testing.T) {
+	a := activitytest.New(func(a *egov1.Activity) {
 		for range 20 {
 			a.Spec.Envs = append(a.Spec.Envs, egov1.Env("A="+strings.Repeat("x", 30<<10)))
 		}
 	})
 	if _, err := orderOf(a, time.Time{}, "4f6e"); err == nil || !strings.Contains(err.Error(), "bytes") {
-		t.Errorf("expected an error that tells how long an order may be, got %v", err)
+		t.Errorf("expected an error that says how long an order may be, got %v", err)
 	}
 }
 
@@ -65,7 +67,7 @@ func manifest(t *testing.T, file string) *egov1.Activity {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newActivity()
+	a := activitytest.New()
 	a.Spec = egov1.ActivitySpec{}
 	if err := yaml.UnmarshalStrict(raw, a); err != nil {
 		t.Fatal(err)

@@ -8,41 +8,19 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
-
-// reconciler is keyed by an Activity.
-type reconciler struct {
-	*kit.Tools
-}
-
-// facts are all that is read about an Activity.
-type facts struct {
-	// pod is that of the present run, nil for none; former those of earlier ones.
-	pod    *corev1.Pod
-	former []corev1.Pod
-	// begin is what a run that has no pod yet needs to know, nil where none is to begin.
-	begin *beginning
-	// host is that of the run, nil where no one has asked.
-	host *hostState
-	// hostAnswers is asked only where the end of a pod is waited for.
-	hostAnswers bool
-	// secrets hold values of runs.
-	secrets []corev1.Secret
-	// children are the Activities that were made from a schedule, and agenda what it asks for.
-	children    []egov1.Activity
-	agenda      agenda
-	helperImage string
-}
 
 // Observe reads what belongs to an Activity.
 func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, error) {
-	f := facts{helperImage: r.HelperImage}
-	if scheduled(a) {
+	f := facts{agentImage: r.AgentImage}
+	if run.Scheduled(a) {
 		err := r.observeSchedule(ctx, a, &f)
 		return f, err
 	}
@@ -56,9 +34,9 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 	switch {
 	case a.DeletionTimestamp != nil:
 		if f.host, err = r.readHost(ctx, a.Spec.Host); err == nil {
-			f.hostAnswers = f.host.ready
+			f.hostAnswers = f.host.Ready
 		}
-	case explains(a, f, r.Clock.Now()):
+	case run.Explains(a, f.pod, r.Clock.Now()):
 		f.host, _ = r.readHost(ctx, a.Spec.Host) // what cannot be read explains nothing
 	case begins(a, f):
 		f.begin, err = r.observeBeginning(ctx, a)
@@ -66,19 +44,18 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 	return f, err
 }
 
-// begins reports whether the next thing to do is to make the pod: the run is written down, and
-// had none.
+// begins reports whether the next action is to create the pod: the run is recorded and has never had one.
 func begins(a *egov1.Activity, f facts) bool {
-	return f.pod == nil && a.Status.Run == run(a) && a.Status.PodUID == "" && !over(a) && !a.Spec.Cancel
+	return f.pod == nil && a.Status.Run == run.Number(a) && a.Status.PodUID == "" && !run.Over(a) && !a.Spec.Cancel
 }
 
 func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *facts) error {
 	list := &corev1.PodList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
 		return fmt.Errorf("list pods: %w", err)
 	}
 	for i := range list.Items {
-		if list.Items[i].Name == podName(a, run(a)) {
+		if list.Items[i].Name == run.PodName(a, run.Number(a)) {
 			f.pod = &list.Items[i]
 		} else {
 			f.former = append(f.former, list.Items[i])
@@ -88,7 +65,7 @@ func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *fact
 		return nil
 	}
 	pod := &corev1.Pod{}
-	err := r.Live.Get(ctx, podKey(a), pod)
+	err := r.Live.Get(ctx, run.PodKey(a), pod)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read pod: %w", err)
 	}
@@ -98,8 +75,21 @@ func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *fact
 	return nil
 }
 
-// takesItForGone reports whether something rests on there being no pod: that the command's end is
-// not known, that it never began, or that nothing is left of it. A cache may not have it yet.
+// takesItForGone reports whether a decision relies on the pod being absent: the end of the command is unknown, it
+// never started, or nothing is left of it. The cache may lag, so the API server is asked.
 func takesItForGone(a *egov1.Activity) bool {
-	return a.DeletionTimestamp != nil || a.Status.Run == run(a) && !over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)
+	return a.DeletionTimestamp != nil || a.Status.Run == run.Number(a) && !run.Over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)
+}
+
+// readHost reads the node of a host from the API server: a cache of nodes would receive the heartbeats of all.
+func (r *reconciler) readHost(ctx context.Context, host string) (*run.Host, error) {
+	node := &corev1.Node{}
+	err := r.Live.Get(ctx, types.NamespacedName{Name: host}, node)
+	if apierrors.IsNotFound(err) {
+		return &run.Host{Missing: true}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read node %s: %w", host, err)
+	}
+	return run.StateOf(node), nil
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// occurrenceName is the same for anyone who makes it: two operators at once make one Activity of a time.
+// occurrenceName depends only on the schedule and the time: two operators at once create one Activity.
 func occurrenceName(a *egov1.Activity, due time.Time) string {
 	return fmt.Sprintf("%s-%d", a.Name, due.Unix()/60)
 }
 
-// occurrence is the Activity of a schedule's time, asked for by anyone who asked for the schedule.
+// occurrence is the Activity for one time of a schedule, with the requester of the schedule.
 func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	spec := a.Spec.DeepCopy()
 	spec.ScheduleSpec, spec.Cancel, spec.Run, spec.TTLSecondsAfterFinished = egov1.ScheduleSpec{}, false, nil, nil
@@ -37,7 +37,7 @@ func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	return client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
 }
 
-// cancels ends the runs of a schedule that are at work, before another takes their place.
+// cancels returns the patches that cancel the active runs of a schedule, except one, before another replaces them.
 func cancels(atWork []egov1.Activity, but string) []kit.Patch {
 	var out []kit.Patch
 	for i := range atWork {

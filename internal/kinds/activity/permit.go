@@ -17,20 +17,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// policy is the name of the admission policy that has the requester told truly, and of its
-// binding: config/cluster/activity_rights.yaml.
+// policy is the name of the admission policy, and of its binding, that sets spec.requester:
+// config/cluster/activity_rights.yaml.
 const policy = "opcrew-activity-rights"
 
-// controlPlane are the labels of nodes that carry the cluster itself.
+// controlPlane are the labels of nodes that run the control plane.
 var controlPlane = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 
-// permit asks whether the requester may have this run on that node. Admission has asked
-// before; rights may have been taken since, and what a node is only stands here.
-func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1.Node) (*obstacle, error) {
+// permit checks whether the requester may run the command on that node. Admission has checked before, but rights may
+// have been revoked since, and only here the labels of the node are known.
+func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1.Node) (*run.Obstacle, error) {
 	if a.Spec.Requester == nil {
-		return &obstacle{final: true, reason: egov1.ReasonNoRequester, message: "nobody stands in spec.requester: install " + policy + " and make another one"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty: install " + policy + " and create a new Activity"}, nil
 	}
 	if o, err := r.vouched(ctx, a); err != nil || o != nil {
 		return o, err
@@ -44,20 +45,20 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 			return nil, err
 		}
 		if !allowed {
-			return &obstacle{final: true, reason: egov1.ReasonForbidden, message: forbidden(a.Spec.Requester, right)}, nil
+			return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: forbidden(a.Spec.Requester, right)}, nil
 		}
 	}
 	return nil, nil
 }
 
-// rights are what the requester must be allowed.
+// rights returns what the requester must be allowed to do.
 func rights(a *egov1.Activity, node *corev1.Node) []authorizationv1.ResourceAttributes {
 	right := func(verb, resource, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{
 			Verb: verb, Group: egov1.GroupVersion.Group, Version: "*", Resource: resource, Name: name,
 		}
 	}
-	all := []authorizationv1.ResourceAttributes{right("run", "hosts", a.Spec.Host), right("run-as", "hostusers", user(a))}
+	all := []authorizationv1.ResourceAttributes{right("run", "hosts", a.Spec.Host), right("run-as", "hostusers", run.User(a))}
 	for _, label := range controlPlane {
 		if _, ok := node.Labels[label]; ok {
 			all = append(all, right("run-on-control-plane", "hosts", a.Spec.Host))
@@ -88,36 +89,36 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 	return fmt.Sprintf("%s may not %s %s %s; an administrator can grant it, then raise spec.run", who.Username, right.Verb, resource, right.Name)
 }
 
-// vouched says why no one vouches for the requester: the policy is not in force, or was not
-// when the run was asked for.
-func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*obstacle, error) {
+// vouched returns an obstacle unless the admission policy was in force when the run was requested: without it any user
+// could write any name into spec.requester.
+func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	since, err := r.policySince(ctx)
 	if err != nil {
 		return nil, err
 	}
 	switch asked := askedAt(a); {
 	case since.IsZero():
-		return &obstacle{reason: egov1.ReasonPolicyMissing, message: "the policy " + policy + " is not in force, so that anybody could stand in spec.requester; install it"}, nil
+		return &run.Obstacle{Reason: egov1.ReasonPolicyMissing, Message: "the policy " + policy + " is not in force, so spec.requester cannot be trusted; install the policy"}, nil
 	case asked.Before(since.Add(policyDelay)):
-		return &obstacle{final: true, reason: egov1.ReasonPolicyMissing, message: "it was asked for before the policy " + policy + " was in force, so that anybody could stand in spec.requester; make another one"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonPolicyMissing, Message: "it was requested before the policy " + policy + " was in force, so spec.requester cannot be trusted; create a new Activity"}, nil
 	}
 	return nil, nil
 }
 
-// policyDelay is how long an API server may take to hear of a policy.
+// policyDelay is how long an API server may take to enforce a new policy.
 const policyDelay = 10 * time.Second
 
-// askedAt is when the present run was asked for, or a little later.
+// askedAt returns when the present run was requested, or a little later.
 func askedAt(a *egov1.Activity) time.Time {
-	if run(a) > 1 && a.Status.RunSince != nil {
+	if run.Number(a) > 1 && a.Status.RunSince != nil {
 		return a.Status.RunSince.Time
 	}
 	return a.CreationTimestamp.Time
 }
 
-// ofItsSchedule says why a run is not its schedule's: it must have been asked for by anyone who
-// asked for that, whatever account makes it.
-func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*obstacle, error) {
+// ofItsSchedule returns an obstacle if a run names a schedule of another requester as its owner: the account that
+// creates the run does not count.
+func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	by := metav1.GetControllerOf(a)
 	if by == nil || by.Kind != "Activity" {
 		return nil, nil
@@ -128,12 +129,12 @@ func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*obs
 		return nil, fmt.Errorf("read schedule %s: %w", by.Name, err)
 	}
 	if schedule.UID != by.UID || !equality.Semantic.DeepEqual(schedule.Spec.Requester, a.Spec.Requester) {
-		return &obstacle{final: true, reason: egov1.ReasonForbidden, message: "its requester is not that of schedule " + by.Name + ", which it names as its owner"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "its requester is not that of schedule " + by.Name + ", which it names as its owner"}, nil
 	}
 	return nil, nil
 }
 
-// policySince is since when the API server has the requester told truly, zero if it does not.
+// policySince returns since when the API server enforces spec.requester, zero if it does not.
 func (r *reconciler) policySince(ctx context.Context) (time.Time, error) {
 	key := types.NamespacedName{Name: policy}
 	rule, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}

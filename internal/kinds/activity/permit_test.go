@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/activitytest"
 )
 
 func TestWhichRightsARunNeeds(t *testing.T) {
@@ -24,10 +25,10 @@ func TestWhichRightsARunNeeds(t *testing.T) {
 		node   *corev1.Node
 		want   []string
 	}{
-		"on a worker, as root":     {newActivity(), worker, []string{"run hosts node1", "run-as hostusers root"}},
-		"as somebody else":         {newActivity(asBob), worker, []string{"run hosts node1", "run-as hostusers bob"}},
-		"on the control plane":     {newActivity(), master, []string{"run hosts node1", "run-as hostusers root", "run-on-control-plane hosts node1"}},
-		"with a value of a Secret": {newActivity(withSecret), worker, []string{"run hosts node1", "run-as hostusers root", "get secrets credentials"}},
+		"on a worker, as root":     {activitytest.New(), worker, []string{"run hosts node1", "run-as hostusers root"}},
+		"as another user":          {activitytest.New(asBob), worker, []string{"run hosts node1", "run-as hostusers bob"}},
+		"on the control plane":     {activitytest.New(), master, []string{"run hosts node1", "run-as hostusers root", "run-on-control-plane hosts node1"}},
+		"with a value of a Secret": {activitytest.New(withSecret), worker, []string{"run hosts node1", "run-as hostusers root", "get secrets credentials"}},
 	} {
 		var got []string
 		for _, r := range rights(c.object, c.node) {

@@ -15,61 +15,68 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 const (
-	// obstacleInterval passes between two looks at what keeps a run from beginning.
-	obstacleInterval = 10 * time.Second
-	// hostInterval passes between two looks at a host whose pod has to end.
+	// hostInterval is the time between two checks of a host whose pod has to end.
 	hostInterval = 5 * time.Second
 )
 
-// Plan says what follows from what is known of a run.
-func (r *reconciler) Plan(a *egov1.Activity, f facts, now time.Time) kit.Plan {
+// Decide returns what is known about the present run.
+func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision {
+	d := decision{now: now}
+	if a.DeletionTimestamp == nil && !run.Scheduled(a) && a.Status.Run == run.Number(a) && (!run.Over(a) || run.Corrects(a, f.pod)) {
+		d.verdict = run.Judge(a, f.observed(), now)
+	}
+	return d
+}
+
+// Plan returns what follows from the state of a run.
+func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	switch {
 	case a.DeletionTimestamp != nil:
-		return r.leave(a, f)
-	case scheduled(a):
-		return r.keepSchedule(a, f, now)
-	case a.Status.Run != run(a):
-		return kit.Plan{Finalizer: finalizer} // the status says so first: what is not written down does not begin
-	case over(a) && !corrects(a, f):
-		return r.rest(a, f, now)
+		return r.leave(f)
+	case run.Scheduled(a):
+		return r.keepSchedule(a, f.children, f.agenda, d.now)
+	case a.Status.Run != run.Number(a):
+		return kit.Plan{Finalizer: run.Finalizer} // the status records the run first
+	case run.Over(a) && !run.Corrects(a, f.pod):
+		return r.rest(a, f, d.now)
 	}
-	v := judge(a, f, now)
-	plan := kit.Plan{Finalizer: finalizer, Again: v.again}
+	v := d.verdict
+	plan := kit.Plan{Finalizer: run.Finalizer, Again: v.Again}
 	switch {
-	case v.state == egov1.StatePending && f.begin != nil && f.begin.obstacle == nil:
-		plan.Children = r.begin(a, f)
-	case v.withdraw && f.pod.DeletionTimestamp == nil:
+	case v.State == egov1.StatePending && f.begin != nil && f.begin.Obstacle == nil:
+		plan.Children = begin(a, f.begin, f.hasValues(a), f.agentImage)
+	case v.Withdraw && f.pod.DeletionTimestamp == nil:
 		plan.Step = r.delete("withdraw the pod", f.pod)
 	}
 	return plan
 }
 
-// begin declares the values of secretEnvs, and the pod when they are there: it would hang
-// without them.
-func (r *reconciler) begin(a *egov1.Activity, f facts) []ensure.Child {
-	if len(a.Spec.SecretEnvs) > 0 && !f.hasValues(a) {
-		return []ensure.Child{{Object: values(a, f.begin.values)}}
+// begin declares the values of secretEnvs first, and the pod once they exist: without them the pod would not start.
+func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []ensure.Child {
+	if len(a.Spec.SecretEnvs) > 0 && !hasValues {
+		return []ensure.Child{{Object: values(a, start.Values)}}
 	}
-	return []ensure.Child{{Object: pod(a, f), Once: true}}
+	return []ensure.Child{{Object: pod(a, start, image), Once: true}}
 }
 
-// rest is what is left to do when a run is over: its pod may go, values of Secrets must, and
-// pods of earlier runs are of no use any more.
+// rest cleans up after a run that is over: it releases the pod and removes the values of secretEnvs and the pods of
+// earlier runs.
 func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
-	plan := kit.Plan{Finalizer: finalizer}
+	plan := kit.Plan{Finalizer: run.Finalizer}
 	for _, pod := range f.pods() {
-		if ended(&pod) && slices.Contains(pod.Finalizers, resultFinalizer) {
+		if run.Ended(&pod) && slices.Contains(pod.Finalizers, run.ResultFinalizer) {
 			plan.Patches = append(plan.Patches, release(&pod))
 		}
 	}
 	switch left := lifetime(a, now); {
-	case f.pod != nil && !ended(f.pod) && f.pod.DeletionTimestamp == nil:
-		plan.Step = r.delete("withdraw the pod", f.pod) // given up, and not heard of it yet
+	case f.pod != nil && !run.Ended(f.pod) && f.pod.DeletionTimestamp == nil:
+		plan.Step = r.delete("withdraw the pod", f.pod) // given up, and the pod still exists
 	case len(f.secrets) > 0:
 		plan.Step = r.delete("remove the values of secretEnvs", &f.secrets[0])
 	case len(f.former) > 0 && f.former[0].DeletionTimestamp == nil:
@@ -82,31 +89,23 @@ func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	return plan
 }
 
-// lifetime is how long an Activity that has ended still stays; less than 0 for ever.
+// lifetime returns how long a finished Activity is kept; negative for ever.
 func lifetime(a *egov1.Activity, now time.Time) time.Duration {
 	if a.Spec.TTLSecondsAfterFinished == nil || a.Status.EndedAt == nil {
 		return -1
 	}
-	return max(0, a.Status.EndedAt.Add(seconds(*a.Spec.TTLSecondsAfterFinished)).Sub(now))
+	return max(0, a.Status.EndedAt.Add(run.Seconds(*a.Spec.TTLSecondsAfterFinished)).Sub(now))
 }
 
-// pods are all that were made for an Activity.
-func (f facts) pods() []corev1.Pod {
-	if f.pod == nil {
-		return f.former
-	}
-	return append([]corev1.Pod{*f.pod}, f.former...)
-}
-
-// leave ends what runs, and lets the Activity go when it has, or when the host does not
-// answer: a dead host never holds up a deletion.
-func (r *reconciler) leave(_ *egov1.Activity, f facts) kit.Plan {
+// leave ends what runs, and releases the Activity when that has ended or when the host does not answer: a dead host
+// never blocks a deletion.
+func (r *reconciler) leave(f facts) kit.Plan {
 	plan := kit.Plan{}
 	waits := false
 	for _, pod := range f.pods() {
-		given := ended(&pod) || !f.hostAnswers
+		given := run.Ended(&pod) || !f.hostAnswers
 		waits = waits || !given
-		if given && slices.Contains(pod.Finalizers, resultFinalizer) {
+		if given && slices.Contains(pod.Finalizers, run.ResultFinalizer) {
 			plan.Patches = append(plan.Patches, release(&pod))
 		}
 	}
@@ -123,13 +122,13 @@ func (r *reconciler) leave(_ *egov1.Activity, f facts) kit.Plan {
 	case waits:
 		plan.Again = hostInterval
 	default:
-		plan.Release = finalizer
+		plan.Release = run.Finalizer
 	}
 	return plan
 }
 
-// delete removes an object as it was seen, and none that has its name by now; an Activity only
-// as it is: another run may just have been asked for.
+// delete removes exactly the object that was read. For an Activity the resourceVersion must match too: a new run may
+// just have been requested.
 func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	only := client.Preconditions{UID: &uid}
@@ -141,12 +140,12 @@ func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 	}}
 }
 
-// release takes our finalizer off a pod whose result is read, or will not come.
+// release removes our finalizer from a pod whose result is recorded, or will not come.
 func release(pod *corev1.Pod) kit.Patch {
-	i := slices.Index(pod.Finalizers, resultFinalizer)
+	i := slices.Index(pod.Finalizers, run.ResultFinalizer)
 	data, _ := json.Marshal([]map[string]any{ // text and numbers can be encoded
 		{"op": "test", "path": "/metadata/uid", "value": pod.UID},
-		{"op": "test", "path": fmt.Sprintf("/metadata/finalizers/%d", i), "value": resultFinalizer},
+		{"op": "test", "path": fmt.Sprintf("/metadata/finalizers/%d", i), "value": run.ResultFinalizer},
 		{"op": "remove", "path": fmt.Sprintf("/metadata/finalizers/%d", i)},
 	})
 	return kit.Patch{Object: pod, Type: types.JSONPatchType, Data: data, Intent: "release"}

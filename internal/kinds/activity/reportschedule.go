@@ -17,15 +17,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-func reportSchedule(set condition.Set, a *egov1.Activity, f facts, done kit.Outcome) {
-	s, g := &a.Status, f.agenda
+func reportSchedule(set condition.Set, a *egov1.Activity, atWork runs, g agenda, done kit.Outcome) {
+	s := &a.Status
 	s.Active, s.NextScheduleTime = nil, nil
-	for _, c := range f.atWork() {
+	for _, c := range atWork {
 		s.Active = append(s.Active, c.Name)
 	}
 	slices.Sort(s.Active)
 	set.Remove(egov1.ActivitySucceeded)
-	set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "Each run is asked about when it begins")
+	set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "The rights are checked when each run starts")
 	state, reason, message := kept(a, g, done)
 	s.Prosta = state
 	if reason == egov1.ReasonScheduled {
@@ -43,8 +43,8 @@ func reportSchedule(set condition.Set, a *egov1.Activity, f facts, done kit.Outc
 	}
 }
 
-// kept reports whether a schedule is, and why not. A run that could not be made is not counted as
-// made: it is tried again until the next is due.
+// kept reports the state of a schedule, and why it is not kept. A run that could not be created does not count: it is
+// retried until the next one is due.
 func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, reason, message string) {
 	taken, isTaken := done.First(ensure.Taken, ensure.Contested)
 	switch {
@@ -53,7 +53,7 @@ func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, rea
 	case idle(a):
 		return egov1.StateSuspended, egov1.ReasonSuspended, "no further runs are made"
 	case g.obstacle != nil:
-		return egov1.StateScheduled, g.obstacle.reason, g.obstacle.message
+		return egov1.StateScheduled, g.obstacle.Reason, g.obstacle.Message
 	case done.Err != nil:
 		return egov1.StateScheduled, common.ReasonRefused, done.Err.Error()
 	case isTaken:
@@ -68,7 +68,7 @@ func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, rea
 	return egov1.StateScheduled, egov1.ReasonScheduled, "the next run is at " + g.next.Format(time.RFC3339)
 }
 
-// waiting says what a run waits for that takes the place of others.
+// waiting describes which runs the due run waits for.
 func (g agenda) waiting() string {
-	return "the run of " + g.due.Format(time.RFC3339) + " waits until " + strings.Join(g.waits, ", ") + " has ended, which is being cancelled for it"
+	return "the run of " + g.due.Format(time.RFC3339) + " waits until " + strings.Join(g.waits, ", ") + " has ended, which is being cancelled"
 }

@@ -6,7 +6,6 @@ package activity
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
 func (r *reconciler) observeSecrets(ctx context.Context, a *egov1.Activity, f *facts) error {
@@ -25,20 +25,15 @@ func (r *reconciler) observeSecrets(ctx context.Context, a *egov1.Activity, f *f
 		reader = r.Live // nothing must be left
 	}
 	list := &corev1.SecretList{}
-	if err := reader.List(ctx, list, client.InNamespace(Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
+	if err := reader.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
 		return fmt.Errorf("read values of secretEnvs: %w", err)
 	}
 	f.secrets = list.Items
 	return nil
 }
 
-// hasValues reports whether those of the present run are there for its pod.
-func (f facts) hasValues(a *egov1.Activity) bool {
-	return slices.ContainsFunc(f.secrets, func(s corev1.Secret) bool { return s.Name == podName(a, run(a)) })
-}
-
-// values reads those of secretEnvs.
-func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string][]byte, *obstacle, error) {
+// values reads the values of secretEnvs.
+func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string][]byte, *run.Obstacle, error) {
 	values := map[string][]byte{}
 	for _, e := range a.Spec.SecretEnvs {
 		secret := &corev1.Secret{}
@@ -48,7 +43,7 @@ func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string]
 		}
 		value, ok := secret.Data[e.Key]
 		if !ok {
-			return nil, &obstacle{reason: egov1.ReasonSecretMissing, message: fmt.Sprintf("secretEnvs: there is no key %s in a Secret %s", e.Key, e.Secret)}, nil
+			return nil, &run.Obstacle{Reason: egov1.ReasonSecretMissing, Message: fmt.Sprintf("secretEnvs: there is no key %s in a Secret %s", e.Key, e.Secret)}, nil
 		}
 		values[e.Name] = value
 	}

@@ -6,10 +6,12 @@ package activity
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -17,17 +19,17 @@ import (
 )
 
 // Report fills the status from the facts and from what was done.
-func (r *reconciler) Report(a *egov1.Activity, f facts, done kit.Outcome, now time.Time) {
-	set := condition.Set{Conditions: &a.Status.Conditions, Generation: a.Generation, Now: now}
+func (r *reconciler) Report(a *egov1.Activity, f facts, d decision, done kit.Outcome) {
+	set := condition.Set{Conditions: &a.Status.Conditions, Generation: a.Generation, Now: done.Now}
 	switch {
 	case a.DeletionTimestamp != nil:
 		reportLeaving(set, done)
-	case scheduled(a):
-		reportSchedule(set, a, f, done)
-	case a.Status.Run != run(a):
-		openRun(set, a, now)
+	case run.Scheduled(a):
+		reportSchedule(set, a, f.children.atWork(), f.agenda, done)
+	case a.Status.Run != run.Number(a):
+		openRun(set, a, done.Now)
 	default:
-		r.reportRun(set, a, f, done, now)
+		reportRun(set, a, f.observed(), d.verdict, done)
 	}
 }
 
@@ -40,7 +42,7 @@ func reportLeaving(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityReady, common.ReasonDeleting, message)
 }
 
-// reportLeft reports what an ended run has left and cannot be taken away.
+// reportLeft reports what an ended run has left behind and cannot be removed.
 func reportLeft(set condition.Set, done kit.Outcome) {
 	if done.Err == nil {
 		set.Remove(egov1.ActivityCleanedUp)
@@ -49,41 +51,40 @@ func reportLeft(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityCleanedUp, common.ReasonRefused, done.Err.Error())
 }
 
-// openRun writes down a run before anything of it is done.
+// openRun records a run before anything of it is created.
 func openRun(set condition.Set, a *egov1.Activity, now time.Time) {
 	conditions := a.Status.Conditions
-	a.Status = egov1.ActivityStatus{Prosta: egov1.StatePending, Run: run(a), RunSince: &metav1.Time{Time: now}, Conditions: conditions}
+	a.Status = egov1.ActivityStatus{Prosta: egov1.StatePending, Run: run.Number(a), RunSince: &metav1.Time{Time: now}, Conditions: conditions}
 	for _, kind := range []string{egov1.ActivityPermitted, egov1.ActivitySucceeded} {
 		set.Unknown(kind, common.ReasonPending, "It has not begun")
 	}
 	set.False(egov1.ActivityReady, common.ReasonApplying, "It is about to begin")
 }
 
-func (r *reconciler) reportRun(set condition.Set, a *egov1.Activity, f facts, done kit.Outcome, now time.Time) {
-	if over(a) && !corrects(a, f) {
+func reportRun(set condition.Set, a *egov1.Activity, f run.Observed, v run.Verdict, done kit.Outcome) {
+	if run.Over(a) && !run.Corrects(a, f.Pod) {
 		reportLeft(set, done)
 		return
 	}
-	v := judge(a, f, now)
 	s := &a.Status
-	s.Prosta = v.state
-	if f.pod != nil {
-		s.Pod, s.PodUID = f.pod.Name, string(f.pod.UID)
-		reportTimes(s, f)
+	s.Prosta = v.State
+	if f.Pod != nil {
+		s.Pod, s.PodUID = f.Pod.Name, string(f.Pod.UID)
+		reportTimes(s, f.Pod)
 	}
-	if v.result != nil {
-		reportResult(s, *v.result)
+	if v.Result != nil {
+		reportResult(s, *v.Result)
 	}
-	if over(a) && s.EndedAt == nil {
-		s.EndedAt = &metav1.Time{Time: now}
+	if run.Over(a) && s.EndedAt == nil {
+		s.EndedAt = &metav1.Time{Time: done.Now}
 	}
-	reportPermitted(set, f, v)
+	reportPermitted(set, f.Pod != nil || f.Begin != nil && f.Begin.Obstacle == nil, v)
 	reportEnd(set, v, done)
 }
 
-// reportTimes takes the runner's start for the command's until it tells better.
-func reportTimes(s *egov1.ActivityStatus, f facts) {
-	if running := status(f.pod).State.Running; running != nil && s.StartTime == nil {
+// reportTimes uses the start of the container as the start of the command until the runner reports a better time.
+func reportTimes(s *egov1.ActivityStatus, pod *corev1.Pod) {
+	if running := run.ContainerStatus(pod).State.Running; running != nil && s.StartTime == nil {
 		s.StartTime = running.StartedAt.DeepCopy()
 	}
 }
@@ -105,34 +106,34 @@ func reportResult(s *egov1.ActivityStatus, r hostjob.Result) {
 	}
 }
 
-func reportPermitted(set condition.Set, f facts, v verdict) {
+func reportPermitted(set condition.Set, permitted bool, v run.Verdict) {
 	switch {
-	case v.state == egov1.StateRefused:
-		set.False(egov1.ActivityPermitted, v.reason, v.message)
-	case f.pod != nil || f.begin != nil && f.begin.obstacle == nil:
-		set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "The requester may")
+	case v.State == egov1.StateRefused:
+		set.False(egov1.ActivityPermitted, v.Reason, v.Message)
+	case permitted:
+		set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "The requester has the required rights")
 	}
 }
 
-// reportEnd says how the run ended, or what it waits for.
-func reportEnd(set condition.Set, v verdict, done kit.Outcome) {
-	switch v.state {
+// reportEnd reports how the run ended, or what it waits for.
+func reportEnd(set condition.Set, v run.Verdict, done kit.Outcome) {
+	switch v.State {
 	case egov1.StateSucceeded:
-		set.True(egov1.ActivitySucceeded, v.reason, v.message)
-		set.True(egov1.ActivityReady, v.reason, v.message)
+		set.True(egov1.ActivitySucceeded, v.Reason, v.Message)
+		set.True(egov1.ActivityReady, v.Reason, v.Message)
 	case egov1.StatePending, egov1.StateRunning:
-		set.Unknown(egov1.ActivitySucceeded, v.reason, v.message)
+		set.Unknown(egov1.ActivitySucceeded, v.Reason, v.Message)
 		reportOnItsWay(set, v, done)
 	case egov1.StateUnknown:
-		set.Unknown(egov1.ActivitySucceeded, v.reason, v.message)
-		set.False(egov1.ActivityReady, v.reason, v.message)
+		set.Unknown(egov1.ActivitySucceeded, v.Reason, v.Message)
+		set.False(egov1.ActivityReady, v.Reason, v.Message)
 	default:
-		set.False(egov1.ActivitySucceeded, v.reason, v.message)
-		set.False(egov1.ActivityReady, v.reason, v.message)
+		set.False(egov1.ActivitySucceeded, v.Reason, v.Message)
+		set.False(egov1.ActivityReady, v.Reason, v.Message)
 	}
 }
 
-func reportOnItsWay(set condition.Set, v verdict, done kit.Outcome) {
+func reportOnItsWay(set condition.Set, v run.Verdict, done kit.Outcome) {
 	if done.Err != nil {
 		set.False(egov1.ActivityReady, common.ReasonRefused, done.Err.Error())
 		return
@@ -141,5 +142,5 @@ func reportOnItsWay(set condition.Set, v verdict, done kit.Outcome) {
 		set.False(egov1.ActivityReady, common.ReasonNameTaken, taken.Message)
 		return
 	}
-	set.False(egov1.ActivityReady, v.reason, v.message)
+	set.False(egov1.ActivityReady, v.Reason, v.Message)
 }

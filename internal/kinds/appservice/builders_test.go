@@ -26,7 +26,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// placeholder is what another tutorial's manifest has in the place of an image.
+// placeholder is what another tutorial's manifest has instead of an image.
 const placeholder = "just a image url"
 
 // Objects.
@@ -70,7 +70,7 @@ func manifest(t *testing.T, file string) *appv1.AppService {
 func observed(replicas int32) facts {
 	d := &appsv1.Deployment{}
 	d.Namespace, d.Name, d.UID, d.Generation = "shop", "web", "uid-of-deployment", 3
-	d.Annotations = map[string]string{common.PinnedAnnotation: "wishes.template"}
+	d.Annotations = map[string]string{common.PinnedAnnotation: "settings.template"}
 	d.Spec.Replicas = &replicas
 	d.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: 3, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
@@ -99,7 +99,7 @@ var unchanged = done("Service", ensure.Unchanged, "")
 
 // reported is an object after a look at it.
 func reported(a *appv1.AppService, f facts, done kit.Outcome) *appv1.AppService {
-	(&reconciler{}).Report(a, f, done, someTime)
+	reportAt(a, f, done, someTime)
 	return a
 }
 

@@ -29,21 +29,19 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=appservices.app.example.com,verbs=get
 
-// workers is how many objects are looked at at a time.
+// workers is how many objects are reconciled at a time.
 const workers = 8
 
 // Kind is AppService's entry in the list of kinds.
-func Kind() kit.Kind {
-	return kit.Kind{
+func Kind() kit.Registration {
+	return kit.Registration{
 		Name:        "appservice",
 		Layer:       kit.Applications,
 		CRDs:        []string{"appservices.app.example.com"},
 		AddToScheme: appv1.AddToScheme,
 		Cache: func() map[client.Object]cache.ByObject {
 			pods := kit.Ours()
-			pods.Transform = kit.TrimPod
 			sets := kit.Ours()
-			sets.Transform = kit.TrimReplicaSet
 			return map[client.Object]cache.ByObject{
 				&appv1.AppService{}:             {},
 				&corev1.Service{}:               kit.Ours(),
@@ -58,7 +56,7 @@ func Kind() kit.Kind {
 }
 
 func setup(mgr ctrl.Manager, tools *kit.Tools) error {
-	loop := &kit.Loop[*appv1.AppService, facts]{
+	loop := &kit.Loop[*appv1.AppService, facts, decision]{
 		Tools: tools,
 		New:   func() *appv1.AppService { return &appv1.AppService{} },
 		Kind:  &reconciler{Tools: tools},
@@ -72,6 +70,6 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&appsv1.ReplicaSet{}, wakes).
 		Watches(&corev1.Pod{}, wakes).
-		WithOptions(kit.ControllerOptions(workers)).
+		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

@@ -42,7 +42,7 @@ func template(a *appv1.AppService) *corev1ac.PodTemplateSpecApplyConfiguration {
 	template := identity(a).Template(container)
 	podtemplate.Override(template, a.Spec.Pod)
 	if a.Spec.Pod != nil && a.Spec.Pod.ServiceAccountName != "" {
-		// Who names an account wants to be it: whether its token is mounted is the account's own say.
+		// A user who names an account wants the pod to run as it: the account decides whether its token is mounted.
 		template.Spec.AutomountServiceAccountToken = nil
 	}
 	return template

@@ -34,16 +34,16 @@ func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, e
 		return facts{}, err
 	}
 	if rollout.Deployment != nil {
-		rollout.Recall(r.Writes())
+		rollout.Recall(r.Children)
 	}
 	f := facts{rollout: rollout}
-	if told := meta.FindStatusCondition(a.Status.Conditions, appv1.AppServiceChildrenReady); told != nil && told.Reason == common.ReasonNodePortTaken {
+	if reported := meta.FindStatusCondition(a.Status.Conditions, appv1.AppServiceChildrenReady); reported != nil && reported.Reason == common.ReasonNodePortTaken {
 		f.nodePorts, err = workload.ObserveNodePorts(ctx, r.Live, identity(a), a.Spec.Ports)
 	}
 	return f, err
 }
 
-// ownerByLabels wakes the AppService that a pod or ReplicaSet belongs to: others stand
+// ownerByLabels enqueues the AppService that a pod or ReplicaSet belongs to: others stand
 // between them.
 func ownerByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()

@@ -6,6 +6,7 @@ package appservice
 import (
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -18,20 +19,32 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Plan declares the children. Deletion needs no plan: all of them are collected with
-// their owner.
-func (r *reconciler) Plan(a *appv1.AppService, f facts, now time.Time) kit.Plan {
+// decision is the input of Plan and Report.
+type decision struct {
+	// invalidImage says why the image cannot be used; empty if it can.
+	invalidImage string
+	// again is when to look again; 0 for never.
+	again time.Duration
+}
+
+// Decide is pure.
+func (r *reconciler) Decide(a *appv1.AppService, f facts, now time.Time) decision {
+	return decision{invalidImage: workload.InvalidImage(a.Spec.Image), again: f.rollout.StuckIn(now)}
+}
+
+// Plan declares the children. Deletion needs no plan: Kubernetes collects all of them with their owner.
+func (r *reconciler) Plan(a *appv1.AppService, f facts, d decision) kit.Plan {
 	if a.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	id, plan := identity(a), kit.Plan{Again: f.rollout.StuckIn(now)}
+	id, plan := identity(a), kit.Plan{Again: d.again}
 	if len(a.Spec.Ports) > 0 {
 		plan.Children = append(plan.Children, ensure.Child{Object: id.Service(a.Spec.Ports)})
 	}
-	if pods, ok := deployment(a, f); ok {
+	if pods, ok := deployment(a, f.rollout.Deployment, d.invalidImage != ""); ok {
 		plan.Children = append(plan.Children, pods)
 	}
-	// A budget over one pod would hold up every drain, or allow all of them.
+	// A budget of one pod would block every drain, or allow all of them.
 	if a.Spec.Replicas() > 1 {
 		plan.Children = append(plan.Children, ensure.Child{Object: id.DisruptionBudget()})
 	}
@@ -39,30 +52,29 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, now time.Time) kit.Plan 
 	return plan
 }
 
-// deployment declares the pods. With an image that is none, those that run stay as they
-// are, and none is made where there are none.
-func deployment(a *appv1.AppService, f facts) (ensure.Child, bool) {
+// deployment declares the pods. With an invalid image running pods stay as they are; without any, none is created.
+func deployment(a *appv1.AppService, live *appsv1.Deployment, invalidImage bool) (ensure.Child, bool) {
 	object := identity(a).Deployment(a.Spec.Replicas(), template(a))
-	child := workload.Pinned(object, wishes(a))
-	if workload.InvalidImage(a.Spec.Image) == "" {
+	child := workload.Pinned(object, podSettings(a))
+	if !invalidImage {
 		return child, true
 	}
-	if f.rollout.Deployment == nil {
+	if live == nil {
 		return ensure.Child{}, false
 	}
-	return workload.Held(child, f.rollout.Deployment), true
+	return workload.Held(child, live), true
 }
 
-// wishes are what pods are replaced for when it changes, and nothing that they do not know of.
-func wishes(a *appv1.AppService) appv1.AppServiceSpec {
+// podSettings are the fields of the spec that pods are replaced for when they change.
+func podSettings(a *appv1.AppService) appv1.AppServiceSpec {
 	spec := a.Spec
 	spec.Size, spec.Ports = nil, nil
 	for _, p := range a.Spec.Ports {
-		wish := common.Port{Port: workload.ContainerPort(p), Protocol: p.Protocol}
+		port := common.Port{Port: workload.ContainerPort(p), Protocol: p.Protocol}
 		if p.TargetPort.IntOrString().Type == intstr.String {
-			wish.TargetPort = p.TargetPort
+			port.TargetPort = p.TargetPort
 		}
-		spec.Ports = append(spec.Ports, wish)
+		spec.Ports = append(spec.Ports, port)
 	}
 	return spec
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-func planned(a *appv1.AppService, f facts) kit.Plan { return (&reconciler{}).Plan(a, f, someTime) }
+func planned(a *appv1.AppService, f facts) kit.Plan { return planAt(a, f, someTime) }
 
 // kindsOf are the kinds of the children of a plan.
 func kindsOf(t *testing.T, plan kit.Plan) []string {
@@ -105,7 +105,7 @@ func TestWithAnImageThatIsNoneWhatRunsStaysAndTheRestFollows(t *testing.T) {
 		t.Errorf("expected the size to follow all the same, got %d", *object.Spec.Replicas)
 	}
 	// Regression: the pin was lost with a bad image, and taking it back after an upgrade of opcrew restarted all pods.
-	if got := object.Annotations[common.PinnedAnnotation]; got != "wishes.template" {
+	if got := object.Annotations[common.PinnedAnnotation]; got != "settings.template" {
 		t.Errorf("expected the pods to stay pinned, got %q", got)
 	}
 }

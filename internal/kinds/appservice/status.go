@@ -5,7 +5,6 @@ package appservice
 
 import (
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,42 +16,42 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are what stands in the way of Ready, the first that does being its cause.
+// blockers are the conditions that can keep Ready from being True. The first that does, in this order, is its cause.
 var blockers = []condition.Blocker{
 	condition.Unless(appv1.AppServiceChildrenReady),
 	condition.Unless(appv1.AppServiceRolledOut),
 }
 
 // Report fills the status from the facts and from what was done.
-func (r *reconciler) Report(a *appv1.AppService, f facts, done kit.Outcome, now time.Time) {
+func (r *reconciler) Report(a *appv1.AppService, f facts, d decision, done kit.Outcome) {
 	s := &a.Status
-	set := condition.Set{Conditions: &s.Conditions, Generation: a.Generation, Now: now}
+	set := condition.Set{Conditions: &s.Conditions, Generation: a.Generation, Now: done.Now}
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: identity(a).Selector})
 	s.Replicas, s.ReadyReplicas = f.rollout.Replicas(), f.rollout.Ready()
 	reportChildren(set, a, done)
 	f.nodePorts.Report(set, appv1.AppServiceChildrenReady, done)
 	f.rollout.Report(set, a.Spec.Replicas(), done)
-	if why := workload.InvalidImage(a.Spec.Image); why != "" {
-		set.False(appv1.AppServiceRolledOut, common.ReasonInvalidImage, "spec.image: "+why+stays(f))
+	if d.invalidImage != "" {
+		set.False(appv1.AppServiceRolledOut, common.ReasonInvalidImage, "spec.image: "+d.invalidImage+podsStay(f.rollout))
 	}
 	rolled := meta.FindStatusCondition(s.Conditions, appv1.AppServiceRolledOut)
 	set.SumUp(blockers, rolled.Reason, rolled.Message)
-	f.rollout.Leftovers(now).Report(set)
+	f.rollout.Leftovers(done.Now).Report(set)
 }
 
-// reportChildren reports an application that has none to be as declared: until its image
-// is one, there may be nothing to make.
+// reportChildren reports an application without children to be as declared: until its image is valid, there may be
+// nothing to create.
 func reportChildren(set condition.Set, a *appv1.AppService, done kit.Outcome) {
 	if a.DeletionTimestamp == nil && done.Err == nil && done.Held == 0 && len(done.Results) == 0 {
 		set.True(appv1.AppServiceChildrenReady, common.ReasonAsDeclared, "Nothing is to be made yet")
 		return
 	}
-	kit.ReportChildren(set, appv1.AppServiceChildrenReady, done)
+	done.ReportChildren(set, appv1.AppServiceChildrenReady)
 }
 
-func stays(f facts) string {
-	if f.rollout.Deployment == nil {
+func podsStay(r workload.Rollout) string {
+	if r.Deployment == nil {
 		return ""
 	}
-	return fmt.Sprintf("; the %d pods that run stay as they are", f.rollout.Replicas())
+	return fmt.Sprintf("; the %d pods that run stay as they are", r.Replicas())
 }

@@ -33,7 +33,7 @@ func hasHolder(f facts) facts {
 	return f
 }
 
-// portTaken is what the API server says of a nodePort that is someone else's.
+// portTaken is the API server's error for a nodePort that belongs to another Service.
 func portTaken() kit.Outcome {
 	path := field.NewPath("spec", "ports").Index(0).Child("nodePort")
 	return kit.Outcome{Err: apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", field.ErrorList{
@@ -53,7 +53,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"nothing, at size 0":  {newApp(0), observed(0), unchanged, "True ScaledToZero: There are to be no pods"},
 		"pods that are made":  {newApp(2), facts{}, unchanged, "False Applying: The pods are being made"},
 		"a pod that starts":   {newApp(2), isStarting(observed(2)), unchanged, "False Updating: 1 of 2 pods are ready"},
-		"a stranger":          {newApp(2), isStarting(observed(2)), done("Service", ensure.Taken, "Service shop/web belongs to Helm"), "False NameTaken: Service shop/web belongs to Helm"},
+		"another owner":       {newApp(2), isStarting(observed(2)), done("Service", ensure.Taken, "Service shop/web belongs to Helm"), "False NameTaken: Service shop/web belongs to Helm"},
 		"a contest":           {newApp(2), observed(2), done("Service", ensure.Contested, "again and again"), "False Contested: again and again"},
 		"a failure":           {newApp(2), observed(2), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
 		"a pause":             {newApp(2), observed(2), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
@@ -109,11 +109,11 @@ func TestAPodWakesTheObjectOfItsInstanceLabel(t *testing.T) {
 	}
 	pod.Labels[nameLabel] = "memcached"
 	if got := ownerByLabels(t.Context(), pod); len(got) > 0 {
-		t.Errorf("expected a pod of another kind to wake nobody, got %v", got)
+		t.Errorf("expected a pod of another kind to wake no one, got %v", got)
 	}
 	pod.Labels = map[string]string{nameLabel: appName}
 	if got := ownerByLabels(t.Context(), pod); len(got) > 0 {
-		t.Errorf("expected a pod that names no object to wake nobody, got %v", got)
+		t.Errorf("expected a pod that names no object to wake no one, got %v", got)
 	}
 }
 

@@ -4,46 +4,39 @@
 package diva
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
 const (
-	// attachWait is how long a pod may wait for its volumes before anybody is asked why. A
-	// volume whose node died is taken off it after some six minutes.
+	// attachWait is how long a pod may wait for its volumes before its events are read. Kubernetes detaches a volume from
+	// a dead node after some six minutes.
 	attachWait = 30 * time.Second
-	// attachReason is that of events about a volume that is at another node yet.
+	// attachReason is that of events about a volume that is still attached to another node.
 	attachReason = "FailedAttachVolume"
 )
 
-// attachment is what a pod waits for that has a node, and has not begun.
-type attachment struct {
-	pod, words string
-	again      time.Duration
-}
-
-// observeAttachment asks why the first pod that has a node for long has not begun. Only
-// events tell that its volume is at another node. What cannot be read is unknown.
+// observeAttachment finds why the first pod that has had a node for long has not started. Only events show that its
+// volume is attached to another node. An event that cannot be read stays unknown.
 func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *facts) error {
-	for _, pod := range slices.Concat(f.boundClients(), f.boundManagers()) {
+	for _, pod := range slices.Concat(boundClients(f.clients), boundManagers(f.manager)) {
 		if !waits(pod) {
 			continue
 		}
 		age := f.now.Sub(pod.CreationTimestamp.Time)
 		if age < attachWait {
-			f.attachment.again = shortest(f.attachment.again, attachWait-age)
+			f.attachment.again = soonest(f.attachment.again, attachWait-age)
 			continue
 		}
 		words, _ := workload.LastEvent(ctx, r.Live, pod, attachReason, time.Time{})
@@ -53,8 +46,8 @@ func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *fa
 	return nil
 }
 
-// waits reports whether none of a pod's containers has ever been started, and the pod itself
-// does not tell why: an image that cannot be pulled asks for no events.
+// waits reports whether no container of a pod has ever been started, and the status of the pod does not show why: an
+// image that cannot be pulled needs no events.
 func waits(pod *corev1.Pod) bool {
 	why, stuck := workload.WhyNotReady(pod)
 	return why != "" && !stuck && !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
@@ -62,18 +55,17 @@ func waits(pod *corev1.Pod) bool {
 	})
 }
 
-// reportAttachment names the volume that a pod waits for where it seemed to be on its way.
-func (f facts) reportAttachment(set condition.Set) {
+// reportAttachment names the volume that a pod waits for, in place of words that it is starting.
+func reportAttachment(set condition.Set, d *opsv1.Diva, f facts) {
 	if f.attachment.words == "" {
 		return
 	}
-	kind := opsv1.DivaManagerReady
+	kind, noun, ready, all := opsv1.DivaManagerReady, "pods", f.manager.Ready(), f.manager.Replicas()
 	if f.clients.Pods[f.attachment.pod] != nil {
-		kind = opsv1.DivaClientsReady
+		all = f.clients.Replicas()
+		kind, noun, ready = opsv1.DivaClientsReady, "clients", f.clients.Ready(names.Clients(d).Names(all))
 	}
-	c := cmp.Or(meta.FindStatusCondition(*set.Conditions, kind), &metav1.Condition{})
-	if c.Reason == common.ReasonUpdating {
-		text, _, _ := strings.Cut(c.Message, "; ") // what follows says that it is starting
-		set.False(kind, common.ReasonPodsNotReady, text+"; "+f.attachment.pod+": "+f.attachment.words)
+	if c := meta.FindStatusCondition(*set.Conditions, kind); c != nil && c.Reason == common.ReasonUpdating {
+		set.False(kind, common.ReasonPodsNotReady, fmt.Sprintf("%d of %d %s are ready; %s: %s", ready, all, noun, f.attachment.pod, f.attachment.words))
 	}
 }

@@ -31,7 +31,7 @@ func events(of, reason string) *reconciler {
 		WithIndex(event, "reason", by(func(e *corev1.Event) string { return e.Reason })).Build()}}
 }
 
-// waitingFor has a pod wait for its volumes for so long.
+// waitingFor makes a pod wait for its volumes for the given time.
 func waitingFor(pod *corev1.Pod, age time.Duration) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{
 		{Name: "ops", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
@@ -60,13 +60,13 @@ func TestAVolumeThatIsAtAnotherNodeIsNamed(t *testing.T) {
 		want    string
 		again   time.Duration
 	}{
-		"of a client":                {events("ops-client-1", attachReason), []factOption{client(40 * time.Second)}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: " + elsewhere, 40 * time.Second},
-		"of the manager":             {events("ops-manager-0", attachReason), []factOption{manager}, opsv1.DivaManagerReady, "False PodsNotReady: 0 of 1 pods are ready; ops-manager-0: " + elsewhere, time.Minute},
-		"not at once":                {events("ops-client-1", attachReason), []factOption{client(time.Second)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 29 * time.Second},
-		"not of one that has begun":  {events("ops-client-1", attachReason), []factOption{client(time.Hour), begun}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 0},
-		"not of one that tells why":  {events("ops-client-1", attachReason), []factOption{client(time.Hour), unpulled}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: container ops: ErrImagePull: not found", 0},
-		"not of another event":       {events("ops-client-1", "Pulling"), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", time.Minute},
-		"not where nothing can tell": {blind(), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", time.Minute},
+		"of a client":                 {events("ops-client-1", attachReason), []factOption{client(40 * time.Second)}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: " + elsewhere, 40 * time.Second},
+		"of the manager":              {events("ops-manager-0", attachReason), []factOption{manager}, opsv1.DivaManagerReady, "False PodsNotReady: 0 of 1 pods are ready; ops-manager-0: " + elsewhere, time.Minute},
+		"not at once":                 {events("ops-client-1", attachReason), []factOption{client(time.Second)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 29 * time.Second},
+		"not of one that has begun":   {events("ops-client-1", attachReason), []factOption{client(time.Hour), begun}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 0},
+		"not of one that reports why": {events("ops-client-1", attachReason), []factOption{client(time.Hour), unpulled}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: container ops: ErrImagePull: not found", 0},
+		"not of another event":        {events("ops-client-1", "Pulling"), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", time.Minute},
+		"not where nothing can tell":  {blind(), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", time.Minute},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(2)

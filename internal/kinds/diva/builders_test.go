@@ -26,6 +26,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/build"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+	"github.com/opcrew/opcrew/internal/kinds/diva/served"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
@@ -34,7 +40,7 @@ import (
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-const helperImage = "opcrew/opcrew-helper:v1"
+const agentImage = "opcrew/opcrew-agent:v1"
 
 // Objects.
 
@@ -62,9 +68,9 @@ func withAge(age opsv1.Age) divaOption {
 }
 
 // withStatus gives the status of an earlier look.
-func withStatus(phase opsv1.SSHPhase, r *ring) divaOption {
+func withStatus(phase opsv1.SSHPhase, r *ring.Ring) divaOption {
 	return func(d *opsv1.Diva) {
-		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: fingerprint(r.current.public), PublicKey: r.current.public, HostKey: r.host.public}
+		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public, HostKey: r.Host.Public}
 	}
 }
 
@@ -89,19 +95,19 @@ func manifest(t *testing.T, file string) *opsv1.Diva {
 
 // Keys. Each name has one, always the same, so that golden files stay as they are.
 
-var keys = map[string]*pair{}
+var testKeys = map[string]*keys.Pair{}
 
-func key(t testing.TB, name string) *pair {
+func key(t testing.TB, name string) *keys.Pair {
 	t.Helper()
-	if keys[name] == nil {
+	if testKeys[name] == nil {
 		seed := sha256.Sum256([]byte(name))
-		p, why := parsePair(encoded(t, ed25519.NewKeyFromSeed(seed[:])))
+		p, why := keys.Parse(encoded(t, ed25519.NewKeyFromSeed(seed[:])))
 		if why != "" {
 			t.Fatal(why)
 		}
-		keys[name] = p
+		testKeys[name] = p
 	}
-	return keys[name]
+	return testKeys[name]
 }
 
 func encoded(t testing.TB, private crypto.PrivateKey) string {
@@ -114,8 +120,8 @@ func encoded(t testing.TB, private crypto.PrivateKey) string {
 }
 
 // settled has one pair in use, made an hour ago.
-func settled(t testing.TB) *ring {
-	return &ring{current: key(t, "old"), host: key(t, "host"), identity: true, made: noon.Add(-time.Hour)}
+func settled(t testing.TB) *ring.Ring {
+	return &ring.Ring{Current: key(t, "old"), Host: key(t, "host"), Identity: true, Made: noon.Add(-time.Hour)}
 }
 
 // Facts.
@@ -123,17 +129,17 @@ func settled(t testing.TB) *ring {
 type factOption func(*facts)
 
 // observed is a Diva all of whose pods run, are ready, and serve what the ring says.
-func observed(t testing.TB, d *opsv1.Diva, r *ring, options ...factOption) facts {
+func observed(t testing.TB, d *opsv1.Diva, r *ring.Ring, options ...factOption) facts {
 	t.Helper()
-	f := facts{ring: r, now: noon, helperImage: helperImage, claims: map[string]*corev1.PersistentVolumeClaim{}, serving: map[string]string{}, rigid: map[string]string{}}
+	f := facts{ring: r, now: noon, agentImage: agentImage, claims: map[string]*corev1.PersistentVolumeClaim{}, serving: map[string]string{}, rigid: map[string]string{}}
 	f.fresh.pair, f.fresh.host = key(t, "fresh"), key(t, "fresh-host")
 	f.secret = &corev1.Secret{}
 	f.secret.ResourceVersion = "7"
 	f.clients = newMembers(d)
 	f.manager = newRollout(d)
-	f.inventory = hosts(d)
-	for _, e := range expectedClaims(d) {
-		f.claims[e.name] = newClaim(e)
+	f.inventory = build.Hosts(d)
+	for _, e := range storage.ExpectedClaims(d) {
+		f.claims[e.Name] = newClaim(e)
 	}
 	if r != nil {
 		serves(d, r, "client", "manager")(&f)
@@ -144,13 +150,13 @@ func observed(t testing.TB, d *opsv1.Diva, r *ring, options ...factOption) facts
 	return f
 }
 
-// serves has all pods of some roles serve what a ring says.
-func serves(d *opsv1.Diva, r *ring, roles ...string) factOption {
+// serves makes all pods of some roles serve the files of a ring.
+func serves(d *opsv1.Diva, r *ring.Ring, roles ...string) factOption {
 	return func(f *facts) {
-		files := map[string]string{"client": sshkeys.Digest(r.clientFiles(extra(d))), "manager": sshkeys.Digest(r.managerFiles(d))}
+		files := map[string]string{"client": sshkeys.Digest(r.ClientFiles(keys.Extra(d))), "manager": sshkeys.Digest(r.ManagerFiles(d))}
 		for _, name := range roles {
-			for _, pod := range append(f.boundClients(), f.boundManagers()...) {
-				if role(pod) == name {
+			for _, pod := range append(boundClients(f.clients), boundManagers(f.manager)...) {
+				if served.Role(pod) == name {
 					f.serving[string(pod.UID)] = files[name]
 				}
 			}
@@ -162,24 +168,24 @@ func nothingRuns(f *facts) { f.clients, f.manager = workload.Members{}, workload
 
 func noSecret(f *facts) { f.secret, f.ring = nil, nil }
 
-func gives(g given) factOption { return func(f *facts) { f.given = g } }
+func gives(g keys.Given) factOption { return func(f *facts) { f.given = g } }
 
 func newMembers(d *opsv1.Diva) workload.Members {
 	n := d.Spec.Client.Replicas
 	set := &appsv1.StatefulSet{}
-	set.Namespace, set.Name, set.UID, set.Generation = d.Namespace, clients(d).Name, "uid-of-set", 3
+	set.Namespace, set.Name, set.UID, set.Generation = d.Namespace, names.Clients(d).Name, "uid-of-set", 3
 	set.Spec.Replicas = &n
-	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{*newClaim(expected{claimTemplate, d.Spec.Client.Storage})}
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{*newClaim(storage.Expected{Name: names.ClaimTemplate, Storage: d.Spec.Client.Storage})}
 	set.Status = appsv1.StatefulSetStatus{ObservedGeneration: 3, Replicas: n, UpdatedReplicas: n}
 	m := workload.Members{Set: set, Pods: map[string]*corev1.Pod{}}
-	for _, name := range clients(d).Names(n) {
+	for _, name := range names.Clients(d).Names(n) {
 		m.Pods[name] = newPod(name, "client")
 	}
 	return m
 }
 
 func newRollout(d *opsv1.Diva) workload.Rollout {
-	n := managerReplicas(d)
+	n := names.ManagerReplicas(d)
 	deployment, set := &appsv1.Deployment{}, appsv1.ReplicaSet{}
 	deployment.Generation, deployment.Spec.Replicas = 3, &n
 	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: 3, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
@@ -202,19 +208,19 @@ func newPod(name, role string) *corev1.Pod {
 }
 
 // newClaim is bound to a volume as large as asked for.
-func newClaim(e expected) *corev1.PersistentVolumeClaim {
+func newClaim(e storage.Expected) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{}
-	claim.Name, claim.UID = e.name, types.UID("uid-of-"+e.name)
-	claim.Labels = ours(newDiva(0))
-	claim.Spec.StorageClassName = &e.storage.ClassName
-	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{accessMode(e.storage)}
-	claim.Spec.Resources.Requests = corev1.ResourceList{"storage": size(e.storage)}
+	claim.Name, claim.UID = e.Name, types.UID("uid-of-"+e.Name)
+	claim.Labels = names.Selector(newDiva(0))
+	claim.Spec.StorageClassName = &e.Storage.ClassName
+	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{storage.AccessMode(e.Storage)}
+	claim.Spec.Resources.Requests = corev1.ResourceList{"storage": storage.Size(e.Storage)}
 	claim.Status.Phase = corev1.ClaimBound
 	claim.Status.Capacity = claim.Spec.Resources.Requests.DeepCopy()
 	return claim
 }
 
-// asks has a claim ask for, and have, so much.
+// asks sets how much a claim requests and has.
 func asks(name, amount string) factOption {
 	return func(f *facts) {
 		f.claims[name].Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse(amount)}
@@ -235,9 +241,8 @@ var done = outcome("Secret", ensure.Unchanged)
 
 // reported is an object after a look at it.
 func reported(d *opsv1.Diva, f facts, done kit.Outcome) *opsv1.Diva {
-	r := &reconciler{}
-	r.Report(d, f, done, noon)
-	r.Echo(d)
+	reportAt(d, f, done, noon)
+	(&reconciler{}).finish(d)
 	return d
 }
 

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -31,11 +33,11 @@ func TestClaimsOfClientsAreOwnedWhileTheDataGoesWithTheObject(t *testing.T) {
 		owners []metav1.OwnerReference
 		want   string // how the patch ends
 	}{
-		"kept, of nobody":                     {nil, nil, ""},
+		"kept, of no one":                     {nil, nil, ""},
 		"kept, of another":                    {nil, []metav1.OwnerReference{other}, ""},
 		"kept from now on":                    {nil, []metav1.OwnerReference{own}, `{"op":"replace",` + all + `[]}]`},
 		"kept, and not of a StatefulSet":      {nil, []metav1.OwnerReference{set, other}, `{"op":"replace",` + all + `[` + theirs + `]}]`},
-		"to go, of nobody":                    {deleting, nil, `{"op":"test",` + all + `null},{"op":"add",` + all + `[` + put + `]}]`},
+		"to go, of no one":                    {deleting, nil, `{"op":"test",` + all + `null},{"op":"add",` + all + `[` + put + `]}]`},
 		"to go, and ours":                     {deleting, []metav1.OwnerReference{own}, ""},
 		"to go, of another too":               {deleting, []metav1.OwnerReference{other}, `{"op":"replace",` + all + `[` + theirs + `,` + put + `]}]`},
 		"on its way with an earlier Diva":     {deleting, []metav1.OwnerReference{earlier}, ""},
@@ -61,22 +63,22 @@ func TestAClaimIsPatchedOnceWhateverTheCacheHas(t *testing.T) {
 	d := newDiva(1, deleting, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = "3Gi" })
 	f := observed(t, newDiva(1), settled(t))
 	same(t, "patches", 2, len(planned(d, f).Patches))
-	f.patched = map[string]bool{"wi-ops-client-0": true}
+	f.stale = map[string]bool{"wi-ops-client-0": true}
 	same(t, "patches of what the cache is behind of", 0, len(planned(d, f).Patches))
 }
 
-func TestAClaimThatLostOurLabelsGetsThemBackUnlessItIsSomebodyElses(t *testing.T) {
+func TestAClaimThatLostOurLabelsGetsThemBackUnlessItIsAnotherOwners(t *testing.T) {
 	d := newDiva(1)
 	for what, test := range map[string]struct {
 		labels  map[string]string
 		patches int
 	}{
-		"all":            {ours(d), 0},
+		"all":            {names.Selector(d), 0},
 		"none":           {nil, 1},
 		"others":         {map[string]string{"team": "shop"}, 1},
-		"some":           {map[string]string{instanceLabel: "ops"}, 1},
+		"some":           {map[string]string{names.InstanceLabel: "ops"}, 1},
 		"another's":      {map[string]string{"app.kubernetes.io/managed-by": "Helm"}, 0},
-		"of another one": {map[string]string{instanceLabel: "theirs"}, 0},
+		"of another one": {map[string]string{names.InstanceLabel: "theirs"}, 0},
 	} {
 		f := observed(t, d, settled(t), func(f *facts) { f.claims["wi-ops-client-0"].Labels = test.labels })
 		patches := planned(d, f).Patches
@@ -94,7 +96,7 @@ func TestAClaimThatLostOurLabelsGetsThemBackUnlessItIsSomebodyElses(t *testing.T
 
 func TestAClaimThatTheCacheDoesNotHaveIsReadWhereAClientRunsWithIt(t *testing.T) {
 	d := newDiva(2)
-	claim := newClaim(expected{"wi-ops-client-0", d.Spec.Client.Storage})
+	claim := newClaim(storage.Expected{Name: "wi-ops-client-0", Storage: d.Spec.Client.Storage})
 	claim.Namespace, claim.Labels = d.Namespace, nil
 	r := &reconciler{Tools: &kit.Tools{Live: fake.NewClientBuilder().WithObjects(claim).Build()}}
 	f := observed(t, d, settled(t))

@@ -4,37 +4,62 @@
 package diva
 
 import (
+	"slices"
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/build"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+	"github.com/opcrew/opcrew/internal/kinds/diva/rotation"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision is what plan and report both rest on.
+// decision is the input of Plan and Report.
 type decision struct {
-	// ring is what the Secret is to hold; nil: nothing yet, and so there are no pods.
-	ring *ring
-	// key says what is wrong with the private key that is given; nil: nothing.
-	key *obstacle
-	// clients and manager tell why pods stay as they are, whatever the spec says.
+	// ring is what the Secret is to hold; nil if there is nothing yet, and so there are no pods.
+	ring *ring.Ring
+	// key is what is wrong with the private key that the user provides; nil for nothing.
+	key *keys.Problem
+	// pods are those that must serve the ring's files.
+	pods    rotation.Pods
+	storage storage.Decision
+	// clients and manager say why pods stay as they are, whatever the spec says; nil if they do not.
 	clients, manager *obstacle
-	// replicas of the clients, and how large the claims of new ones are.
+	// replicas is the number of clients, claimSize the size of claims of new ones.
 	replicas  int32
 	claimSize resource.Quantity
+	// again is when to look again; 0 for never.
+	again time.Duration
 }
 
-// decide is pure.
-func decide(d *opsv1.Diva, f facts) decision {
-	out := decision{replicas: f.replicas(d), claimSize: f.templateSize(d)}
-	out.ring, out.key = decideRing(d, f, f.now)
-	out.clients = invalid("spec.client.image", d.Spec.Client.Image)
-	if has, ok := templateOf(f.clients.Set); ok && out.clients != nil {
-		out.claimSize = has // pods of an image that is none could not be recreated
+// obstacle is why pods stay as they are, in the terms of a condition.
+type obstacle struct{ reason, message string }
+
+// Decide is pure.
+func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
+	keyInput := rotationInput(f, now)
+	out := decision{
+		ring: rotation.Next(d, keyInput), key: f.given.Problem, pods: keyInput.Pods,
+		storage: storage.Decide(storageInput(d, f, now)),
+		clients: invalid("spec.client.image", d.Spec.Client.Image),
+		manager: invalid("spec.manager.image", d.Spec.Manager.Image),
 	}
-	if out.manager = invalid("spec.manager.image", d.Spec.Manager.Image); out.manager == nil {
+	if out.manager == nil {
 		out.manager = invalid("spec.extra.image", d.Spec.Extra.Image)
 	}
+	out.replicas = replicas(d.Spec.Client.Replicas, f.clients.Replicas(), f.inventory == build.Hosts(d))
+	out.claimSize = out.storage.TemplateSize
+	if template := templateSize(f.clients.Set); template != nil && out.clients != nil {
+		out.claimSize = *template // pods of an invalid image could not be recreated
+	}
+	out.again = soonest(append(out.storage.Again,
+		f.clients.Refusal.Again, f.unbound.Again, f.attachment.again, f.clients.StuckIn(now), f.manager.StuckIn(now),
+		secretAgain(d, out.key), rotationAgain(d, keyInput, out.ring))...)
 	return out
 }
 
@@ -45,12 +70,45 @@ func invalid(field string, image opsv1.Image) *obstacle {
 	return nil
 }
 
-// replicas is how many clients there are to be now: none is taken away that the manager
-// still has in its inventory.
-func (f facts) replicas(d *opsv1.Diva) int32 {
-	wanted, has := d.Spec.Client.Replicas, f.clients.Replicas()
-	if wanted < has && f.inventory != hosts(d) {
-		return has
+// replicas is the number of clients. No client is removed that the manager's inventory still lists.
+func replicas(desired, existing int32, inventoryCurrent bool) int32 {
+	if desired < existing && !inventoryCurrent {
+		return existing
 	}
-	return wanted
+	return desired
+}
+
+// secretAgain is when to read a Secret of the user again; 0 if the spec names none.
+func secretAgain(d *opsv1.Diva, problem *keys.Problem) time.Duration {
+	switch {
+	case d.Spec.SSH == nil || d.Spec.SSH.SecretRef == nil:
+		return 0
+	case problem != nil:
+		return waitInterval
+	}
+	return secretInterval
+}
+
+// rotationAgain is when the pair will be too old, or when to read again what pods serve; 0 for never.
+func rotationAgain(d *opsv1.Diva, in rotation.Input, next *ring.Ring) time.Duration {
+	if next == nil {
+		return 0
+	}
+	wait := time.Duration(0)
+	if d.Spec.SSH == nil || d.Spec.SSH.SecretRef == nil {
+		wait = min(longestWait, rotation.DueIn(d, next, in.Given, in.Now))
+	}
+	if next.Phase() != opsv1.SSHInUse || in.Pods.Retiring(d, next) {
+		wait = soonest(wait, askInterval)
+	}
+	return wait
+}
+
+// soonest is the shortest of some waits; 0 means never.
+func soonest(waits ...time.Duration) time.Duration {
+	waits = slices.DeleteFunc(waits, func(wait time.Duration) bool { return wait <= 0 })
+	if len(waits) == 0 {
+		return 0
+	}
+	return slices.Min(waits)
 }

@@ -21,10 +21,11 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 )
 
 func TestKeysOfAllSortsAreReadWhateverTheyLookLikeAfterPasting(t *testing.T) {
-	old := string(key(t, "old").private)
+	old := string(key(t, "old").Private)
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -52,15 +53,15 @@ func TestKeysOfAllSortsAreReadWhateverTheyLookLikeAfterPasting(t *testing.T) {
 		"rsa, in the older format":     pkcs1,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, why := parsePair(text)
+			p, why := keys.Parse(text)
 			if why != "" {
 				t.Fatal(why)
 			}
-			if got := string(p.private); !strings.HasSuffix(got, "-----\n") || strings.Contains(got, "\r") || strings.Contains(got, "\n\n") || !strings.HasPrefix(got, "-----BEGIN ") {
+			if got := string(p.Private); !strings.HasSuffix(got, "-----\n") || strings.Contains(got, "\r") || strings.Contains(got, "\n\n") || !strings.HasPrefix(got, "-----BEGIN ") {
 				t.Errorf("expected a key that ssh reads, with one end of its last line, got %q", got)
 			}
-			if fingerprint(p.public) == "" {
-				t.Errorf("expected a public key, got %q", p.public)
+			if keys.Fingerprint(p.Public) == "" {
+				t.Errorf("expected a public key, got %q", p.Public)
 			}
 		})
 	}
@@ -74,22 +75,22 @@ func TestAnEd25519KeyInPKCS8IsWrittenInTheFormatOfSSHAndAlwaysAlike(t *testing.T
 		t.Fatal(err)
 	}
 	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}))
-	p, why := parsePair(text)
+	p, why := keys.Parse(text)
 	if why != "" {
 		t.Fatal(why)
 	}
-	again, _ := parsePair(text)
-	stored, _ := parsePair(string(p.private))
-	same(t, "the text at the next look", string(p.private), string(again.private))
-	same(t, "the text as it is stored", string(p.private), string(stored.private))
-	same(t, "the public key", key(t, "old").public, p.public)
+	again, _ := keys.Parse(text)
+	stored, _ := keys.Parse(string(p.Private))
+	same(t, "the text at the next look", string(p.Private), string(again.Private))
+	same(t, "the text as it is stored", string(p.Private), string(stored.Private))
+	same(t, "the public key", key(t, "old").Public, p.Public)
 
 	// What x/crypto makes of it differs in the check number alone, which is a random one there.
-	theirs, ours := encodedBytes(t, encoded(t, private)), encodedBytes(t, string(p.private))
+	theirs, ours := encodedBytes(t, encoded(t, private)), encodedBytes(t, string(p.Private))
 	at := bytes.Index(theirs, []byte("\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20"))
 	at += bytes.Index(theirs[at+1:], []byte("\x00\x00\x00\x0bssh-ed25519")) + 1
 	if !bytes.Equal(theirs[:at-8], ours[:at-8]) || !bytes.Equal(theirs[at:], ours[at:]) || !bytes.Equal(ours[at-8:at-4], ours[at-4:at]) {
-		t.Errorf("expected the file that x/crypto makes, got %q", p.private)
+		t.Errorf("expected the file that x/crypto makes, got %q", p.Private)
 	}
 }
 
@@ -102,20 +103,20 @@ func encodedBytes(t *testing.T, text string) []byte {
 	return block.Bytes
 }
 
-func TestAKeyThatIsOfNoUseIsToldWithWhatToWrite(t *testing.T) {
+func TestAKeyThatIsOfNoUseIsReportedWithWhatToWrite(t *testing.T) {
 	locked, err := ssh.MarshalPrivateKeyWithPassphrase(mustRaw(t, key(t, "old")), "", []byte("secret"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ text, want string }{
 		"no key":       {"not a key", "it is no private key (ssh: no key found); write one as ssh-keygen -t ed25519 makes it"},
-		"a public key": {key(t, "old").public, "it is no private key"},
-		"half a key":   {string(key(t, "old").private)[:200], "it is no private key"},
+		"a public key": {key(t, "old").Public, "it is no private key"},
+		"half a key":   {string(key(t, "old").Private)[:200], "it is no private key"},
 		"locked":       {string(pem.EncodeToMemory(locked)), "it is locked by a passphrase"},
 		"dsa":          {dsaKey(t), "it is a DSA key, which no sshd accepts any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, why := parsePair(test.text)
+			p, why := keys.Parse(test.text)
 			if p != nil || !strings.HasPrefix(why, test.want) {
 				t.Errorf("expected %q, got %q", test.want, why)
 			}
@@ -123,9 +124,9 @@ func TestAKeyThatIsOfNoUseIsToldWithWhatToWrite(t *testing.T) {
 	}
 }
 
-func mustRaw(t *testing.T, p *pair) any {
+func mustRaw(t *testing.T, p *keys.Pair) any {
 	t.Helper()
-	raw, err := ssh.ParseRawPrivateKey(p.private)
+	raw, err := ssh.ParseRawPrivateKey(p.Private)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,25 +154,25 @@ func dsaKey(t *testing.T) string {
 }
 
 func TestAPairThatIsMadeIsReadBackAndIsAnotherEachTime(t *testing.T) {
-	a, err := newPair("opcrew shop/ops")
+	a, err := keys.New("opcrew shop/ops")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := newPair("opcrew shop/ops")
+	b, err := keys.New("opcrew shop/ops")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.public == b.public || !strings.HasPrefix(a.public, "ssh-ed25519 ") || strings.Count(a.public, " ") != 1 {
-		t.Errorf("expected two ed25519 keys without comments, got %q and %q", a.public, b.public)
+	if a.Public == b.Public || !strings.HasPrefix(a.Public, "ssh-ed25519 ") || strings.Count(a.Public, " ") != 1 {
+		t.Errorf("expected two ed25519 keys without comments, got %q and %q", a.Public, b.Public)
 	}
-	// The file of a key is overwritten where it is: a shorter one would for a moment have an end too many.
-	if len(a.private) != len(b.private) {
-		t.Errorf("expected keys of one length, got %d and %d", len(a.private), len(b.private))
+	// The key file is overwritten in place: for a moment a shorter key would keep the end of the longer one.
+	if len(a.Private) != len(b.Private) {
+		t.Errorf("expected keys of one length, got %d and %d", len(a.Private), len(b.Private))
 	}
 }
 
 func TestPublicKeysAreReadLineByLine(t *testing.T) {
-	old, fresh := key(t, "old").public, key(t, "fresh").public
+	old, fresh := key(t, "old").Public, key(t, "fresh").Public
 	for name, test := range map[string]struct {
 		text string
 		keys []string
@@ -185,7 +186,7 @@ func TestPublicKeysAreReadLineByLine(t *testing.T) {
 		"one of two is cut short": {old + "\n" + fresh[:30], []string{old}, []int{2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			keys, bad := parsePublic(test.text)
+			keys, bad := keys.ParsePublic(test.text)
 			same(t, "keys", test.keys, keys)
 			same(t, "lines that are none", test.bad, bad)
 		})
@@ -206,40 +207,40 @@ func TestAGivenPairIsTakenIfItBelongsTogether(t *testing.T) {
 		reason string
 		words  []string
 	}{
-		"a private key alone":         {secret("privateKey", string(old.private)), "", nil},
-		"with its public key":         {secret("privateKey", string(old.private), "publicKey", old.public+" me"), "", nil},
-		"as Kubernetes' type has it":  {secret("ssh-privatekey", string(old.private), "ssh-publickey", old.public), "", nil},
-		"as ssh's files are named":    {secret("id_ed25519", string(old.private), "id_ed25519.pub", old.public), "", nil},
-		"with a public key cut short": {secret("privateKey", string(old.private), "publicKey", "ssh-rsa AAAA..."), "", nil},
-		"with another's public key":   {secret("privateKey", string(old.private), "publicKey", other.public), opsv1.ReasonKeyMismatch, []string{"Secret mine, publicKey does not belong to Secret mine, privateKey", old.public}},
+		"a private key alone":         {secret("privateKey", string(old.Private)), "", nil},
+		"with its public key":         {secret("privateKey", string(old.Private), "publicKey", old.Public+" me"), "", nil},
+		"as Kubernetes' type has it":  {secret("ssh-privatekey", string(old.Private), "ssh-publickey", old.Public), "", nil},
+		"as ssh's files are named":    {secret("id_ed25519", string(old.Private), "id_ed25519.pub", old.Public), "", nil},
+		"with a public key cut short": {secret("privateKey", string(old.Private), "publicKey", "ssh-rsa AAAA..."), "", nil},
+		"with another's public key":   {secret("privateKey", string(old.Private), "publicKey", other.Public), opsv1.ReasonKeyMismatch, []string{"Secret mine, publicKey does not belong to Secret mine, privateKey", old.Public}},
 		"that is no key":              {secret("privateKey", "x"), opsv1.ReasonKeyUnusable, []string{"Secret mine, privateKey: it is no private key"}},
 		"in a Secret without one":     {secret("other", "x"), opsv1.ReasonKeyMissing, []string{"there is no Secret mine with a private key under privateKey, ssh-privatekey"}},
 		"in no Secret":                {nil, opsv1.ReasonKeyMissing, []string{"there is no Secret mine"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := referred("mine", test.data)
+			got := keys.FromSecret("mine", test.data)
 			if test.reason == "" {
-				if got.wrong != nil || got.pair == nil || got.pair.public != old.public {
+				if got.Problem != nil || got.Pair == nil || got.Pair.Public != old.Public {
 					t.Errorf("expected the pair, got %+v", got)
 				}
 				return
 			}
-			if got.pair != nil || got.wrong == nil || got.wrong.reason != test.reason {
-				t.Fatalf("expected %s, got %+v", test.reason, got.wrong)
+			if got.Pair != nil || got.Problem == nil || got.Problem.Reason != test.reason {
+				t.Fatalf("expected %s, got %+v", test.reason, got.Problem)
 			}
-			says(t, got.wrong.message, test.words...)
-			if strings.Contains(got.wrong.message, "PRIVATE") {
-				t.Errorf("the message has a private key in it: %s", got.wrong.message)
+			says(t, got.Problem.Message, test.words...)
+			if strings.Contains(got.Problem.Message, "PRIVATE") {
+				t.Errorf("the message has a private key in it: %s", got.Problem.Message)
 			}
 		})
 	}
 }
 
 func TestAPublicKeyWithoutItsPrivateKeyIsLetInToo(t *testing.T) {
-	mine := key(t, "mine").public
+	mine := key(t, "mine").Public
 	d := newDiva(1, func(d *opsv1.Diva) { d.Spec.PublicKey = mine + " me@home" })
-	same(t, "further keys", []string{mine}, extra(d))
-	says(t, settled(t).authorized(extra(d)), mine, key(t, "old").public)
-	d.Spec.PrivateKey = string(key(t, "mine").private)
-	same(t, "further keys beside a private one", []string(nil), extra(d))
+	same(t, "further keys", []string{mine}, keys.Extra(d))
+	says(t, settled(t).Authorized(keys.Extra(d)), mine, key(t, "old").Public)
+	d.Spec.PrivateKey = string(key(t, "mine").Private)
+	same(t, "further keys beside a private one", []string(nil), keys.Extra(d))
 }

@@ -1,13 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diva is the kind Diva: a legacy operations system of one manager that reaches a
-// set of clients over ssh, with its key pair, its storage and its list of clients.
+// Package diva is the kind Diva: a legacy operations system of one manager that reaches a set of clients over ssh, with
+// its key pair, its storage and its list of clients.
 //
-// The pair is changed without a refused login: keys.go reads keys, ring.go is what the
-// Secret holds, ringfiles.go what pods get of it, rotate.go the steps from one ring to the
-// next, and served.go how it is known that pods have followed. The files in the pods are
-// kept by internal/agents/sshfiles.
+// This package observes, decides, plans and reports. What it decides with is in packages below it: names, keys (key
+// pairs), ring (what the Secret holds), rotation (the steps from one ring to the next), served (what pods serve),
+// storage (claims) and build (objects and pods). The files in the pods are updated by internal/agents/sshfiles.
 package diva
 
 import (
@@ -26,6 +25,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/build"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kinds/diva/served"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -45,18 +47,20 @@ import (
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=divas.ops.xx.com,verbs=get
 
-// workers is how many objects are looked at at a time.
+// workers is how many objects are reconciled at a time.
 const workers = 8
 
 // Kind is Diva's entry in the list of kinds.
-func Kind() kit.Kind { return KindReading(logReader) }
+func Kind() kit.Registration {
+	return KindReading(func(c kubernetes.Interface) LogReader { return served.Logs(c, build.AgentContainer) })
+}
 
-// LogReader gives the end of the log of the container ssh-files of a pod.
-type LogReader func(ctx context.Context, pod *corev1.Pod) (string, error)
+// LogReader returns the end of the log of a pod's agent.
+type LogReader = served.LogReader
 
 // KindReading is Kind with another way to read logs, for tests whose pods have none.
-func KindReading(logs func(kubernetes.Interface) LogReader) kit.Kind {
-	return kit.Kind{
+func KindReading(logs func(kubernetes.Interface) LogReader) kit.Registration {
+	return kit.Registration{
 		Name:        "diva",
 		Layer:       kit.Applications,
 		CRDs:        []string{"divas.ops.xx.com"},
@@ -75,7 +79,7 @@ func KindReading(logs func(kubernetes.Interface) LogReader) kit.Kind {
 func newReconciler(tools *kit.Tools, logs LogReader) *reconciler {
 	return &reconciler{
 		Tools:    tools,
-		served:   &served{log: logs},
+		served:   &served.Reader{Log: logs},
 		refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock},
 		unbound:  workload.Refusals{Live: tools.Live, Clock: tools.Clock, Reason: "ProvisioningFailed"},
 		classes:  workload.Classes{Live: tools.Live, Clock: tools.Clock},
@@ -84,9 +88,7 @@ func newReconciler(tools *kit.Tools, logs LogReader) *reconciler {
 
 func cached() map[client.Object]cache.ByObject {
 	pods := kit.Ours()
-	pods.Transform = kit.TrimPod
 	sets := kit.Ours()
-	sets.Transform = kit.TrimReplicaSet
 	return map[client.Object]cache.ByObject{
 		&opsv1.Diva{}:                   {},
 		&corev1.Service{}:               kit.Ours(),
@@ -103,17 +105,15 @@ func cached() map[client.Object]cache.ByObject {
 }
 
 func setup(mgr ctrl.Manager, r *reconciler) error {
-	loop := &kit.Loop[*opsv1.Diva, facts]{
-		Tools: r.Tools,
-		New:   func() *opsv1.Diva { return &opsv1.Diva{} },
-		Kind:  r,
-		Forget: func(key client.ObjectKey) {
-			r.refusals.Forget(key)
-			r.unbound.Forget(key)
-			r.served.forget(key)
-		},
+	loop := &kit.Loop[*opsv1.Diva, facts, decision]{
+		Tools:       r.Tools,
+		New:         func() *opsv1.Diva { return &opsv1.Diva{} },
+		Kind:        r,
+		Transitions: r.transitions,
+		Finish:      r.finish,
+		Forget:      []func(client.ObjectKey){r.refusals.Forget, r.unbound.Forget, r.served.Forget},
 	}
-	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
+	ofUsers, err := r.WatchedSecrets(mgr, r.divasOfSecret)
 	if err != nil {
 		return err
 	}
@@ -132,25 +132,25 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Watches(&corev1.Pod{}, byLabels).
 		Watches(&corev1.PersistentVolumeClaim{}, byLabels).
 		WatchesRawSource(ofUsers).
-		WithOptions(kit.ControllerOptions(workers)).
+		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }
 
-// objectByLabels wakes the Diva that a pod, ReplicaSet or claim belongs to: others stand
-// between them, or no one owns it.
+// objectByLabels enqueues the Diva that a pod, ReplicaSet or claim belongs to: other owners stand between them, or it has
+// no owner.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
-	if labels[nameLabel] != appName {
+	if labels[names.NameLabel] != names.AppName {
 		return nil
 	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[instanceLabel]}}}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[names.InstanceLabel]}}}
 }
 
-// whoReferTo wakes the Divas whose key pair is in a Secret of the user's.
-func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
+// divasOfSecret enqueues the Divas whose key pair is in a Secret of the user.
+func (r *reconciler) divasOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	list := &opsv1.DivaList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
-		return nil // the cache is not there any more
+		return nil // the cache has stopped
 	}
 	var out []reconcile.Request
 	for i := range list.Items {

@@ -13,10 +13,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/build"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
@@ -43,7 +47,7 @@ func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 	for _, file := range []string{"article", "all-fields"} {
 		t.Run(file, func(t *testing.T) {
 			d := manifest(t, file+".yaml")
-			plan := (&reconciler{}).Plan(d, observed(t, d, settled(t)), noon)
+			plan := planAt(d, observed(t, d, settled(t)), noon)
 			for _, child := range plan.Children {
 				kind, name := refOf(child)
 				golden.Check(t, fmt.Sprintf("%s-%s-%s.yaml", file, strings.ToLower(kind), strings.TrimPrefix(name, d.Name+"-")), masked(child.Object))
@@ -67,13 +71,13 @@ func refOf(child ensure.Child) (kind, name string) {
 // and the key pair where its image looks for it.
 func TestAClientHasTheArticlesShape(t *testing.T) {
 	d := newDiva(2)
-	set := statefulSet(d, 2, size(d.Spec.Client.Storage), helperImage)
+	set := build.StatefulSet(d, 2, storage.Size(d.Spec.Client.Storage), agentImage)
 	same(t, "the selector", map[string]string{"diva-client": "ops"}, set.Spec.Selector.MatchLabels)
 	labels := set.Spec.Template.Labels
 	if labels["app"] != "diva-client" || labels["diva-client"] != "ops" {
 		t.Errorf("expected the labels app and diva-client, got %v", labels)
 	}
-	if *set.Spec.ServiceName != *headless(d).Name || len(set.Spec.VolumeClaimTemplates) != 1 {
+	if *set.Spec.ServiceName != *build.ClientService(d).Name || len(set.Spec.VolumeClaimTemplates) != 1 {
 		t.Errorf("expected the headless Service and one claim template, got %s and %d", *set.Spec.ServiceName, len(set.Spec.VolumeClaimTemplates))
 	}
 	c := set.Spec.Template.Spec.Containers[0]
@@ -99,7 +103,7 @@ func TestAClientHasTheArticlesShape(t *testing.T) {
 func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 	for what, test := range map[string]struct {
 		user    *int64
-		helper  int64
+		agent   int64
 		group   *int64
 		article bool
 	}{
@@ -110,11 +114,11 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1)
 			d.Spec.Client.RunAsUser, d.Spec.Manager.RunAsUser = test.user, test.user
-			for _, template := range []*corev1ac.PodTemplateSpecApplyConfiguration{clientTemplate(d, helperImage), facts{helperImage: helperImage}.managerTemplate(d)} {
+			for _, template := range []*corev1ac.PodTemplateSpecApplyConfiguration{build.ClientTemplate(d, agentImage), build.ManagerTemplate(d, false, agentImage)} {
 				spec := template.Spec
 				same(t, "the user of the pod", test.user, spec.SecurityContext.RunAsUser)
 				same(t, "the group of its volumes", test.group, spec.SecurityContext.FSGroup)
-				same(t, "the user of the helper", test.helper, *spec.InitContainers[0].SecurityContext.RunAsUser)
+				same(t, "the user of the agent", test.agent, *spec.InitContainers[0].SecurityContext.RunAsUser)
 				home := slices.ContainsFunc(spec.Containers[0].VolumeMounts, func(m corev1ac.VolumeMountApplyConfiguration) bool {
 					return strings.HasPrefix(*m.MountPath, "/root/")
 				})
@@ -124,24 +128,29 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 	}
 }
 
+// deployed is the manager's Deployment that follows from facts.
+func deployed(d *opsv1.Diva, f facts) *appsv1ac.DeploymentApplyConfiguration {
+	return build.Deployment(d, storage.Decide(storageInput(d, f, noon)).Shared, f.agentImage)
+}
+
 func TestAManagerWaitsForThePodBeforeItUnlessAllItsVolumesAreShared(t *testing.T) {
-	d, f := newDiva(1), facts{helperImage: helperImage}
-	same(t, "the strategy", "Recreate", string(*f.deployment(d).Spec.Strategy.Type))
+	d, f := newDiva(1), facts{agentImage: agentImage}
+	same(t, "the strategy", "Recreate", string(*deployed(d, f).Spec.Strategy.Type))
 	d.Spec.Manager.Replicas = new(int32(2))
-	if f.deployment(d).Spec.Template.Spec.Affinity == nil {
+	if deployed(d, f).Spec.Template.Spec.Affinity == nil {
 		t.Error("expected managers that share a volume to be kept on one node")
 	}
 	d.Spec.Manager.Storage.AccessMode = corev1.ReadWriteMany
-	same(t, "the strategy with one shared volume", "Recreate", string(*f.deployment(d).Spec.Strategy.Type))
+	same(t, "the strategy with one shared volume", "Recreate", string(*deployed(d, f).Spec.Strategy.Type))
 	d.Spec.Extra.Storage.AccessMode = corev1.ReadWriteMany
-	same(t, "the strategy with shared volumes", "RollingUpdate", string(*f.deployment(d).Spec.Strategy.Type))
-	if f.deployment(d).Spec.Template.Spec.Affinity != nil {
+	same(t, "the strategy with shared volumes", "RollingUpdate", string(*deployed(d, f).Spec.Strategy.Type))
+	if deployed(d, f).Spec.Template.Spec.Affinity != nil {
 		t.Error("expected managers of shared volumes to run anywhere")
 	}
-	left := newClaim(expected{"ops-extra", opsv1.Storage{}})
+	left := newClaim(storage.Expected{Name: "ops-extra", Storage: opsv1.Storage{}})
 	left.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	f.claims = map[string]*corev1.PersistentVolumeClaim{"ops-extra": left}
-	if ac := f.deployment(d); *ac.Spec.Strategy.Type != "Recreate" || ac.Spec.Template.Spec.Affinity == nil {
+	if ac := deployed(d, f); *ac.Spec.Strategy.Type != "Recreate" || ac.Spec.Template.Spec.Affinity == nil {
 		t.Error("expected a claim that was there before to count as it is")
 	}
 }
@@ -152,7 +161,7 @@ func TestTheWallLeavesEveryOtherPortOpen(t *testing.T) {
 	} {
 		d := newDiva(1)
 		d.Spec.SSH = &opsv1.SSH{Port: &port}
-		rules := wall(d).Spec.Ingress
+		rules := build.SSHPolicy(d).Spec.Ingress
 		same(t, "who reaches sshd", map[string]string{"diva-manager": "ops"}, rules[0].From[0].PodSelector.MatchLabels)
 		var open []string
 		for _, p := range rules[1].Ports {
@@ -195,32 +204,32 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			before, after := newDiva(2), newDiva(2, test.change)
-			same(t, "clients are replaced", test.client, !equalJSON(t, clientWishes(before), clientWishes(after)))
-			same(t, "the manager is replaced", test.manager, !equalJSON(t, facts{}.managerWishes(before), facts{}.managerWishes(after)))
+			same(t, "clients are replaced", test.client, !equalJSON(t, build.ClientSettings(before), build.ClientSettings(after)))
+			same(t, "the manager is replaced", test.manager, !equalJSON(t, build.ManagerSettings(before, false), build.ManagerSettings(after, false)))
 		})
 	}
 }
 
 func TestAnOverrideCannotTakeAPodFromItsDiva(t *testing.T) {
 	d := newDiva(1)
-	d.Spec.Client.Pod = &common.PodOverride{Labels: map[string]string{"diva-client": "other", nameLabel: "other", "team": "ops"}}
-	got := clientTemplate(d, helperImage).Labels
-	if got["diva-client"] != "ops" || got[nameLabel] != appName || got["team"] != "ops" {
+	d.Spec.Client.Pod = &common.PodOverride{Labels: map[string]string{"diva-client": "other", names.NameLabel: "other", "team": "ops"}}
+	got := build.ClientTemplate(d, agentImage).Labels
+	if got["diva-client"] != "ops" || got[names.NameLabel] != names.AppName || got["team"] != "ops" {
 		t.Errorf("expected our labels to stay and the user's own to come, got %v", got)
 	}
 }
 
 func TestAClaimTemplateHasNeitherKindNorVersionNorNamespace(t *testing.T) {
-	template := claimTemplates(newDiva(1), size(opsv1.Storage{Size: "2Gi"}))
+	template := storage.Template(newDiva(1), storage.Size(opsv1.Storage{Size: "2Gi"}))
 	if template.Kind != nil || template.APIVersion != nil || template.Namespace != nil {
-		t.Error("the API server drops them: declaring them has the StatefulSet be made anew for ever")
+		t.Error("the API server drops them: declaring them has the StatefulSet be recreated for ever")
 	}
 }
 
 func TestNothingIsDoneForAnObjectThatGoes(t *testing.T) {
 	d := newDiva(1)
 	d.DeletionTimestamp = &metav1.Time{Time: noon}
-	if plan := (&reconciler{}).Plan(d, observed(t, d, settled(t)), noon); len(plan.Children) > 0 || len(plan.Patches) > 0 || plan.Again > 0 {
+	if plan := planAt(d, observed(t, d, settled(t)), noon); len(plan.Children) > 0 || len(plan.Patches) > 0 || plan.Again > 0 {
 		t.Errorf("expected nothing to be done, got %+v", plan)
 	}
 }

@@ -7,41 +7,47 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 )
 
 func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts) error {
 	list := &corev1.PersistentVolumeClaimList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(d.Namespace), client.MatchingLabels(ours(d))); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(d.Namespace), client.MatchingLabels(names.Selector(d))); err != nil {
 		return fmt.Errorf("list claims: %w", err)
 	}
-	f.claims, f.patched = map[string]*corev1.PersistentVolumeClaim{}, map[string]bool{}
+	f.claims, f.stale = map[string]*corev1.PersistentVolumeClaim{}, map[string]bool{}
 	for i := range list.Items {
 		claim := &list.Items[i]
 		f.claims[claim.Name] = claim
-		f.patched[claim.Name] = r.Writes().Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
+		f.stale[claim.Name] = r.Children.Behind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 	}
 	r.observeUnlabelled(ctx, d, f)
 	r.observeClasses(ctx, d, f)
-	r.observeAsked(ctx, d, f)
-	pending := f.pendingClaim(d)
-	if pending == nil {
+	r.observeOwnSizes(ctx, d, f)
+	unbound := storage.Input{Diva: d, Claims: f.claims}.FirstUnbound()
+	if unbound == nil {
 		r.unbound.Forget(client.ObjectKeyFromObject(d))
 		return nil
 	}
-	f.unbound = r.unbound.Why(ctx, client.ObjectKeyFromObject(d), pending, told(d, opsv1.DivaStorageReady, opsv1.ReasonClaimsPending))
+	f.unbound = r.unbound.Why(ctx, client.ObjectKeyFromObject(d), unbound, hasReason(d, opsv1.DivaStorageReady, opsv1.ReasonClaimsPending))
 	return nil
 }
 
-// observeUnlabelled reads claims that clients run with and the cache does not have: those that
-// the user has put back from a backup have none of our labels. What cannot be read is unknown.
+// observeUnlabelled reads claims that clients run with and the cache does not have: a claim that a user restored from
+// a backup has none of opcrew's labels. A claim that cannot be read stays unknown.
 func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *facts) {
-	for _, pod := range f.boundClients() {
-		name, claim := claimTemplate+"-"+pod.Name, &corev1.PersistentVolumeClaim{}
+	for _, pod := range boundClients(f.clients) {
+		name, claim := names.ClaimTemplate+"-"+pod.Name, &corev1.PersistentVolumeClaim{}
 		if f.claims[name] != nil {
 			continue
 		}
@@ -51,9 +57,36 @@ func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *fa
 	}
 }
 
-// observeClasses asks whether claims that are too small can grow. Those of a class that cannot be read wait.
+// observeClasses reads whether claims that are too small can grow. Claims of a class that cannot be read wait.
 func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) {
-	rigid, unread := r.classes.Rigid(ctx, f.growingClasses(d))
+	rigid, unread := r.classes.Rigid(ctx, storage.Input{Diva: d, Claims: f.claims}.SmallClasses())
 	maps.Copy(rigid, unread)
 	f.rigid = rigid
+}
+
+// observeOwnSizes reads which manager wrote the requests of claims that are too large and were not granted. The cache
+// does not have it. A request that cannot be read does not count as opcrew's.
+func (r *reconciler) observeOwnSizes(ctx context.Context, d *opsv1.Diva, f *facts) {
+	f.ownSizes = map[string]bool{}
+	if !(storage.Input{Diva: d, Claims: f.claims}).Oversized() {
+		return
+	}
+	live := &corev1.PersistentVolumeClaimList{}
+	if err := r.Live.List(ctx, live, client.InNamespace(d.Namespace), client.MatchingLabels(names.Selector(d))); err != nil {
+		return
+	}
+	for i := range live.Items {
+		f.ownSizes[live.Items[i].Name] = wroteSize(&live.Items[i])
+	}
+}
+
+var sizePath = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "resources", "requests", "storage"))
+
+// wroteSize reports whether opcrew wrote the request of a claim.
+func wroteSize(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claim.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+		set := &fieldpath.Set{}
+		return e.Manager == common.Name && e.Subresource == "" && e.FieldsV1 != nil &&
+			set.FromJSON(e.FieldsV1.GetRawReader()) == nil && !set.Intersection(sizePath).Empty()
+	})
 }

@@ -11,77 +11,69 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// clientsFinalizer is held while the StatefulSet is recreated around its pods: no one has
-// those for a moment, and no one would collect them with an object that is deleted then.
+// clientsFinalizer is held while the StatefulSet is recreated around its pods: these have no owner for a moment, and
+// would not be collected with an object that is deleted then.
 const clientsFinalizer = "opcrew.io/diva-clients"
 
-// orphaning reports whether the StatefulSet is about to be recreated, or is.
-func (f facts) orphaning(d *opsv1.Diva, decided decision) bool {
-	held, set := controllerutil.ContainsFinalizer(d, clientsFinalizer), f.clients.Set
+// orphaning reports whether the StatefulSet is about to be recreated, or is being recreated.
+func orphaning(d *opsv1.Diva, clients workload.Members, claimSize resource.Quantity) bool {
+	held, set := controllerutil.ContainsFinalizer(d, clientsFinalizer), clients.Set
 	if set == nil {
 		return held
 	}
-	if has, ok := templateOf(set); ok && has.Cmp(decided.claimSize) != 0 {
+	if template := templateSize(set); template != nil && template.Cmp(claimSize) != 0 {
 		return true
 	}
-	// The new one is seen before it has its pods, and a pod as it was before.
-	return held && (set.DeletionTimestamp != nil || f.clients.Missing() || len(f.orphans()) > 0)
+	// The new one is seen before it has adopted its pods, and a pod as it was before.
+	return held && (set.DeletionTimestamp != nil || clients.Missing() || anyOrphan(clients.Pods))
 }
 
-// orphans are pods of clients that no one controls at the moment.
-func (f facts) orphans() []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, pod := range f.clients.Pods {
+// anyOrphan reports whether a pod has no controller at the moment.
+func anyOrphan(pods map[string]*corev1.Pod) bool {
+	for _, pod := range pods {
 		if metav1.GetControllerOf(pod) == nil {
-			out = append(out, pod)
+			return true
 		}
 	}
-	return out
+	return false
 }
 
-// guard holds the finalizer for as long as it is needed, and not longer.
-func (f facts) guard(d *opsv1.Diva, decided decision, plan *kit.Plan) {
-	if f.orphaning(d, decided) {
-		plan.Finalizer = clientsFinalizer
-		return
-	}
-	plan.Release = clientsFinalizer
-}
-
-// leave is the plan of an object that is being deleted. What has an owner is collected with
-// it, and claims with data that is retained have none; only pods that lost theirs are ours to take.
-func (r *reconciler) leave(d *opsv1.Diva, f facts) kit.Plan {
-	set := f.clients.Set
+// leave is the plan of an object that is being deleted. Everything with an owner is collected with it, and claims whose
+// data is retained have none; opcrew deletes only pods that lost their owner.
+func (r *reconciler) leave(d *opsv1.Diva, set *appsv1.StatefulSet) kit.Plan {
 	if !controllerutil.ContainsFinalizer(d, clientsFinalizer) || set != nil && set.DeletionTimestamp != nil {
-		return kit.Plan{} // the StatefulSet's end wakes us: until then its pods are its own
+		return kit.Plan{} // the end of the StatefulSet wakes the loop: until then its pods are its own
 	}
 	plan := kit.Plan{Release: clientsFinalizer}
-	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) { // as the user wants them
-		plan.Step = &kit.Step{Name: "take away clients that nobody has", Do: func(ctx context.Context) error { return r.takeOrphans(ctx, d) }}
+	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) { // the user wants them to stay
+		plan.Step = &kit.Step{Name: "delete clients without an owner", Do: func(ctx context.Context) error { return r.deleteOrphans(ctx, d) }}
 	}
 	return plan
 }
 
-// takeOrphans deletes exactly the pods that the StatefulSet left behind. The caches may not
-// show yet that it is going, or that it went, so the API server is asked.
-func (r *reconciler) takeOrphans(ctx context.Context, d *opsv1.Diva) error {
+// deleteOrphans deletes exactly the pods that the StatefulSet left behind. The caches may not show yet that it is being
+// deleted, or is gone, so the API server is read.
+func (r *reconciler) deleteOrphans(ctx context.Context, d *opsv1.Diva) error {
 	set, pods := &appsv1.StatefulSet{}, &corev1.PodList{}
-	key := client.ObjectKey{Namespace: d.Namespace, Name: clients(d).Name}
+	key := client.ObjectKey{Namespace: d.Namespace, Name: names.Clients(d).Name}
 	switch err := r.Live.Get(ctx, key, set); {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read StatefulSet: %w", err)
 	case err == nil && set.DeletionTimestamp != nil:
-		return errors.New("the StatefulSet is going")
+		return errors.New("the StatefulSet is being deleted")
 	}
-	if err := r.Live.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(ours(d)), client.MatchingLabels(clients(d).Selector)); err != nil {
+	if err := r.Live.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(names.Selector(d)), client.MatchingLabels(names.Clients(d).Selector)); err != nil {
 		return fmt.Errorf("list pods: %w", err)
 	}
 	for i := range pods.Items {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -25,9 +26,9 @@ func adopted(f *facts) {
 	}
 }
 
-func TestTheObjectIsHeldWhileItsClientsMayBeNobodys(t *testing.T) {
+func TestTheObjectIsHeldWhileItsClientsMayHaveNoOwner(t *testing.T) {
 	grown := func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = "3Gi" }
-	told := []factOption{adopted, asks("wi-ops-client-0", "3Gi"), asks("wi-ops-client-1", "3Gi")}
+	announced := []factOption{adopted, asks("wi-ops-client-0", "3Gi"), asks("wi-ops-client-1", "3Gi")}
 	going := func(f *facts) { f.clients.Set.DeletionTimestamp = &metav1.Time{Time: noon} }
 	gone := func(f *facts) { f.clients.Set = nil }
 	for what, test := range map[string]struct {
@@ -37,8 +38,8 @@ func TestTheObjectIsHeldWhileItsClientsMayBeNobodys(t *testing.T) {
 	}{
 		"nothing grows":                       {nil, []factOption{adopted}, ""},
 		"there is no StatefulSet yet":         {nil, []factOption{gone}, ""},
-		"claims are being told to grow":       {[]divaOption{grown}, []factOption{adopted}, ""},
-		"it is about to be made anew":         {[]divaOption{grown}, told, clientsFinalizer},
+		"claims are being resized":            {[]divaOption{grown}, []factOption{adopted}, ""},
+		"it is about to be recreated":         {[]divaOption{grown}, announced, clientsFinalizer},
 		"the old one goes":                    {[]divaOption{isHeld}, []factOption{adopted, going}, clientsFinalizer},
 		"the old one went":                    {[]divaOption{isHeld}, []factOption{gone}, clientsFinalizer},
 		"the new one has not adopted any":     {[]divaOption{isHeld}, nil, clientsFinalizer},
@@ -52,7 +53,7 @@ func TestTheObjectIsHeldWhileItsClientsMayBeNobodys(t *testing.T) {
 	}
 }
 
-func TestAnObjectThatGoesTakesTheClientsThatNobodyHas(t *testing.T) {
+func TestAnObjectThatGoesTakesTheClientsWithoutAnOwner(t *testing.T) {
 	going := func(d *opsv1.Diva) { d.DeletionTimestamp = &metav1.Time{Time: noon} }
 	keeping := func(d *opsv1.Diva) { d.Finalizers = append(d.Finalizers, metav1.FinalizerOrphanDependents) }
 	for what, test := range map[string]struct {
@@ -76,7 +77,7 @@ func TestOnlyPodsThatTheStatefulSetLeftBehindAreTaken(t *testing.T) {
 	d := newDiva(3)
 	pod := func(name string, change func(*corev1.Pod)) *corev1.Pod {
 		p := newPod(name, "client")
-		p.Labels = clients(d).Labels
+		p.Labels = names.Clients(d).Labels
 		p.Labels[appsv1.StatefulSetPodNameLabel] = name
 		change(p)
 		return p
@@ -90,7 +91,7 @@ func TestOnlyPodsThatTheStatefulSetLeftBehindAreTaken(t *testing.T) {
 		pod("their-client-0", func(p *corev1.Pod) { p.Labels["diva-client"] = "theirs" }),
 	).Build()
 	r := &reconciler{Tools: &kit.Tools{Client: scheme, Live: scheme}}
-	if err := r.takeOrphans(t.Context(), d); err != nil {
+	if err := r.deleteOrphans(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 	left, names := &corev1.PodList{}, []string(nil)

@@ -8,19 +8,24 @@ import (
 	"time"
 
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/build"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-func planned(d *opsv1.Diva, f facts) kit.Plan { return (&reconciler{}).Plan(d, f, noon) }
+func planned(d *opsv1.Diva, f facts) kit.Plan { return planAt(d, f, noon) }
 
 // child finds one of a plan by its kind.
 func child(plan kit.Plan, wanted string) *ensure.Child {
@@ -43,7 +48,7 @@ func setOf(t *testing.T, plan kit.Plan) *appsv1ac.StatefulSetApplyConfiguration 
 
 func TestWithoutAKeyThereAreNoPodsYetButAllThatWaitsForNone(t *testing.T) {
 	d := newDiva(2)
-	f := observed(t, d, nil, noSecret, nothingRuns, gives(given{wrong: &obstacle{opsv1.ReasonKeyUnusable, "x"}}))
+	f := observed(t, d, nil, noSecret, nothingRuns, gives(keys.Given{Problem: &keys.Problem{Reason: opsv1.ReasonKeyUnusable, Message: "x"}}))
 	plan := planned(d, f)
 	for _, kind := range []string{"Secret", "StatefulSet", "Deployment"} {
 		if child(plan, kind) != nil {
@@ -77,13 +82,13 @@ func TestNoClientIsTakenAwayThatTheManagerStillHasInItsInventory(t *testing.T) {
 	five, three := newDiva(5), newDiva(3)
 	running := observed(t, five, settled(t))
 	same(t, "replicas while the inventory has five", int32(5), *setOf(t, planned(three, running)).Spec.Replicas)
-	running.inventory = hosts(three)
+	running.inventory = build.Hosts(three)
 	same(t, "replicas when it has three", int32(3), *setOf(t, planned(three, running)).Spec.Replicas)
 	running.inventory = ""
 	same(t, "replicas of more clients", int32(9), *setOf(t, planned(newDiva(9), running)).Spec.Replicas)
 }
 
-func TestClaimsGrowFirstAndTheStatefulSetFollowsWhenAllHaveBeenTold(t *testing.T) {
+func TestClaimsGrowFirstAndTheStatefulSetFollowsWhenAllHaveBeenResized(t *testing.T) {
 	before, after := newDiva(2), newDiva(2, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = "3Gi" })
 	f := observed(t, before, settled(t))
 	template := func(f facts) string {
@@ -91,7 +96,7 @@ func TestClaimsGrowFirstAndTheStatefulSetFollowsWhenAllHaveBeenTold(t *testing.T
 	}
 	plan := planned(after, f)
 	if len(plan.Patches) != 2 || template(f) != "2Gi" {
-		t.Errorf("expected two claims to be told and the StatefulSet to wait, got %d and %s", len(plan.Patches), template(f))
+		t.Errorf("expected two claims to be resized and the StatefulSet to wait, got %d and %s", len(plan.Patches), template(f))
 	}
 	same(t, "the patch", `[{"op":"test","path":"/metadata/uid","value":"uid-of-wi-ops-client-0"},`+
 		`{"op":"test","path":"/spec/resources/requests/storage","value":"2Gi"},`+
@@ -106,18 +111,18 @@ func TestClaimsGrowFirstAndTheStatefulSetFollowsWhenAllHaveBeenTold(t *testing.T
 	}
 	set := child(planned(after, f), "StatefulSet")
 	if !set.Orphan || len(set.ReplaceOn) != 1 {
-		t.Error("expected it to be made anew around its pods")
+		t.Error("expected it to be recreated around its pods")
 	}
 	asks("wi-ops-client-1", "5Gi")(&f)
 	if len(planned(after, f).Patches) != 0 {
-		t.Error("expected a claim that somebody made larger to stay so")
+		t.Error("expected a claim that a user made larger to stay so")
 	}
 }
 
 func TestClaimsOfClientsThatWentGrowTooAndThoseOfOthersDoNot(t *testing.T) {
 	d := newDiva(1, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = "3Gi" })
 	f := observed(t, newDiva(3), settled(t))
-	f.claims["wi-ops-clients-0"] = newClaim(expected{"wi-ops-clients-0", opsv1.Storage{Size: "1Gi"}})
+	f.claims["wi-ops-clients-0"] = newClaim(storage.Expected{Name: "wi-ops-clients-0", Storage: opsv1.Storage{Size: "1Gi"}})
 	var names []string
 	for _, patch := range planned(d, f).Patches {
 		names = append(names, patch.Object.GetName())
@@ -135,7 +140,7 @@ func TestWhatCannotGrowIsNotTriedAndIsLookedAtAgain(t *testing.T) {
 	if len(plan.Patches) > 0 || setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String() != "2Gi" {
 		t.Error("expected claims and StatefulSet to stay")
 	}
-	same(t, "the manager's claim", "2Gi", f.grownText(d.Spec.Manager.Storage, "ops-manager"))
+	same(t, "the manager's claim", "2Gi", managerClaimSize(planned(d, f), "ops-manager"))
 	same(t, "the next look", workload.ClassInterval, plan.Again)
 }
 
@@ -150,14 +155,19 @@ func TestAClaimWithoutAVolumeKeepsItsSizeAndHoldsUpNoOther(t *testing.T) {
 	}
 	plan := planned(d, f)
 	same(t, "patches", 0, len(plan.Patches))
-	same(t, "the manager's claim", "2Gi", f.grownText(d.Spec.Manager.Storage, "ops-manager"))
-	same(t, "classes that are asked", 0, len(f.growingClasses(d)))
+	same(t, "the manager's claim", "2Gi", managerClaimSize(planned(d, f), "ops-manager"))
+	same(t, "classes that are asked", 0, len(storageInput(d, f, noon).SmallClasses()))
 	same(t, "the size of new claims", "3Gi", setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
 }
 
-func (f facts) grownText(s opsv1.Storage, name string) string {
-	q := f.grown(s, f.claims[name])
-	return q.String()
+// managerClaimSize is the size that a plan has a claim of the manager request.
+func managerClaimSize(plan kit.Plan, name string) string {
+	for _, child := range plan.Children {
+		if claim, ok := child.Object.(*corev1ac.PersistentVolumeClaimApplyConfiguration); ok && *claim.Name == name {
+			return claim.Spec.Resources.Requests.Storage().String()
+		}
+	}
+	return "none"
 }
 
 func TestPodsOfAnImageThatIsNoneStayAsTheyArePinnedToo(t *testing.T) {
@@ -188,32 +198,32 @@ func TestAClaimThatIsLeftKeepsWhatCannotChange(t *testing.T) {
 	f := observed(t, newDiva(1), settled(t))
 	plan := planned(d, f)
 	golden.Check(t, "left-claim.yaml", child(plan, "PersistentVolumeClaim").Object)
-	if data := child(plan, "PersistentVolumeClaim").Data; data == nil || !data.Retain {
+	if claim := child(plan, "PersistentVolumeClaim"); !claim.Keep || !claim.Retain {
 		t.Error("expected its data to be retained")
 	}
 	d.Spec.DeletionPolicy = opsv1.DeletionDelete
 	plan = planned(d, f)
-	if child(plan, "PersistentVolumeClaim").Data.Retain {
+	if child(plan, "PersistentVolumeClaim").Retain {
 		t.Error("expected the claim to go with the object where the user says so")
 	}
 	if policy := setOf(t, plan).Spec.PersistentVolumeClaimRetentionPolicy; *policy.WhenDeleted != appsv1.RetainPersistentVolumeClaimRetentionPolicyType {
-		t.Error("expected no claim to go with a StatefulSet that somebody deletes")
+		t.Error("expected no claim to go with a StatefulSet that a user deletes")
 	}
 }
 
-func TestTheNextLookComesWhenSomethingIsDueThatNoEventTells(t *testing.T) {
+func TestTheNextLookComesWhenSomethingIsDueThatNoEventShows(t *testing.T) {
 	referring := func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{SecretRef: &opsv1.SecretRef{Name: "mine"}} }
 	for what, test := range map[string]struct {
 		diva *opsv1.Diva
-		ring *ring
+		ring *ring.Ring
 		f    []factOption
 		want time.Duration
 	}{
 		"nothing":                        {newDiva(1), settled(t), nil, 0},
 		"a rotation by age":              {newDiva(1, withAge("2h")), settled(t), nil, time.Hour},
 		"a far one":                      {newDiva(1, withAge("90d")), settled(t), nil, longestWait},
-		"a Secret of the user":           {newDiva(1, referring), settled(t), with(gives(given{pair: key(t, "old")}))(nil), secretInterval},
-		"one that is missing":            {newDiva(1, referring), settled(t), with(gives(given{wrong: &obstacle{}}))(nil), waitInterval},
+		"a Secret of the user":           {newDiva(1, referring), settled(t), with(gives(keys.Given{Pair: key(t, "old")}))(nil), secretInterval},
+		"one that is missing":            {newDiva(1, referring), settled(t), with(gives(keys.Given{Problem: &keys.Problem{}}))(nil), waitInterval},
 		"pods that are to follow":        {newDiva(1), authorizing(t), with(silent("ops-client-0"))(nil), askInterval},
 		"clients that retire a key":      {newDiva(1, withStatus(opsv1.SSHRetiring, settled(t))), settled(t), with(silent("ops-client-0"))(nil), askInterval},
 		"clients that have done so":      {newDiva(1, withStatus(opsv1.SSHRetiring, settled(t))), settled(t), nil, 0},

@@ -12,9 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 )
 
-// madeAt has claims be created so long before noon; all are, where none is named.
+// madeAt sets how long before noon claims were created; without names, for all claims.
 func madeAt(before time.Duration, names ...string) factOption {
 	return func(f *facts) {
 		for name, claim := range f.claims {
@@ -39,13 +40,13 @@ func isGoing(name string) factOption {
 	}
 }
 
-func TestAClaimThatWasDeletedAndMadeAnewIsTold(t *testing.T) {
+func TestAClaimThatWasDeletedAndRecreatedIsReported(t *testing.T) {
 	const week = 7 * 24 * time.Hour
 	restored := func(f *facts) {
 		f.claims["ops-extra"].Spec.DataSourceRef = &corev1.TypedObjectReference{Kind: "VolumeSnapshot", Name: "friday"}
 	}
 	lost := []factOption{madeAt(week), madeAt(time.Hour, "wi-ops-client-1")}
-	const words = "All 4 claims have their volumes; deleted and made anew, the last at 2026-08-01T11:00:00Z: wi-ops-client-1; unless you have put it there again, their data is gone"
+	const words = "All 4 claims have their volumes; deleted and recreated, the last at 2026-08-01T11:00:00Z: wi-ops-client-1; their data is lost unless you have restored it"
 	earlier := ownedBy("ops-extra", metav1.OwnerReference{APIVersion: "ops.xx.com/v1", Kind: "Diva", Name: "ops", UID: "uid-of-an-earlier-one"})
 	type look struct {
 		replicas int32
@@ -58,7 +59,7 @@ func TestAClaimThatWasDeletedAndMadeAnewIsTold(t *testing.T) {
 		"all are of one time":                {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week)}}}, "True Bound: All 4 claims have their volumes"},
 		"one is younger than the others":     {[]look{{2, lost}}, "True Bound: All 4 claims have their volumes"},
 		"one came back":                      {[]look{{2, []factOption{madeAt(week)}}, {2, lost}}, "True ClaimRemade: " + words},
-		"it stays told":                      {[]look{{2, []factOption{madeAt(week)}}, {2, lost}, {2, lost}}, "True ClaimRemade: " + words},
+		"it stays reported":                  {[]look{{2, []factOption{madeAt(week)}}, {2, lost}, {2, lost}}, "True ClaimRemade: " + words},
 		"one came back unseen":               {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), without("wi-ops-client-1")}}, {2, lost}}, "True ClaimRemade: " + words},
 		"one went with an earlier Diva":      {[]look{{2, []factOption{madeAt(week), earlier}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra")}}}, "True Bound: All 4 claims have their volumes"},
 		"one was going from the start":       {[]look{{2, []factOption{madeAt(week), isGoing("ops-extra")}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra")}}}, "True Bound: All 4 claims have their volumes"},
@@ -78,23 +79,23 @@ func TestAClaimThatWasDeletedAndMadeAnewIsTold(t *testing.T) {
 				status = d.Status.Storage
 			}
 			same(t, "StorageReady", test.want, conditionOf(d, opsv1.DivaStorageReady))
-			if remade(d) != "" {
-				says(t, d.Status.Message, "claims deleted and made anew", "wi-ops-client-1")
+			if storage.Recreated(d.Status.Storage) != "" {
+				says(t, d.Status.Message, "claims deleted and recreated", "wi-ops-client-1")
 				same(t, "the next look", 23*time.Hour, planned(d, observed(t, d, settled(t))).Again)
 			}
 		})
 	}
 }
 
-func TestAClaimThatIsBeingDeletedIsToldWithWhatBecomesOfIt(t *testing.T) {
-	const end = ", with volume pv-1 unless that is reclaimed by Retain, and an empty one takes its place; copy the data that you need before"
+func TestAClaimThatIsBeingDeletedIsReportedWithWhatBecomesOfIt(t *testing.T) {
+	const end = ", with volume pv-1 unless its reclaim policy is Retain, and an empty one takes its place; copy the data that you need before"
 	for what, test := range map[string]struct {
 		options []factOption
 		want    string
 	}{
-		"a client's":      {[]factOption{isGoing("wi-ops-client-0")}, "False ClaimTerminating: claim wi-ops-client-0 is being deleted, which nobody can take back: it goes as soon as pod ops-client-0 does" + end},
-		"the manager's":   {[]factOption{isGoing("ops-extra")}, "False ClaimTerminating: claim ops-extra is being deleted, which nobody can take back: it goes as soon as pod ops-manager-0 does" + end},
-		"one of no pod's": {[]factOption{isGoing("ops-extra"), nothingRuns}, "False ClaimTerminating: claim ops-extra is being deleted, which nobody can take back: it goes as soon as nobody holds it any more" + end},
+		"a client's":      {[]factOption{isGoing("wi-ops-client-0")}, "False ClaimTerminating: claim wi-ops-client-0 is being deleted, which cannot be undone: it goes as soon as pod ops-client-0 ends" + end},
+		"the manager's":   {[]factOption{isGoing("ops-extra")}, "False ClaimTerminating: claim ops-extra is being deleted, which cannot be undone: it goes as soon as pod ops-manager-0 ends" + end},
+		"one of no pod's": {[]factOption{isGoing("ops-extra"), nothingRuns}, "False ClaimTerminating: claim ops-extra is being deleted, which cannot be undone: it goes as soon as it is released" + end},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1)
@@ -120,17 +121,17 @@ func TestAClaimThatIsDeletedIsAnEventOnceAndOneMoreWhenItIsBack(t *testing.T) {
 	}{
 		{"nothing", newDiva(1), whole, ""},
 		{"a deletion", whole, going, opsv1.ReasonClaimTerminating},
-		{"a deletion that was told", going, going.DeepCopy(), ""},
+		{"a deletion that was reported", going, going.DeepCopy(), ""},
 		{"the new claim", going, back, opsv1.ReasonClaimRemade},
-		{"a new claim that was told", back, back.DeepCopy(), ""},
+		{"a new claim that was reported", back, back.DeepCopy(), ""},
 	} {
 		got := ""
-		for _, event := range r.Tell(test.before, test.after) {
+		for _, event := range r.transitions(test.before, test.after) {
 			got += event.Reason
 		}
 		same(t, test.what, test.want, got)
 	}
 	if meta.FindStatusCondition(back.Status.Conditions, opsv1.DivaReady).Status != metav1.ConditionTrue {
-		t.Error("expected a claim that is back to stand in nobody's way")
+		t.Error("expected a claim that is back to block nothing")
 	}
 }

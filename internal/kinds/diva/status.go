@@ -6,18 +6,18 @@ package diva
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are what stands in the way of Ready, the first that does being its cause.
+// blockers are the conditions that can keep Ready from being True. The first that does, in this order, is its cause.
 var blockers = []condition.Blocker{
 	condition.Unless(opsv1.DivaChildrenReady),
 	condition.Unless(opsv1.DivaSSHReady),
@@ -27,33 +27,42 @@ var blockers = []condition.Blocker{
 }
 
 // Report fills the status from the facts and from what was done.
-func (r *reconciler) Report(d *opsv1.Diva, f facts, done kit.Outcome, now time.Time) {
-	decided := decide(d, f)
-	set := condition.Set{Conditions: &d.Status.Conditions, Generation: d.Generation, Now: now}
+func (r *reconciler) Report(d *opsv1.Diva, f facts, decided decision, done kit.Outcome) {
+	set := condition.Set{Conditions: &d.Status.Conditions, Generation: d.Generation, Now: done.Now}
 	reportNumbers(d, f)
-	kit.ReportChildren(set, opsv1.DivaChildrenReady, done)
-	reportSSH(set, d, f, decided, done)
-	reportStorage(set, d, f)
-	f.clients.Report(set, opsv1.DivaClientsReady, "clients", clients(d).Names(d.Spec.Client.Replicas), done)
-	f.manager.ReportAs(set, opsv1.DivaManagerReady, managerReplicas(d), done)
-	f.reportAttachment(set)
+	done.ReportChildren(set, opsv1.DivaChildrenReady)
+	reportSSH(set, d, decided, inPlace(f.ring, decided.ring, done))
+	reportStorage(set, d, decided.storage)
+	f.clients.Report(set, opsv1.DivaClientsReady, "clients", names.Clients(d).Names(d.Spec.Client.Replicas), done)
+	f.manager.ReportAs(set, opsv1.DivaManagerReady, names.ManagerReplicas(d), done)
+	reportAttachment(set, d, f)
 	reportHeld(set, opsv1.DivaClientsReady, decided.clients, f.clients.Set != nil)
 	reportHeld(set, opsv1.DivaManagerReady, decided.manager, f.manager.Deployment != nil)
-	reportKeys(set, d)
+	reportKeyWarning(set, d)
 	set.SumUp(blockers, opsv1.ReasonAllReady, fmt.Sprintf("%s managers and %s clients are ready", d.Status.Manager, d.Status.Clients))
-	append(f.clients.Leftovers(now), f.manager.Leftovers(now)...).Report(set)
+	append(f.clients.Leftovers(done.Now), f.manager.Leftovers(done.Now)...).Report(set)
 }
 
-// Echo fills in the article's message.
-func (r *reconciler) Echo(d *opsv1.Diva) { d.Status.Message = message(d) }
+// finish fills in the article's message.
+func (r *reconciler) finish(d *opsv1.Diva) { d.Status.Message = message(d) }
+
+// reportStorage reports the claims.
+func reportStorage(set condition.Set, d *opsv1.Diva, s storage.Decision) {
+	d.Status.Storage = s.Status
+	if v := s.Verdict; v.Ready {
+		set.True(opsv1.DivaStorageReady, v.Reason, v.Message)
+	} else {
+		set.False(opsv1.DivaStorageReady, v.Reason, v.Message)
+	}
+}
 
 // reportNumbers fills in the article's numbers: ready ones, of those that the spec asks for.
 func reportNumbers(d *opsv1.Diva, f facts) {
 	s, wanted := &d.Status, d.Spec.Client.Replicas
-	s.Clients = fmt.Sprintf("%d/%d", f.clients.Ready(clients(d).Names(max(wanted, f.clients.Replicas()))), wanted)
-	s.Manager = fmt.Sprintf("%d/%d", f.manager.Ready(), managerReplicas(d))
+	s.Clients = fmt.Sprintf("%d/%d", f.clients.Ready(names.Clients(d).Names(max(wanted, f.clients.Replicas()))), wanted)
+	s.Manager = fmt.Sprintf("%d/%d", f.manager.Ready(), names.ManagerReplicas(d))
 	s.Replicas = f.clients.Replicas()
-	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: clients(d).Selector})
+	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: names.Clients(d).Selector})
 }
 
 // message is that of Ready; where nothing stands in its way, with what else is worth knowing.
@@ -66,7 +75,7 @@ func message(d *opsv1.Diva) string {
 	if ready.Status != metav1.ConditionTrue {
 		return text
 	}
-	if why := remade(d); why != "" {
+	if why := storage.Recreated(d.Status.Storage); why != "" {
 		text += "; claims " + why
 	}
 	if warning := meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaKeyWarning); warning != nil {
@@ -86,25 +95,25 @@ func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 	}
 }
 
-// Tell makes an event of every phase of a change of the key pair, and of what becomes of
-// claims that someone deletes.
-func (r *reconciler) Tell(before, after *opsv1.Diva) []kit.Event {
-	return append(tellKeys(before, after), tellClaims(before, after)...)
+// transitions returns an event of every phase of a change of the key pair, and of claims that a user deletes.
+func (r *reconciler) transitions(before, after *opsv1.Diva) []kit.Event {
+	return append(keyTransitions(before, after), claimTransitions(before, after)...)
 }
 
-// tellClaims reports a claim that is being deleted once, and of each that came back.
-func tellClaims(before, after *opsv1.Diva) []kit.Event {
+// claimTransitions returns an event of a claim that is being deleted, once, and of each that was recreated.
+func claimTransitions(before, after *opsv1.Diva) []kit.Event {
 	c := meta.FindStatusCondition(after.Status.Conditions, opsv1.DivaStorageReady)
+	recreated := storage.Recreated(after.Status.Storage)
 	switch {
-	case c != nil && c.Reason == opsv1.ReasonClaimTerminating && !told(before, c.Type, c.Reason):
+	case c != nil && c.Reason == opsv1.ReasonClaimTerminating && !hasReason(before, c.Type, c.Reason):
 		return []kit.Event{{Warning: true, Reason: c.Reason, Action: "KeepClaims", Note: c.Message}}
-	case remade(after) != "" && remade(after) != remade(before):
-		return []kit.Event{{Warning: true, Reason: opsv1.ReasonClaimRemade, Action: "KeepClaims", Note: "Claims " + remade(after)}}
+	case recreated != "" && recreated != storage.Recreated(before.Status.Storage):
+		return []kit.Event{{Warning: true, Reason: opsv1.ReasonClaimRemade, Action: "KeepClaims", Note: "Claims " + recreated}}
 	}
 	return nil
 }
 
-func tellKeys(before, after *opsv1.Diva) []kit.Event {
+func keyTransitions(before, after *opsv1.Diva) []kit.Event {
 	if after.Status.SSH == nil {
 		return nil
 	}
@@ -120,9 +129,4 @@ func tellKeys(before, after *opsv1.Diva) []kit.Event {
 		Warning: c.Reason == opsv1.ReasonKeyLost,
 		Reason:  "KeyPair" + string(is.Phase), Action: "ChangeKeyPair", Note: c.Message,
 	}}
-}
-
-// applying reports that something is on its way, in a condition.
-func applying(set condition.Set, kind, message string) {
-	set.False(kind, common.ReasonApplying, message)
 }

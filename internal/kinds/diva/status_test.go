@@ -13,36 +13,38 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-func fp(t testing.TB, name string) string { return fingerprint(key(t, name).public) }
+func fp(t testing.TB, name string) string { return keys.Fingerprint(key(t, name).Public) }
 
-func TestSSHReadyTellsHowFarTheKeysAre(t *testing.T) {
-	wrong := given{wrong: &obstacle{opsv1.ReasonKeyMismatch, "they do not belong together"}}
+func TestSSHReadyReportsHowFarTheKeysAre(t *testing.T) {
+	wrong := keys.Given{Problem: &keys.Problem{Reason: opsv1.ReasonKeyMismatch, Message: "they do not belong together"}}
 	for what, test := range map[string]struct {
 		diva    *opsv1.Diva
-		ring    *ring
+		ring    *ring.Ring
 		options []factOption
 		done    kit.Outcome
 		want    string
 	}{
 		"in use":                      {newDiva(2), settled(t), nil, done, "True KeysInPlace: The manager logs in with " + fp(t, "old")},
-		"not made yet":                {newDiva(2), nil, []factOption{noSecret, nothingRuns}, kit.Outcome{Err: errors.New("timeout")}, "False Applying: The key pair is being made"},
+		"not made yet":                {newDiva(2), nil, []factOption{noSecret, nothingRuns}, kit.Outcome{Err: errors.New("timeout")}, "False Applying: The key pair is being created"},
 		"just made":                   {newDiva(2), nil, []factOption{noSecret, nothingRuns}, outcome("Secret", ensure.Created), "True KeysInPlace: The manager logs in with " + fp(t, "fresh")},
 		"given ones of no use":        {newDiva(2), nil, []factOption{noSecret, nothingRuns, gives(wrong)}, kit.Outcome{}, "False KeyMismatch: they do not belong together"},
-		"beside one that is in use":   {newDiva(2), settled(t), []factOption{gives(wrong)}, done, "False KeyMismatch: they do not belong together; the key that is in use stays: " + fp(t, "old")},
-		"while another one comes":     {newDiva(2), authorizing(t), []factOption{gives(wrong), silent("ops-client-1")}, done, "False KeyMismatch: they do not belong together; the key that is in use stays: " + fp(t, "old") + "; a change that was begun before goes on: 1 of 2 clients let in the new key " + fp(t, "new") + "; waiting for ops-client-1"},
-		"while the manager switches":  {newDiva(2), switching(t), []factOption{gives(wrong), func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }}, done, "False KeyMismatch: they do not belong together; the key that is in use stays: " + fp(t, "new") + "; a change that was begun before goes on: 0 of 1 managers log in with the new key " + fp(t, "new")},
-		"while a lost one is mended":  {newDiva(2), isLost(t), []factOption{gives(wrong), silent("ops-client-0")}, done, "False KeyMismatch: they do not belong together; the key that is in use stays: " + fp(t, "old") + "; a change that was begun before goes on: 1 of 2 clients let in the new key " + fp(t, "fresh") + "; waiting for ops-client-0"},
-		"clients are to follow":       {newDiva(2), authorizing(t), []factOption{silent("ops-client-1")}, done, "True Rotating: 1 of 2 clients let in the new key " + fp(t, "new") + "; waiting for ops-client-1"},
+		"beside one that is in use":   {newDiva(2), settled(t), []factOption{gives(wrong)}, done, "False KeyMismatch: they do not belong together; the key in use stays: " + fp(t, "old")},
+		"while another one comes":     {newDiva(2), authorizing(t), []factOption{gives(wrong), silent("ops-client-1")}, done, "False KeyMismatch: they do not belong together; the key in use stays: " + fp(t, "old") + "; a change that began before goes on: 1 of 2 clients accept the new key " + fp(t, "new") + "; waiting for ops-client-1"},
+		"while the manager switches":  {newDiva(2), switching(t), []factOption{gives(wrong), func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }}, done, "False KeyMismatch: they do not belong together; the key in use stays: " + fp(t, "new") + "; a change that began before goes on: 0 of 1 managers log in with the new key " + fp(t, "new")},
+		"while a lost one is mended":  {newDiva(2), isLost(t), []factOption{gives(wrong), silent("ops-client-0")}, done, "False KeyMismatch: they do not belong together; the key in use stays: " + fp(t, "old") + "; a change that began before goes on: 1 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for ops-client-0"},
+		"clients are to follow":       {newDiva(2), authorizing(t), []factOption{silent("ops-client-1")}, done, "True Rotating: 1 of 2 clients accept the new key " + fp(t, "new") + "; waiting for ops-client-1"},
 		"the manager is to follow":    {newDiva(2), switching(t), []factOption{func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }}, done, "True Rotating: 0 of 1 managers log in with the new key " + fp(t, "new")},
-		"clients are to retire":       {newDiva(2, withStatus(opsv1.SSHRetiring, switching(t)), withPrevious(fp(t, "old"))), settled(t), []factOption{silent("ops-client-0")}, done, "True Rotating: 1 of 2 clients let in the previous key " + fp(t, "old") + " no more; waiting for ops-client-0"},
-		"the Secret was lost":         {newDiva(2), isLost(t), []factOption{silent("ops-client-0")}, done, "False KeyLost: Secret ops-ssh was lost while pods run; 1 of 2 clients let in the new key " + fp(t, "fresh") + "; waiting for ops-client-0. Logins go on with the old key, and a manager that starts waits"},
+		"clients are to retire":       {newDiva(2, withStatus(opsv1.SSHRetiring, switching(t)), withPrevious(fp(t, "old"))), settled(t), []factOption{silent("ops-client-0")}, done, "True Rotating: 1 of 2 clients no longer accept the previous key " + fp(t, "old") + "; waiting for ops-client-0"},
+		"the Secret was lost":         {newDiva(2), isLost(t), []factOption{silent("ops-client-0")}, done, "False KeyLost: Secret ops-ssh was lost while pods run; 1 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for ops-client-0. Logins go on with the old key, and a manager that starts waits"},
 		"a step that was not written": {newDiva(2, withRequest("1")), settled(t), nil, kit.Outcome{Err: errors.New("timeout")}, "True KeysInPlace: The manager logs in with " + fp(t, "old")},
-		"a step that was":             {newDiva(2, withRequest("1")), settled(t), nil, outcome("Secret", ensure.Applied), "True Rotating: 0 of 2 clients let in the new key " + fp(t, "fresh") + "; waiting for ops-client-0"},
+		"a step that was":             {newDiva(2, withRequest("1")), settled(t), nil, outcome("Secret", ensure.Applied), "True Rotating: 0 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for ops-client-0"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := reported(test.diva, observed(t, test.diva, test.ring, test.options...), test.done)
@@ -51,8 +53,8 @@ func TestSSHReadyTellsHowFarTheKeysAre(t *testing.T) {
 	}
 }
 
-// A pair is made at random at every look: one that was not written must not be told.
-func TestAKeyThatWasNotWrittenIsNeverTold(t *testing.T) {
+// Every reconcile makes a random pair: one that was not written must not be reported.
+func TestAKeyThatWasNotWrittenIsNeverReported(t *testing.T) {
 	d := newDiva(2, withRequest("1"))
 	reported(d, observed(t, d, settled(t)), kit.Outcome{Err: errors.New("timeout")})
 	if got := d.Status.SSH; got.Fingerprint != fp(t, "old") || got.Phase != opsv1.SSHInUse {
@@ -60,25 +62,25 @@ func TestAKeyThatWasNotWrittenIsNeverTold(t *testing.T) {
 	}
 }
 
-func TestTheStatusTellsBothKeysWhileOneTakesThePlaceOfTheOther(t *testing.T) {
+func TestTheStatusReportsBothKeysWhileOneTakesThePlaceOfTheOther(t *testing.T) {
 	for what, test := range map[string]struct {
-		ring *ring
+		ring *ring.Ring
 		want opsv1.SSHStatus
 	}{
-		"in use":      {settled(t), opsv1.SSHStatus{Phase: "InUse", Fingerprint: fp(t, "old"), PublicKey: key(t, "old").public}},
-		"authorizing": {authorizing(t), opsv1.SSHStatus{Phase: "Authorizing", Fingerprint: fp(t, "new"), PreviousFingerprint: fp(t, "old"), PublicKey: key(t, "old").public}},
-		"switching":   {switching(t), opsv1.SSHStatus{Phase: "Switching", Fingerprint: fp(t, "new"), PreviousFingerprint: fp(t, "old"), PublicKey: key(t, "new").public}},
-		"lost":        {isLost(t), opsv1.SSHStatus{Phase: "Authorizing", Fingerprint: fp(t, "fresh"), PreviousFingerprint: fp(t, "old"), PublicKey: key(t, "old").public}},
+		"in use":      {settled(t), opsv1.SSHStatus{Phase: "InUse", Fingerprint: fp(t, "old"), PublicKey: key(t, "old").Public}},
+		"authorizing": {authorizing(t), opsv1.SSHStatus{Phase: "Authorizing", Fingerprint: fp(t, "new"), PreviousFingerprint: fp(t, "old"), PublicKey: key(t, "old").Public}},
+		"switching":   {switching(t), opsv1.SSHStatus{Phase: "Switching", Fingerprint: fp(t, "new"), PreviousFingerprint: fp(t, "old"), PublicKey: key(t, "new").Public}},
+		"lost":        {isLost(t), opsv1.SSHStatus{Phase: "Authorizing", Fingerprint: fp(t, "fresh"), PreviousFingerprint: fp(t, "old"), PublicKey: key(t, "old").Public}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1)
-			test.want.HostKey, test.want.FormerHostKeys = test.ring.host.public, test.ring.formerHosts
-			same(t, "status.ssh", test.want, *sshStatus(d, observed(t, d, test.ring), test.ring))
+			test.want.HostKey, test.want.FormerHostKeys = test.ring.Host.Public, test.ring.FormerHosts
+			same(t, "status.ssh", test.want, *podsOf(observed(t, d, test.ring)).Status(d, test.ring))
 		})
 	}
 }
 
-func TestStorageReadyTellsTheFirstClaimThatIsInTheWay(t *testing.T) {
+func TestStorageReadyReportsTheFirstClaimThatIsInTheWay(t *testing.T) {
 	grows := newDiva(1, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = "3Gi" })
 	pending := func(name string) factOption {
 		return func(f *facts) { f.claims[name].Status.Phase = corev1.ClaimPending }
@@ -96,16 +98,16 @@ func TestStorageReadyTellsTheFirstClaimThatIsInTheWay(t *testing.T) {
 			f.claims["ops-manager"].Status.Phase, f.claims["ops-manager"].Spec.VolumeName = corev1.ClaimLost, "pv-1"
 		}}, "False ClaimLost: claim ops-manager has lost its volume pv-1"},
 		"one is of another class": {newDiva(1), []factOption{func(f *facts) { f.claims["ops-extra"].Spec.StorageClassName = new("slow") }},
-			`False ClaimDiffers: claim ops-extra was there before and is of class "slow", not "longhorn"; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
+			`False ClaimDiffers: claim ops-extra existed before and is of class "slow", not "longhorn"; it is used as it is. Recreate the Diva with a spec that matches the claim (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
 		"one is for one node": {newDiva(1, func(d *opsv1.Diva) { d.Spec.Manager.Storage.AccessMode = "ReadWriteMany" }), []factOption{func(f *facts) {
 			f.claims["ops-manager"].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{"ReadWriteOnce"}
-		}}, `False ClaimDiffers: claim ops-manager was there before and is [ReadWriteOnce], not ReadWriteMany; it is used as it is. Make a Diva of this name anew that asks for what it is (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
+		}}, `False ClaimDiffers: claim ops-manager existed before and is [ReadWriteOnce], not ReadWriteMany; it is used as it is. Recreate the Diva with a spec that matches the claim (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
 		"one grows": {grows, []factOption{asks("wi-ops-client-0", "2Gi")}, "False Growing: claim wi-ops-client-0 has 2Gi of 3Gi"},
 		"its file system waits": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) {
 			f.claims["wi-ops-client-0"].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Status: "True", Message: "Waiting for user to (re-)start a pod"}}
 		}}, "False Growing: claim wi-ops-client-0 has 2Gi of 3Gi: Waiting for user to (re-)start a pod"},
 		"one is to grow and has no volume": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), pending("wi-ops-client-0"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
-			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 2Gi: it grows when it has one, or delete it, and it is made anew with 3Gi"},
+			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 2Gi: it grows when it has one, or delete it, and it is recreated with 3Gi"},
 		"one cannot grow": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
 			"False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 3Gi: it is rigid; spec.client.storage.size can be taken back, to 2Gi or more"},
 		"one is larger": {newDiva(1), []factOption{func(f *facts) {
@@ -162,19 +164,19 @@ func TestReadyIsTheFirstThatStandsInTheWayAndTheMessageIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestKeysOfNoUseAreNamedAndStandInNobodysWay(t *testing.T) {
+func TestKeysOfNoUseAreNamedAndBlockNothing(t *testing.T) {
 	for what, test := range map[string]struct {
 		private, public, want string
 	}{
 		"none":                     {"", "", "none"},
-		"one more key":             {"", key(t, "given").public, "none"},
-		"the article's":            {"", "ssh-rsa AAAAB3NzaC1yc2EAAAA...", "True PublicKeyUnusable: spec.publicKey, line 1, is no public key and is not used; write it whole, or leave it out"},
-		"an inline private key":    {string(key(t, "old").private), "", "True InlineKey: whoever may read this object can read spec.privateKey; use ssh.secretRef with another key, or leave it out and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then"},
-		"and a public one of none": {string(key(t, "old").private), "x", "True PublicKeyUnusable: whoever may read this object can read spec.privateKey; use ssh.secretRef with another key, or leave it out and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then; spec.publicKey, line 1, is no"},
+		"one more key":             {"", key(t, "given").Public, "none"},
+		"the article's":            {"", "ssh-rsa AAAAB3NzaC1yc2EAAAA...", "True PublicKeyUnusable: spec.publicKey, line 1, is no public key and is not used; write the whole key, or remove it"},
+		"an inline private key":    {string(key(t, "old").Private), "", "True InlineKey: anyone who may read this object can read spec.privateKey; use ssh.secretRef with another key, or remove it and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then"},
+		"and a public one of none": {string(key(t, "old").Private), "x", "True PublicKeyUnusable: anyone who may read this object can read spec.privateKey; use ssh.secretRef with another key, or remove it and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then; spec.publicKey, line 1, is no"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.PrivateKey, d.Spec.PublicKey = test.private, test.public })
-			reported(d, observed(t, d, settled(t), gives(inline(d))), done)
+			reported(d, observed(t, d, settled(t), gives(keys.Inline(d))), done)
 			if got := conditionOf(d, opsv1.DivaKeyWarning); !strings.HasPrefix(got, test.want) {
 				t.Errorf("expected %q, got %q", test.want, got)
 			}
@@ -195,21 +197,21 @@ func TestEveryPhaseIsAnEventOnce(t *testing.T) {
 	r := &reconciler{}
 	before, after := newDiva(1), newDiva(1)
 	reported(after, observed(t, after, settled(t)), done)
-	if got := r.Tell(before, after); len(got) > 0 {
+	if got := r.transitions(before, after); len(got) > 0 {
 		t.Errorf("expected no event of the first pair, got %+v", got)
 	}
 	next := newDiva(1)
 	reported(next, observed(t, next, authorizing(t), silent("ops-client-0")), done)
-	got := r.Tell(after, next)
+	got := r.transitions(after, next)
 	if len(got) != 1 || got[0].Reason != "KeyPairAuthorizing" || got[0].Warning {
 		t.Errorf("expected one event of the new phase, got %+v", got)
 	}
-	if again := r.Tell(next, next.DeepCopy()); len(again) > 0 {
-		t.Errorf("expected no event of a phase that was told, got %+v", again)
+	if again := r.transitions(next, next.DeepCopy()); len(again) > 0 {
+		t.Errorf("expected no event of a phase that was already reported, got %+v", again)
 	}
 	lost := newDiva(1)
 	reported(lost, observed(t, lost, isLost(t), silent("ops-client-0")), done)
-	if got := r.Tell(after, lost); len(got) != 1 || !got[0].Warning {
+	if got := r.transitions(after, lost); len(got) != 1 || !got[0].Warning {
 		t.Errorf("expected a warning of the lost key, got %+v", got)
 	}
 }
@@ -221,11 +223,10 @@ func TestTheStatusOfTheArticlesObject(t *testing.T) {
 }
 
 // The loop has the last word on Ready where nothing could be read, and of a deletion.
-func TestTheMessageFollowsReadyWhoeverSaysIt(t *testing.T) {
+func TestTheMessageFollowsReady(t *testing.T) {
 	d := reported(newDiva(2), observed(t, newDiva(2), settled(t)), done)
 	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Message = "list pods: the server is busy"
 	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Status = "Unknown"
-	var loop kit.Echoer[*opsv1.Diva] = &reconciler{}
-	loop.Echo(d)
+	(&reconciler{}).finish(d)
 	same(t, "message", "list pods: the server is busy", d.Status.Message)
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// asksFor has a claim ask for more than its volume has.
+// asksFor makes a claim request more than its volume has.
 func asksFor(name, amount string) factOption {
 	return func(f *facts) {
 		f.claims[name].Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse(amount)}
 	}
 }
 
-// byUs has the operator have asked for it.
+// byUs records that the operator made the request.
 func byUs(names ...string) factOption {
 	return func(f *facts) {
-		f.weAsked = map[string]bool{}
+		f.ownSizes = map[string]bool{}
 		for _, name := range names {
-			f.weAsked[name] = true
+			f.ownSizes[name] = true
 		}
 	}
 }
@@ -55,11 +55,11 @@ func TestASizeThatVolumesDidNotGetIsTakenBack(t *testing.T) {
 		manager  string
 		template string
 	}{
-		"to more than they have":       {"20Gi", append(typo, byUs(client, manager)), "20Gi", "20Gi", "20Gi"},
-		"not to what they have":        {"2Gi", append(typo, byUs(client, manager)), "", "200Gi", "2Gi"},
-		"not where somebody else asks": {"20Gi", append(typo, byUs()), "", "200Gi", "20Gi"},
-		"not where they have it":       {"20Gi", []factOption{asks(client, "200Gi"), asks(manager, "200Gi"), byUs(client, manager)}, "", "200Gi", "20Gi"},
-		"nothing while it is wanted":   {"200Gi", append(typo, byUs(client, manager)), "", "200Gi", "200Gi"},
+		"to more than they have":      {"20Gi", append(typo, byUs(client, manager)), "20Gi", "20Gi", "20Gi"},
+		"not to what they have":       {"2Gi", append(typo, byUs(client, manager)), "", "200Gi", "2Gi"},
+		"not where another user asks": {"20Gi", append(typo, byUs()), "", "200Gi", "20Gi"},
+		"not where they have it":      {"20Gi", []factOption{asks(client, "200Gi"), asks(manager, "200Gi"), byUs(client, manager)}, "", "200Gi", "20Gi"},
+		"nothing while it is wanted":  {"200Gi", append(typo, byUs(client, manager)), "", "200Gi", "200Gi"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1, sized(test.size))
@@ -69,13 +69,13 @@ func TestASizeThatVolumesDidNotGetIsTakenBack(t *testing.T) {
 				patched = patch.Intent
 			}
 			same(t, "the client's claim", test.client, patched)
-			same(t, "the manager's claim", test.manager, f.grownText(d.Spec.Manager.Storage, manager))
+			same(t, "the manager's claim", test.manager, managerClaimSize(planned(d, f), manager))
 			same(t, "new claims", test.template, setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
 		})
 	}
 }
 
-func TestTheStatusTellsDownToWhatASizeCanBeTakenBack(t *testing.T) {
+func TestTheStatusReportsDownToWhatASizeCanBeTakenBack(t *testing.T) {
 	const claim = "wi-ops-client-0"
 	rigid := func(f *facts) { f.rigid["longhorn"] = "it is rigid" }
 	pending := func(f *facts) { f.claims[claim].Status.Phase = corev1.ClaimPending }
@@ -84,14 +84,14 @@ func TestTheStatusTellsDownToWhatASizeCanBeTakenBack(t *testing.T) {
 		options []factOption
 		want    int32
 	}{
-		"all have it":                          {"2Gi", nil, 0},
-		"one more Gi is on its way":            {"3Gi", []factOption{asksFor(claim, "3Gi")}, 0},
-		"more than one":                        {"200Gi", []factOption{asksFor(claim, "200Gi")}, 3},
-		"about to be asked for":                {"200Gi", nil, 3},
-		"a volume that was rounded up":         {"200Gi", []factOption{asks(claim, "2500Mi"), asksFor(claim, "200Gi")}, 3},
-		"never asked for, as it cannot grow":   {"200Gi", []factOption{rigid}, 2},
-		"a volume that is not there":           {"200Gi", []factOption{asksFor(claim, "200Gi"), pending}, 1},
-		"a volume that is larger than is told": {"2Gi", []factOption{asks(claim, "9Gi")}, 0},
+		"all have it":                              {"2Gi", nil, 0},
+		"one more Gi is on its way":                {"3Gi", []factOption{asksFor(claim, "3Gi")}, 0},
+		"more than one":                            {"200Gi", []factOption{asksFor(claim, "200Gi")}, 3},
+		"about to be asked for":                    {"200Gi", nil, 3},
+		"a volume that was rounded up":             {"200Gi", []factOption{asks(claim, "2500Mi"), asksFor(claim, "200Gi")}, 3},
+		"never asked for, as it cannot grow":       {"200Gi", []factOption{rigid}, 2},
+		"a volume that is not there":               {"200Gi", []factOption{asksFor(claim, "200Gi"), pending}, 1},
+		"a volume that is larger than is reported": {"2Gi", []factOption{asks(claim, "9Gi")}, 0},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = test.size })
@@ -105,7 +105,7 @@ func TestTheStatusTellsDownToWhatASizeCanBeTakenBack(t *testing.T) {
 	}
 }
 
-func TestASizeThatCannotBeIsToldWithTheWayBack(t *testing.T) {
+func TestASizeThatCannotBeIsReportedWithTheWayBack(t *testing.T) {
 	const claim = "wi-ops-client-0"
 	says := func(kind corev1.PersistentVolumeClaimConditionType, is corev1.ClaimResourceStatus) factOption {
 		return func(f *facts) {
@@ -122,9 +122,9 @@ func TestASizeThatCannotBeIsToldWithTheWayBack(t *testing.T) {
 	}{
 		"it is tried again":  {"200Gi", []factOption{asksFor(claim, "200Gi"), failing}, "False Growing: claim wi-ops-client-0 has 2Gi of 200Gi: no space left in the pool; spec.client.storage.size can be taken back, to 3Gi or more"},
 		"it is not":          {"200Gi", []factOption{asksFor(claim, "200Gi"), infeasible}, "False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 200Gi: no space left in the pool; spec.client.storage.size can be taken back, to 3Gi or more"},
-		"taken back too far": {"2Gi", []factOption{asksFor(claim, "200Gi"), byUs(claim)}, "False CannotGrow: claim wi-ops-client-0 has 2Gi and asks for 200Gi yet: Kubernetes lets it ask for less only if that is more than it has; write 3Gi"},
+		"taken back too far": {"2Gi", []factOption{asksFor(claim, "200Gi"), byUs(claim)}, "False CannotGrow: claim wi-ops-client-0 has 2Gi and still requests 200Gi: Kubernetes lets it request less only if that is more than it has; write 3Gi"},
 		"no volume of that size": {"2Gi", []factOption{asksFor(claim, "200Gi"), func(f *facts) { f.claims[claim].Status.Phase = corev1.ClaimPending }},
-			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 200Gi: delete it, and it is made anew with 2Gi"},
+			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 200Gi: delete it, and it is recreated with 2Gi"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = test.size })
@@ -145,17 +145,17 @@ func TestWhoAskedForASizeIsReadWhereItIsTooLarge(t *testing.T) {
 		amount  string
 		want    bool
 	}{
-		"the operator":            {[]metav1.ManagedFieldsEntry{entry("opcrew", size)}, "200Gi", true},
-		"somebody else":           {[]metav1.ManagedFieldsEntry{entry("kubectl-edit", size), entry("opcrew", `{"f:metadata":{"f:labels":{}}}`)}, "200Gi", false},
-		"nobody, as it has that":  {[]metav1.ManagedFieldsEntry{entry("opcrew", size)}, "2Gi", false},
-		"nobody that can be told": {nil, "200Gi", false},
+		"the operator":           {[]metav1.ManagedFieldsEntry{entry("opcrew", size)}, "200Gi", true},
+		"another user":           {[]metav1.ManagedFieldsEntry{entry("kubectl-edit", size), entry("opcrew", `{"f:metadata":{"f:labels":{}}}`)}, "200Gi", false},
+		"no one, as it has that": {[]metav1.ManagedFieldsEntry{entry("opcrew", size)}, "2Gi", false},
+		"no known manager":       {nil, "200Gi", false},
 	} {
 		d := newDiva(1)
 		f := observed(t, d, settled(t), asksFor(claim, test.amount))
 		live := f.claims[claim].DeepCopy()
 		live.Namespace, live.ManagedFields = d.Namespace, test.entries
 		r := &reconciler{Tools: &kit.Tools{Live: fake.NewClientBuilder().WithObjects(live).WithReturnManagedFields().Build()}}
-		r.observeAsked(t.Context(), d, &f)
-		same(t, what, test.want, f.weAsked[claim])
+		r.observeOwnSizes(t.Context(), d, &f)
+		same(t, what, test.want, f.ownSizes[claim])
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/agenda"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// What is known of a run, or of a pod that ended without a word of its own.
+// Reasons of a run, or of a pod that ended without a result.
 const (
 	reasonMoved     = "SpecChanged"
 	reasonAhead     = "NotYetDue"
@@ -28,14 +29,13 @@ const (
 	reasonPodUnbegun = "PodNotBegun"
 )
 
-// slack is what a pod has beyond the time of its order, for its image and volumes to come.
+// slack is the time that a pod has beyond the limit of its order, for its image and volumes.
 const slack = 5 * time.Minute
 
-// silence is how long after its deadline a pod is given up of which no one reports that it ended: its
-// node may be gone.
+// silence is how long opcrew waits after a pod's deadline for a report of its end: its node may be gone.
 const silence = time.Minute
 
-// outcome is how a pod ended, nil while it has not.
+// outcome returns the result of a pod, nil until it has ended.
 func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	terminated := status(pod).State.Terminated
 	if terminated != nil {
@@ -52,15 +52,14 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s has not begun until %s: %s",
 			pod.Name, end.UTC().Format(time.RFC3339), why)}
 	case !end.IsZero() && now.After(end):
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("nobody has told that pod %s ended, which its kubelet was to end at %s",
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("the end of pod %s was not reported; its kubelet was to end it at %s",
 			pod.Name, end.Add(-silence).UTC().Format(time.RFC3339))}
 	}
 	return nil
 }
 
-// deadline is when a pod is given up that no one reports. Its kubelet has ended it before, also where no one hears
-// that: the next pod never works beside it. One that was not begun is given up, too, and deleted when there is
-// another: its node may have died before the kubelet said a word.
+// deadline returns when a pod is given up whose end is not reported. By then its kubelet has ended it, so two pods
+// never work at once. A pod that has not started is given up too, and deleted once its successor exists.
 func deadline(pod *corev1.Pod) time.Time {
 	limit := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second
 	switch {
@@ -73,21 +72,22 @@ func deadline(pod *corev1.Pod) time.Time {
 	return start.Add(limit + silence)
 }
 
-// begun reports whether a kubelet has said something of a pod.
+// begun reports whether a kubelet has reported anything about a pod.
 func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
 }
 
-// outdated reports whether a pod does not work yet and was made for an earlier spec that differs in what a pod is made
-// with. It may wait for what the edit has corrected, such as a node selector that no node has. Its successor has the
-// same name, so that it is gone before.
+// outdated reports whether a pod has not started and was created for an earlier spec with other settings of pods. It
+// may wait for what the edit corrects, such as a node selector. It is deleted first, because its successor has the
+// same name.
 func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
 	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
 	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
-	return err == nil && generation < b.Generation && pod.Annotations[wishesAnnotation] != declared(b) && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
+	return err == nil && generation < b.Generation && pod.Annotations[settingsAnnotation] != declared(b) && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
 }
 
-// overdue is the end of a proof whose container does not run when the next backup is due: that is not to wait for it.
+// overdue ends a verification whose container does not run when the next backup is due: the backup must not wait for
+// it.
 func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
 	if status(pod).State.Running != nil || now.Before(pod.CreationTimestamp.Add(silence)) {
 		return nil
@@ -96,8 +96,7 @@ func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
 	return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s had not begun when the next backup was due: %s", pod.Name, why)}
 }
 
-// endedAt is when a pod ended, as far as is known, and else when it began: one that its kubelet
-// did not take has nothing else.
+// endedAt returns when a pod ended as far as that is known, otherwise when it started or was created.
 func endedAt(pod *corev1.Pod) time.Time {
 	if t := status(pod).State.Terminated; t != nil && !t.FinishedAt.IsZero() {
 		return t.FinishedAt.Time
@@ -113,7 +112,7 @@ func endedAt(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// status is that of the container that does the work; others can have put more into the pod.
+// status returns the status of the container that does the work; others may have been injected into the pod.
 func status(pod *corev1.Pod) corev1.ContainerStatus {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name == string(save) || s.Name == string(verify) {
@@ -123,7 +122,7 @@ func status(pod *corev1.Pod) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// lastWords are what is said of a pod that ended, by the kubelet or by anyone who gave it up.
+// lastWords returns the best available explanation of why a pod ended.
 func lastWords(pod *corev1.Pod) string {
 	if words := cmp.Or(pod.Status.Message, pod.Status.Reason); words != "" {
 		return words
@@ -134,10 +133,10 @@ func lastWords(pod *corev1.Pod) string {
 	return "its phase is " + string(pod.Status.Phase)
 }
 
-// declared is a hash of all that a pod is made with. What only says when backups are made is no part of it.
+// declared is a hash of all settings that a pod is created with. Settings of when backups are made are not part of it.
 func declared(b *etcdv1beta2.EtcdBackup) string {
 	spec := b.Spec.DeepCopy()
 	spec.Suspend, spec.Verify = false, nil
-	spec.BackupPolicy = &etcdv1beta2.BackupPolicy{TimeoutInSecond: policyOf(b).TimeoutInSecond, MaxBackups: policyOf(b).MaxBackups}
+	spec.BackupPolicy = &etcdv1beta2.BackupPolicy{TimeoutInSecond: agenda.Policy(b).TimeoutInSecond, MaxBackups: agenda.Policy(b).MaxBackups}
 	return ensure.Hash(spec)
 }

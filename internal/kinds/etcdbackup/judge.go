@@ -11,41 +11,52 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/agenda"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// verdict is what is known of the runs of a backup, and what follows.
+// verdict is what is known about the runs of a backup, and what follows.
 type verdict struct {
-	// wrong says why the schedule cannot be kept; a run that was begun goes on.
+	// now is the time of the facts.
+	now time.Time
+	// obstacle, if any, prevents the next pod from being created.
+	obstacle *obstacle
+	// wrong is why the schedule cannot be kept; a run that has started goes on.
 	wrong string
-	// open has a run begin: it is written down before anything of it is done. tried is how many have
-	// failed that it makes up for.
+	// open is the time of a run that starts: the status records it before anything of it is done. tried counts the
+	// failed runs that it makes up for.
 	open  time.Time
 	tried int32
-	// make is a pod that is to be there next; nil: none.
+	// make is the pod to create next, nil for none.
 	make *work
-	// pod is the one that is at work, or comes next.
+	// pod is the name of the active pod, or of the next one.
 	pod string
-	// waits says what the run is waiting for, and stuck whether that may need a hand.
+	// waits describes what the run waits for, and stuck reports that it may need help.
 	waits string
 	stuck bool
 	// over, if any, is why the run ends whatever its pods do.
 	over *backup.Result
-	// saved and proven are how the tasks of the run ended, nil while they have not.
+	// saved and proven are the results of the tasks of the run, nil until they have ended.
 	saved, proven *backup.Result
-	// late reports that another run is due while this one is at work, and next when the next is; zero: none is.
+	// late reports that another run is due while this one is active; next is the time of the next run, zero for none.
 	late bool
 	next time.Time
-	// again is when to look again, 0: when something happens.
+	// again is when to look again; 0 for the next event.
 	again time.Duration
 }
 
-// judge says what follows from what is known. It is pure, and of the time of the facts: what they
-// were not asked for is not decided on a moment later.
-func judge(b *etcdv1beta2.EtcdBackup, f facts) verdict {
-	a := agendaOf(b, f.now)
-	v := verdict{wrong: a.wrong, next: a.next, late: !a.due.IsZero() && !b.Spec.Suspend}
+// attempts are the pods of the task at work, as they were at a time.
+type attempts struct {
+	now  time.Time
+	pods []corev1.Pod
+}
+
+// judge returns what is known about the run and what follows. It uses the time of the facts, because they do not
+// contain what would be needed a moment later.
+func judge(b *etcdv1beta2.EtcdBackup, f attempts) verdict {
+	a := agenda.Of(b, f.now)
+	v := verdict{now: f.now, wrong: a.Wrong, next: a.Next, late: !a.Due.IsZero() && !b.Spec.Suspend}
 	switch t, ok := atWork(b); {
 	case ok && isOver(b, f.now) != nil:
 		v.over = isOver(b, f.now)
@@ -53,17 +64,17 @@ func judge(b *etcdv1beta2.EtcdBackup, f facts) verdict {
 		v.saved = f.try(b, &v, save)
 	case ok:
 		v.proven = f.try(b, &v, verify)
-	case !a.due.IsZero() && !b.Spec.Suspend:
-		v.open, v.tried = a.due, a.tried
-		v.pod = work{save, a.due, 1}.podName(b)
+	case !a.Due.IsZero() && !b.Spec.Suspend:
+		v.open, v.tried = a.Due, a.Tried
+		v.pod = work{save, a.Due, 1}.podName(b)
 	}
-	if !a.next.IsZero() && !b.Spec.Suspend && (v.again == 0 || a.next.Sub(f.now) < v.again) {
-		v.again = max(time.Second, a.next.Sub(f.now))
+	if !a.Next.IsZero() && !b.Spec.Suspend && (v.again == 0 || a.Next.Sub(f.now) < v.again) {
+		v.again = max(time.Second, a.Next.Sub(f.now))
 	}
 	return v
 }
 
-// atWork is the task that a run was begun and not ended with.
+// atWork returns the task of the run that has started and not ended.
 func atWork(b *etcdv1beta2.EtcdBackup) (task, bool) {
 	switch {
 	case b.Status.Run == nil:
@@ -74,8 +85,8 @@ func atWork(b *etcdv1beta2.EtcdBackup) (task, bool) {
 	return save, b.Status.Run.Phase == etcdv1beta2.RunRunning
 }
 
-// try sees a task of the run through its attempts, and returns its end.
-func (f facts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result {
+// try follows a task of the run through its attempts, and returns its result.
+func (f attempts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result {
 	works := worksOf(b, t)
 	last, pod := f.last(b, works)
 	if pod == nil {
@@ -107,22 +118,22 @@ func (f facts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result
 	return nil
 }
 
-// begin has a pod made.
+// begin requests the pod of an attempt.
 func (v *verdict) begin(b *etcdv1beta2.EtcdBackup, w work) { v.make, v.pod = &w, w.podName(b) }
 
-// failed reports the attempt before one, in the same words until that one has ended, too.
+// failed reports the failure of the previous attempt, in the same words until the next one has ended, too.
 func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, now time.Time) {
 	if pod == nil {
 		return
 	}
-	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // or it was given up, and was done after all
+	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // or it was given up and succeeded later
 		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true
 	}
 }
 
-// watch says what keeps a pod from its work, and when it is given up: no one reports one whose
-// node is gone.
+// watch reports what prevents a pod from working, and when it is given up: no one reports the end of a pod whose node
+// is gone.
 func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
 		why, stuck := workload.WhyNotReady(pod)
@@ -132,7 +143,7 @@ func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	}
 	end := deadline(pod)
 	if begins := pod.CreationTimestamp.Add(silence); v.late && now.Before(begins) {
-		end = begins // what does not run by then may hold up the backup that is due
+		end = begins // a pod that does not run by then may delay the due backup
 	}
 	if !end.IsZero() {
 		v.again = max(time.Second, end.Add(time.Second).Sub(now))
@@ -145,7 +156,7 @@ func unscheduled(pod *corev1.Pod) bool {
 	})
 }
 
-// pause passes after an attempt that failed: 10 s, 30 s.
+// pause is the time between a failed attempt and the next: 10 s, 30 s.
 func pause(attempt int) time.Duration {
 	out := 10 * time.Second
 	for range attempt - 1 {
@@ -154,8 +165,8 @@ func pause(attempt int) time.Duration {
 	return out
 }
 
-// last is the last of some attempts that has a pod, and that pod; nil: none has.
-func (f facts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Pod) {
+// last returns the last attempt that has a pod, and that pod; nil if none has.
+func (f attempts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Pod) {
 	for i, w := range slices.Backward(works) {
 		if pod := f.podOf(b, w); pod != nil {
 			return i, pod
@@ -164,8 +175,8 @@ func (f facts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Pod) 
 	return 0, nil
 }
 
-// podOf is the pod of an attempt, nil if there is none.
-func (f facts) podOf(b *etcdv1beta2.EtcdBackup, w work) *corev1.Pod {
+// podOf returns the pod of an attempt, nil if there is none.
+func (f attempts) podOf(b *etcdv1beta2.EtcdBackup, w work) *corev1.Pod {
 	name := w.podName(b)
 	for i := range f.pods {
 		if f.pods[i].Name == name {
@@ -175,15 +186,15 @@ func (f facts) podOf(b *etcdv1beta2.EtcdBackup, w work) *corev1.Pod {
 	return nil
 }
 
-// limitOf is for how long one attempt may run. To restore takes several times as long as to save.
+// limitOf returns how long one attempt may run. A restore takes several times as long as a save.
 func limitOf(b *etcdv1beta2.EtcdBackup, t task) time.Duration {
 	if t == verify {
-		return max(10*time.Minute, 5*timeout(b))
+		return max(10*time.Minute, 5*agenda.Timeout(b))
 	}
-	return timeout(b)
+	return agenda.Timeout(b)
 }
 
-// verifies reports whether the run that is about to succeed is one that is verified.
+// verifies reports whether the run that is about to succeed must be verified.
 func verifies(b *etcdv1beta2.EtcdBackup) bool {
 	return b.Spec.Verify != nil && (b.Status.Count+1)%int64(max(1, b.Spec.Verify.Every)) == 0
 }

@@ -1,13 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdbackup is the kind EtcdBackup: the data of an etcd cluster, saved once or again and
-// again, and restored in a throw-away pod to see that it can be.
-//
-// A run is one backup with its attempts, each a pod of a fixed name that tells in its termination
-// message how it ended. A run is begun when it is written down in the status: agenda.go says when
-// one is due, judge.go what is known of it and what follows. What the pods do is internal/podapi/backup's,
-// and cmd/opcrew-backup's: nothing here speaks to etcd or to a store.
+// Package etcdbackup is the kind EtcdBackup: it saves the data of an etcd cluster once or periodically, and verifies
+// backups by restoring them in a temporary pod. A run is one backup with its attempts. Each attempt is a pod of a
+// fixed name that reports its result in the termination message. A run starts when the status records it: package
+// agenda decides when one is due, judge.go what is known about it and what follows. What the pods do belongs to
+// internal/podapi/backup and cmd/opcrew-backup: nothing here connects to etcd or to a store.
 package etcdbackup
 
 import (
@@ -35,12 +33,12 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets;persistentvolumeclaims,verbs=get
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdbackups.etcd.database.coreos.com,verbs=get
 
-// workers is how many objects are looked at at a time.
+// workers is the number of objects that are reconciled at a time.
 const workers = 4
 
 // Kind is EtcdBackup's entry in the list of kinds.
-func Kind() kit.Kind {
-	return kit.Kind{
+func Kind() kit.Registration {
+	return kit.Registration{
 		Name:        "etcdbackup",
 		Layer:       kit.Data,
 		CRDs:        []string{"etcdbackups.etcd.database.coreos.com", "etcdclusters.etcd.database.coreos.com"},
@@ -58,7 +56,6 @@ func Kind() kit.Kind {
 
 func cached() map[client.Object]cache.ByObject {
 	pods := kit.Ours()
-	pods.Transform = kit.TrimPod
 	return map[client.Object]cache.ByObject{
 		&etcdv1beta2.EtcdBackup{}:  {},
 		&etcdv1beta2.EtcdCluster{}: {},
@@ -67,23 +64,24 @@ func cached() map[client.Object]cache.ByObject {
 }
 
 func setup(mgr ctrl.Manager, r *reconciler) error {
-	loop := &kit.Loop[*etcdv1beta2.EtcdBackup, facts]{
-		Tools:  r.Tools,
-		New:    func() *etcdv1beta2.EtcdBackup { return &etcdv1beta2.EtcdBackup{} },
-		Kind:   r,
-		After:  r.metrics.set,
-		Forget: r.metrics.forget,
+	loop := &kit.Loop[*etcdv1beta2.EtcdBackup, facts, verdict]{
+		Tools:   r.Tools,
+		New:     func() *etcdv1beta2.EtcdBackup { return &etcdv1beta2.EtcdBackup{} },
+		Kind:    r,
+		Records: r.records,
+		After:   r.metrics.set,
+		Forget:  []func(client.ObjectKey){r.metrics.forget},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdbackup").
 		For(&etcdv1beta2.EtcdBackup{}).
 		Owns(&corev1.Pod{}).
 		Watches(&etcdv1beta2.EtcdCluster{}, handler.EnqueueRequestsFromMapFunc(r.whoSave), builder.WithPredicates(cameUp)).
-		WithOptions(kit.ControllerOptions(workers)).
+		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }
 
-// whoSave wakes the backups of a cluster that wait for it.
+// whoSave enqueues the backups of a cluster, which may wait for it.
 func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []reconcile.Request {
 	list := &etcdv1beta2.EtcdBackupList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
@@ -99,7 +97,8 @@ func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []recon
 	return out
 }
 
-// cameUp leaves out all that an EtcdCluster tells but that it has members to be saved, or has none.
+// cameUp lets through changes of an EtcdCluster that decide whether it can be saved: its first members, and
+// hibernation.
 var cameUp = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return len(was.Status.Membership) == 0 && len(is.Status.Membership) > 0 || was.Spec.Hibernate != is.Spec.Hibernate

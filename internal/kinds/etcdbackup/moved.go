@@ -8,25 +8,26 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/agenda"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// isOver says why the run that is at work ends whatever its pods do: the spec has it saved elsewhere by now, or it is
-// one of a schedule whose time has not come. By that time its backup would be named.
+// isOver returns why the active run ends whatever its pods do: the spec names another storage or cluster, or the time
+// of the run has not come. Its backup would carry that time in its name.
 func isOver(b *etcdv1beta2.EtcdBackup, now time.Time) *backup.Result {
 	switch run := b.Status.Run; {
 	case moved(b, run.Place):
 		return &backup.Result{Outcome: backup.Failed, Reason: reasonMoved, Message: "the spec names another storage or cluster since this backup was begun"}
-	case periodic(b) && ahead(run.Due.Time, now):
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonAhead, Message: fmt.Sprintf("this backup was begun as one of %s, which has not come yet: a clock is wrong or was, or somebody wrote status.run",
+	case agenda.Periodic(b) && agenda.InFuture(run.Due.Time, now):
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonAhead, Message: fmt.Sprintf("this backup was started for %s, which lies in the future: a clock is or was wrong, or status.run was edited",
 			run.Due.UTC().Format(time.RFC3339))}
 	}
 	return nil
 }
 
-// reportOver ends a run whose pods do not matter any more. Another follows, as after any that has failed; what was
-// already saved is.
+// reportOver ends a run whose pods no longer matter. Another run follows, as after any failure. A backup that was
+// saved already stays saved.
 func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result, now time.Time) {
 	if b.Status.Run.Phase == etcdv1beta2.RunVerifying {
 		b.Status.Run.Phase = etcdv1beta2.RunSucceeded
@@ -36,7 +37,7 @@ func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result,
 	reportSaved(set, b, why, now)
 }
 
-// forgetMoved drops what was proven of backups elsewhere: no one is to go back to these in the place of others.
+// forgetMoved drops the verification of backups in another place: it proves nothing about the backups here.
 func forgetMoved(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	if v := b.Status.Verified; v != nil && moved(b, v.Place) {
 		b.Status.Verified = nil

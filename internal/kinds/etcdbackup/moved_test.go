@@ -10,9 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 )
 
-// settled has all that is recorded be of the spec as it is.
+// settled makes the whole record match the present spec.
 func settled(b *etcdv1beta2.EtcdBackup) {
 	b.Status.Run.Place = whereTo(b)
 	b.Status.Last.Place = whereTo(b)
@@ -22,36 +23,36 @@ func settled(b *etcdv1beta2.EtcdBackup) {
 
 func goesElsewhere(b *etcdv1beta2.EtcdBackup) { b.Spec.S3.Endpoint = "http://another:9000" }
 
-func TestABackupTellsOfWhichClusterItIsAndWhenItWasSaved(t *testing.T) {
-	b := newBackup(every(3600), verified(1), inRun(etcdv1beta2.RunRunning, 0))
+func TestABackupReportsWhichClusterItIsAndWhenItWasSaved(t *testing.T) {
+	b := backuptest.New(backuptest.Every(3600), backuptest.Verified(1), backuptest.InRun(etcdv1beta2.RunRunning, 0))
 	b.Status.Run.Place = whereTo(b)
 	saved := good
 	saved.ClusterID = "00000000000000c1"
-	b = reported(t, b, facts{pods: pods(podOf(b, save, 1, told(0, saved)))})
+	b = reported(t, b, facts{pods: pods(podOf(b, save, 1, reporting(0, saved)))})
 	if last := b.Status.Last; last.ClusterID != saved.ClusterID || last.Place != "S3 backups/example" {
-		t.Errorf("expected the cluster and the place to be told, got %+v", last)
+		t.Errorf("expected the cluster and the place to be recorded, got %+v", last)
 	}
 	proof := good
-	proof.EndedAt = noon.Add(time.Hour)
-	b = reported(t, b, facts{pods: pods(podOf(b, verify, 1, told(0, proof)))})
-	if v := b.Status.Verified; v == nil || v.ClusterID != saved.ClusterID || v.SavedAt == nil || !v.SavedAt.Time.Equal(noon) || !v.Time.Time.Equal(proof.EndedAt) {
-		t.Errorf("expected what was proven to tell when it was saved, got %+v", v)
+	proof.EndedAt = backuptest.Noon.Add(time.Hour)
+	b = reported(t, b, facts{pods: pods(podOf(b, verify, 1, reporting(0, proof)))})
+	if v := b.Status.Verified; v == nil || v.ClusterID != saved.ClusterID || v.SavedAt == nil || !v.SavedAt.Time.Equal(backuptest.Noon) || !v.Time.Time.Equal(proof.EndedAt) {
+		t.Errorf("expected the verification to record when it was saved, got %+v", v)
 	}
 }
 
 func TestWhatWasProvenElsewhereIsForgotten(t *testing.T) {
 	for name, c := range map[string]struct {
-		change option
+		change backuptest.Option
 		want   string
 	}{
-		"nothing was changed":     {edited, sevenMade},
-		"another Secret":          {func(b *etcdv1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "rotated" }, sevenMade},
+		"nothing was changed":     {backuptest.Edited, backuptest.SevenMade},
+		"another Secret":          {func(b *etcdv1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "rotated" }, backuptest.SevenMade},
 		"another server":          {goesElsewhere, ""},
-		"another path":            {withPath("backups/new"), ""},
+		"another path":            {backuptest.WithPath("backups/new"), ""},
 		"a volume":                {intoClaim, ""},
 		"the members, by another": {ofCluster, ""},
 	} {
-		out := reported(t, newBackup(every(3600), verified(1), hasSaved, inRun(etcdv1beta2.RunSucceeded, 0), settled, c.change), facts{})
+		out := reported(t, backuptest.New(backuptest.Every(3600), backuptest.Verified(1), backuptest.HasSaved, backuptest.InRun(etcdv1beta2.RunSucceeded, 0), settled, c.change), facts{})
 		got := ""
 		if out.Status.Verified != nil {
 			got = out.Status.Verified.Object
@@ -68,20 +69,20 @@ func TestARunEndsWhenTheSpecHasItSavedElsewhere(t *testing.T) {
 		want string
 	}{
 		etcdv1beta2.RunRunning: {save, "False SpecChanged: the spec names another storage or cluster since this backup was begun; the last that succeeded is " +
-			sevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
-		etcdv1beta2.RunVerifying: {verify, "True Saved: Saved " + sevenMade},
+			backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
+		etcdv1beta2.RunVerifying: {verify, "True Saved: Saved " + backuptest.SevenMade},
 	} {
-		b := newBackup(every(3600), verified(1), hasSaved, inRun(phase, 0), settled, goesElsewhere, edited)
+		b := backuptest.New(backuptest.Every(3600), backuptest.Verified(1), backuptest.HasSaved, backuptest.InRun(phase, 0), settled, goesElsewhere, backuptest.Edited)
 		for name, at := range map[string][]corev1.Pod{"its pod is at work": pods(podOf(b, c.task, 1)), "it has no pod": nil} {
-			f := facts{now: noon, pods: at}
+			f := facts{now: backuptest.Noon, pods: at}
 			out := reported(t, b, f)
 			if got := conditionOf(out, "Ready"); got != c.want {
 				t.Errorf("%s, %s: expected\n%s, got\n%s", phase, name, c.want, got)
 			}
-			if _, busy := atWork(out); busy || len((&reconciler{}).Plan(b, f, noon).Children) > 0 {
+			if _, busy := atWork(out); busy || len(planAt(b, f, backuptest.Noon).Children) > 0 {
 				t.Errorf("%s, %s: expected the run to have ended, and no pod to be made, got %+v", phase, name, out.Status.Run)
 			}
-			if v := judge(out, facts{now: noon}); phase == etcdv1beta2.RunRunning && v.open.IsZero() {
+			if v := judge(out, attempts{now: backuptest.Noon}); phase == etcdv1beta2.RunRunning && v.open.IsZero() {
 				t.Errorf("%s, %s: expected one of the new spec to follow, got %+v", phase, name, v)
 			}
 		}
@@ -93,30 +94,30 @@ func TestARunOfATimeThatHasNotComeEndsAndTheScheduleGoesOn(t *testing.T) {
 		task task
 		want string
 	}{
-		etcdv1beta2.RunRunning: {save, "False NotYetDue: this backup was begun as one of 2027-08-02T12:00:00Z, which has not come yet: a clock is wrong or was, or somebody wrote status.run" +
-			"; the last that succeeded is " + sevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
-		etcdv1beta2.RunVerifying: {verify, "True Saved: Saved " + sevenMade},
+		etcdv1beta2.RunRunning: {save, "False NotYetDue: this backup was started for 2027-08-02T12:00:00Z, which lies in the future: a clock is or was wrong, or status.run was edited" +
+			"; the last that succeeded is " + backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
+		etcdv1beta2.RunVerifying: {verify, "True Saved: Saved " + backuptest.SevenMade},
 	} {
-		b := newBackup(every(3600), verified(1), hasSaved, inRun(phase, nextYear), settled)
+		b := backuptest.New(backuptest.Every(3600), backuptest.Verified(1), backuptest.HasSaved, backuptest.InRun(phase, backuptest.NextYear), settled)
 		pod := podOf(b, c.task, 1)
-		f := facts{now: noon, pods: pods(pod)}
+		f := facts{now: backuptest.Noon, pods: pods(pod)}
 		out := reported(t, b, f)
 		if got := conditionOf(out, "Ready"); got != c.want {
 			t.Errorf("%s: expected\n%s, got\n%s", phase, c.want, got)
 		}
-		if plan := (&reconciler{}).Plan(b, facts{now: noon}, noon); len(plan.Children) > 0 {
+		if plan := planAt(b, facts{now: backuptest.Noon}, backuptest.Noon); len(plan.Children) > 0 {
 			t.Errorf("%s: expected no pod to be made", phase)
 		}
 		next := reported(t, out, facts{})
-		if run := next.Status.Run; run.Phase != etcdv1beta2.RunRunning || !run.Due.Time.Equal(noon) {
+		if run := next.Status.Run; run.Phase != etcdv1beta2.RunRunning || !run.Due.Time.Equal(backuptest.Noon) {
 			t.Errorf("%s: expected the one of noon to follow, got %+v", phase, run)
 		}
-		if (&reconciler{}).Plan(next, facts{now: noon}, noon).Stays(&pod) {
+		if planAt(next, facts{now: backuptest.Noon}, backuptest.Noon).Stays(&pod) {
 			t.Errorf("%s: expected its pod to go when another run is begun", phase)
 		}
 	}
-	once := newBackup(inRun(etcdv1beta2.RunRunning, nextYear))
-	if v := judge(once, facts{now: noon}); v.over != nil || v.make == nil {
+	once := backuptest.New(backuptest.InRun(etcdv1beta2.RunRunning, backuptest.NextYear))
+	if v := judge(once, attempts{now: backuptest.Noon}); v.over != nil || v.make == nil {
 		t.Errorf("expected a backup that is made once, and not named by a time, to be made, got %+v", v)
 	}
 }

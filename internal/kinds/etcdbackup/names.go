@@ -17,18 +17,19 @@ import (
 )
 
 const (
-	// taskLabel of a pod is what it does, dueLabel the time of its run in seconds, attemptLabel how
-	// often that was tried. They are for people: pods are known by their names, which no one can change.
+	// taskLabel of a pod is its task, dueLabel the time of its run in seconds, attemptLabel the number of the attempt.
+	// They inform users: the operator finds pods by their names, which cannot change.
 	taskLabel    = "etcd.opcrew.io/task"
 	dueLabel     = "etcd.opcrew.io/due"
 	attemptLabel = "etcd.opcrew.io/attempt"
-	// orderAnnotation of a pod is what it is to do.
+	// orderAnnotation of a pod holds its order.
 	orderAnnotation = "etcd.opcrew.io/order"
-	// generationAnnotation of a pod is that of the spec that it was made for, wishesAnnotation a hash of what that says
-	// of pods.
-	generationAnnotation, wishesAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/wishes"
+	// generationAnnotation of a pod is the generation of the spec that it was created for, settingsAnnotation a hash
+	// of the settings of pods in that spec.
+	generationAnnotation, settingsAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/wishes"
 
-	// longestName of an object of which a pod's name is made: that has 253 characters at most.
+	// longestName bounds how much of the name of the object goes into the name of a pod, which has at most 253
+	// characters.
 	longestName = 200
 )
 
@@ -47,14 +48,14 @@ type work struct {
 	attempt int
 }
 
-// podName is the same for anyone who decides on it: two operators at once make one pod.
+// podName depends only on the object and the attempt: two operators at once create one pod.
 func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s", b.UID, w.id()))
-	name := strings.TrimRight(b.Name[:min(len(b.Name), longestName)], "-.") // no name has a dot beside a dash
+	name := strings.TrimRight(b.Name[:min(len(b.Name), longestName)], "-.") // a name must not have a dot beside a dash
 	return name + "-" + hex.EncodeToString(sum[:])[:10]
 }
 
-// orderID is the same for all attempts: what an earlier one has done after all is not done again.
+// orderID is the same for all attempts: what an earlier attempt has completed after all is not repeated.
 func (w work) orderID() string { return fmt.Sprintf("%s-%d", w.task, w.due.Unix()) }
 
 func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }
@@ -68,7 +69,7 @@ func (w work) labels() map[string]string {
 	}
 }
 
-// worksOf are all attempts at a task that the last run can have.
+// worksOf returns all attempts that the last run can have at a task.
 func worksOf(b *etcdv1beta2.EtcdBackup, t task) []work {
 	var out []work
 	for attempt := 1; attempt <= etcdv1beta2.BackupAttempts; attempt++ {
@@ -77,7 +78,7 @@ func worksOf(b *etcdv1beta2.EtcdBackup, t task) []work {
 	return out
 }
 
-// dueOf is when the run of a pod was due, by its label.
+// dueOf returns the time of the run of a pod, from its label.
 func dueOf(pod *corev1.Pod) time.Time {
 	due, _ := strconv.ParseInt(pod.Labels[dueLabel], 10, 64)
 	return time.Unix(due, 0)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
@@ -19,15 +20,15 @@ func TestThePodsOfABackup(t *testing.T) {
 		backup  *etcdv1beta2.EtcdBackup
 		cluster *etcdv1beta2.EtcdCluster
 	}{
-		"save-once":        {newBackup(inRun(running, 0)), nil},
-		"save-of-cluster":  {newBackup(inRun(running, 0), every(3600), ofCluster, intoClaim), newCluster()},
-		"save-with-wishes": {newBackup(inRun(running, 0), every(3600), withWishes), nil},
-		"verify-bucket":    {newBackup(inRun(verifying, 0), hasSaved), nil},
-		"verify-claim":     {newBackup(inRun(verifying, 0), hasSaved, intoClaim), nil},
+		"save-once":              {backuptest.New(backuptest.InRun(running, 0)), nil},
+		"save-of-cluster":        {backuptest.New(backuptest.InRun(running, 0), backuptest.Every(3600), ofCluster, intoClaim), newCluster()},
+		"save-with-pod-settings": {backuptest.New(backuptest.InRun(running, 0), backuptest.Every(3600), withPodSettings), nil},
+		"verify-bucket":          {backuptest.New(backuptest.InRun(verifying, 0), backuptest.HasSaved), nil},
+		"verify-claim":           {backuptest.New(backuptest.InRun(verifying, 0), backuptest.HasSaved, intoClaim), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := facts{now: noon, image: "opcrew-backup:test", cluster: test.cluster}
-			children := f.child(test.backup, *judge(test.backup, f).make)
+			f := facts{now: backuptest.Noon, image: "opcrew-backup:test", cluster: test.cluster}
+			children := child(test.backup, f.image, f.cluster, *judge(test.backup, f.attempts()).make)
 			if len(children) != 1 {
 				t.Fatalf("expected one pod, got %d", len(children))
 			}
@@ -45,7 +46,7 @@ func intoClaim(b *etcdv1beta2.EtcdBackup) {
 	b.Spec.PVC = &etcdv1beta2.PVCSource{ClaimName: "backups", Path: "backups/example"}
 }
 
-func withWishes(b *etcdv1beta2.EtcdBackup) {
+func withPodSettings(b *etcdv1beta2.EtcdBackup) {
 	b.Spec.ClientTLSSecret = "etcd-client-tls"
 	b.Spec.S3.Endpoint, b.Spec.S3.ForcePathStyle, b.Spec.S3.AWSSecret = "http://minio:9000", true, ""
 	b.Spec.BackupPolicy.TimeoutInSecond = 600

@@ -28,27 +28,29 @@ type reconciler struct {
 type facts struct {
 	now   time.Time
 	image string
-	// behind: the object is another by now than the one that was looked at.
+	// behind reports that the object in the API server differs from the one in the cache.
 	behind bool
-	// pods are those of the task that is at work and are still there.
+	// pods are the pods of the active task that still exist.
 	pods []corev1.Pod
-	// cluster is the EtcdCluster that is saved, nil if there is none or none is named.
+	// cluster is the EtcdCluster to save, nil if there is none or none is named.
 	cluster *etcdv1beta2.EtcdCluster
-	// obstacle, if any, keeps the next pod from being made.
+	// obstacle, if any, prevents the next pod from being created.
 	obstacle *obstacle
 }
 
-// obstacle is why something cannot be.
+func (f facts) attempts() attempts { return attempts{now: f.now, pods: f.pods} }
+
+// obstacle is why a pod cannot be created.
 type obstacle struct{ reason, message string }
 
-// Observe reads the pods, and, where one is to be made, whether what it needs is there.
+// Observe reads the pods and, if one is to be created, whether what it needs exists.
 func (r *reconciler) Observe(ctx context.Context, b *etcdv1beta2.EtcdBackup) (facts, error) {
 	f := facts{now: r.Clock.Now(), image: r.BackupImage}
 	if b.DeletionTimestamp != nil {
 		return f, nil
 	}
 	var err error
-	if f.pods, err = r.podsOf(ctx, b); err != nil || judge(b, f).make == nil {
+	if f.pods, err = r.podsOf(ctx, b); err != nil || judge(b, f.attempts()).make == nil {
 		return f, err
 	}
 	if f.behind, err = r.isBehind(ctx, b); err != nil || f.behind {
@@ -57,11 +59,11 @@ func (r *reconciler) Observe(ctx context.Context, b *etcdv1beta2.EtcdBackup) (fa
 	if f.cluster, f.obstacle, err = r.observeCluster(ctx, b); err != nil || f.obstacle != nil {
 		return f, err
 	}
-	f.obstacle, err = r.observeNeeds(ctx, b, f)
+	f.obstacle, err = r.observeNeeds(ctx, b, f.cluster)
 	return f, err
 }
 
-// podsOf reads the pods of the task that is at work.
+// podsOf reads the pods of the active task.
 func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]corev1.Pod, error) {
 	t, ok := atWork(b)
 	if !ok {
@@ -81,8 +83,8 @@ func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]c
 	return out, nil
 }
 
-// isBehind asks the API server whether the run is where the cache has it. One that has ended could
-// have its pods removed already, and would begin again.
+// isBehind compares the recorded run in the cache with the API server. The pods of a run that has ended may be gone
+// already, and a stale view would start it again.
 func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (bool, error) {
 	live := &etcdv1beta2.EtcdBackup{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(b), live)
@@ -95,7 +97,7 @@ func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (b
 	return live.UID != b.UID || !equality.Semantic.DeepEqual(live.Status.Run, b.Status.Run), nil
 }
 
-// observeCluster reads the EtcdCluster that is named, which must have members.
+// observeCluster reads the EtcdCluster that the spec names. It must have members.
 func (r *reconciler) observeCluster(ctx context.Context, b *etcdv1beta2.EtcdBackup) (*etcdv1beta2.EtcdCluster, *obstacle, error) {
 	if b.Spec.EtcdCluster == nil {
 		return nil, nil, nil
@@ -116,11 +118,10 @@ func (r *reconciler) observeCluster(ctx context.Context, b *etcdv1beta2.EtcdBack
 	return cluster, nil, nil
 }
 
-// observeNeeds asks whether the Secrets and the claim are there that the pod mounts: it would hang
-// without them.
-func (r *reconciler) observeNeeds(ctx context.Context, b *etcdv1beta2.EtcdBackup, f facts) (*obstacle, error) {
+// observeNeeds checks whether the Secrets and the claim that the pod mounts exist: without them it would not start.
+func (r *reconciler) observeNeeds(ctx context.Context, b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) (*obstacle, error) {
 	var needs []backuppod.Need
-	if name := tlsSecret(b, f.cluster); name != "" {
+	if name := tlsSecret(b, cluster); name != "" {
 		needs = append(needs, backuppod.SecretNeed("clientTLSSecret", name))
 	}
 	reason, message, err := backuppod.Missing(ctx, r.Live, b.Namespace, append(needs, placeOf(b).Needs()...))

@@ -17,10 +17,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// observed is what is read of a backup, where the API server has some objects and the cache others.
+// observed is what is read about a backup, where the API server has some objects and the cache others.
 func observed(t *testing.T, b *etcdv1beta2.EtcdBackup, live, cached []client.Object) facts {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -32,7 +33,7 @@ func observed(t *testing.T, b *etcdv1beta2.EtcdBackup, live, cached []client.Obj
 	r := &reconciler{Tools: &kit.Tools{
 		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(cached...).Build(),
 		Live:   fake.NewClientBuilder().WithScheme(scheme).WithObjects(live...).Build(),
-		Clock:  clocktesting.NewFakeClock(noon),
+		Clock:  clocktesting.NewFakeClock(backuptest.Noon),
 	}}
 	f, err := r.Observe(t.Context(), b)
 	if err != nil {
@@ -42,18 +43,18 @@ func observed(t *testing.T, b *etcdv1beta2.EtcdBackup, live, cached []client.Obj
 }
 
 // A new process can begin with a view in which a run is at work that has ended since, and whose pods were removed.
-func TestNoPodIsMadeForARunThatTheAPIServerTellsOtherwiseOf(t *testing.T) {
-	b := newBackup(every(3600), inRun(etcdv1beta2.RunRunning, 0), withoutSecret)
+func TestNoPodIsCreatedIfTheAPIServerShowsAnotherRun(t *testing.T) {
+	b := backuptest.New(backuptest.Every(3600), backuptest.InRun(etcdv1beta2.RunRunning, 0), withoutSecret)
 	for name, c := range map[string]struct {
 		live []client.Object
 		want bool
 	}{
-		"the same":              {[]client.Object{newBackup(inRun(etcdv1beta2.RunRunning, 0))}, false},
-		"it has ended":          {[]client.Object{newBackup(inRun(etcdv1beta2.RunSucceeded, 0))}, true},
-		"the next has begun":    {[]client.Object{newBackup(inRun(etcdv1beta2.RunRunning, time.Hour))}, true},
-		"another of the name":   {[]client.Object{newBackup(inRun(etcdv1beta2.RunRunning, 0), reborn)}, true},
-		"the object is gone":    {nil, true},
-		"somebody annotated it": {[]client.Object{newBackup(inRun(etcdv1beta2.RunRunning, 0), annotated)}, false},
+		"the same":            {[]client.Object{backuptest.New(backuptest.InRun(etcdv1beta2.RunRunning, 0))}, false},
+		"it has ended":        {[]client.Object{backuptest.New(backuptest.InRun(etcdv1beta2.RunSucceeded, 0))}, true},
+		"the next has begun":  {[]client.Object{backuptest.New(backuptest.InRun(etcdv1beta2.RunRunning, time.Hour))}, true},
+		"another of the name": {[]client.Object{backuptest.New(backuptest.InRun(etcdv1beta2.RunRunning, 0), reborn)}, true},
+		"the object is gone":  {nil, true},
+		"a user annotated it": {[]client.Object{backuptest.New(backuptest.InRun(etcdv1beta2.RunRunning, 0), annotated)}, false},
 	} {
 		if f := observed(t, b, c.live, nil); f.behind != c.want {
 			t.Errorf("%s: expected behind to be %t, got %t", name, c.want, f.behind)
@@ -62,9 +63,9 @@ func TestNoPodIsMadeForARunThatTheAPIServerTellsOtherwiseOf(t *testing.T) {
 }
 
 func TestAPodIsOfARunOnlyIfTheObjectControlsIt(t *testing.T) {
-	b := newBackup(inRun(etcdv1beta2.RunRunning, 0), withoutSecret)
+	b := backuptest.New(backuptest.InRun(etcdv1beta2.RunRunning, 0), withoutSecret)
 	live := []client.Object{b.DeepCopy()}
-	for name, owner := range map[string]string{"ours": string(b.UID), "of another object": "x", "of nobody": ""} {
+	for name, owner := range map[string]string{"ours": string(b.UID), "of another object": "x", "of no owner": ""} {
 		pod := podOf(b, save, 1)
 		if owner != "" {
 			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "EtcdBackup", Name: b.Name, UID: types.UID(owner), Controller: new(true)}}

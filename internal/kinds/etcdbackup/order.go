@@ -11,10 +11,11 @@ import (
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backuppod"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/agenda"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Where a pod has what it works with, beside the backups.
+// Mount paths in a pod, beside those of the backups.
 const (
 	tlsMount     = "/etc/opcrew/tls"
 	scratchMount = "/scratch"
@@ -24,7 +25,8 @@ func placeOf(b *etcdv1beta2.EtcdBackup) backuppod.Place {
 	return backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage)
 }
 
-// whereTo is where backups go to, and of what, in words: what was proven of others proves nothing of these.
+// whereTo describes the place and the source of backups: a verification proves nothing about backups of another place
+// or cluster.
 func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	p := placeOf(b)
 	words := []string{string(b.Spec.StorageType), p.Claim, p.Target.Endpoint, p.Target.Path}
@@ -34,11 +36,11 @@ func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-// moved reports whether the spec has backups go elsewhere by now, or be of another cluster.
+// moved reports whether the spec names another storage or cluster now.
 func moved(b *etcdv1beta2.EtcdBackup, place string) bool { return place != "" && place != whereTo(b) }
 
-// orderOf tells a pod what to do.
-func orderOf(b *etcdv1beta2.EtcdBackup, f facts, w work) backup.Order {
+// orderOf builds the order of a pod.
+func orderOf(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work) backup.Order {
 	o := backup.Order{
 		ID: string(b.UID) + "/" + w.orderID(), Target: placeOf(b).Target,
 		TimeoutSeconds: int64(limitOf(b, w.task).Seconds()),
@@ -47,21 +49,21 @@ func orderOf(b *etcdv1beta2.EtcdBackup, f facts, w work) backup.Order {
 		o.Verify = &backup.Verify{Object: ptr.Deref(b.Status.Last, etcdv1beta2.BackupRecord{}).Object, ScratchDir: scratchMount}
 		return o
 	}
-	o.Save = &backup.Save{Endpoints: endpoints(b, f.cluster)}
-	if tlsSecret(b, f.cluster) != "" {
+	o.Save = &backup.Save{Endpoints: endpoints(b, cluster)}
+	if tlsSecret(b, cluster) != "" {
 		o.Save.TLSDir = tlsMount
 	}
-	if f.cluster != nil {
-		o.Save.Former = f.cluster.Status.FormerClusterIDs
+	if cluster != nil {
+		o.Save.Former = cluster.Status.FormerClusterIDs
 	}
-	if periodic(b) {
-		o.Save.Time, o.Save.Keep = w.due.UTC(), int(policyOf(b).MaxBackups)
+	if agenda.Periodic(b) {
+		o.Save.Time, o.Save.Keep = w.due.UTC(), int(agenda.Policy(b).MaxBackups)
 		o.Save.Spare = ptr.Deref(b.Status.Verified, etcdv1beta2.BackupRecord{}).Object
 	}
 	return o
 }
 
-// endpoints are the client URLs of the members: those that are named, or that vote in the EtcdCluster.
+// endpoints returns the client URLs of the members: those in the spec, or of the voting members of the EtcdCluster.
 func endpoints(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) []string {
 	if cluster == nil {
 		return b.Spec.EtcdEndpoints
@@ -75,7 +77,7 @@ func endpoints(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) []st
 	return out
 }
 
-// tlsSecret is what the pod shows the members; empty without TLS.
+// tlsSecret returns the Secret with the client certificate; empty without TLS.
 func tlsSecret(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) string {
 	if b.Spec.ClientTLSSecret != "" || cluster == nil {
 		return b.Spec.ClientTLSSecret

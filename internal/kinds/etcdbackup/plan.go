@@ -11,36 +11,53 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/agenda"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// obstacleInterval passes between two looks at what keeps a pod from being made, or from being seen.
+// obstacleInterval is the time between two checks of what prevents a pod from being created or observed.
 const obstacleInterval = 15 * time.Second
 
-// Plan makes the next pod of a run, and removes those of earlier runs. Backups stay when the
-// object goes; its pods are collected with it.
-func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) kit.Plan {
+// Decide returns what is known about the run, and what prevents the next pod from being created.
+func (r *reconciler) Decide(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) verdict {
+	if b.DeletionTimestamp != nil || f.behind {
+		return verdict{}
+	}
+	v := judge(b, f.attempts())
+	if v.make != nil {
+		v.obstacle = f.obstacle
+	}
+	if v.make != nil && v.obstacle == nil {
+		if err := orderOf(b, f.cluster, *v.make).Check(); err != nil {
+			v.obstacle = &obstacle{etcdv1beta2.ReasonInvalidSpec, err.Error()}
+		}
+	}
+	return v
+}
+
+// Plan creates the next pod of a run, and removes those of earlier runs. Backups are kept when the object is deleted;
+// its pods are garbage collected.
+func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, v verdict) kit.Plan {
 	if b.DeletionTimestamp != nil {
 		return leave(b)
 	}
 	if f.behind {
-		return kit.Plan{Again: obstacleInterval} // its event is on the way
+		return kit.Plan{Again: obstacleInterval} // its event will come
 	}
-	v := judge(b, f)
-	plan := kit.Plan{Again: v.again, Prune: []client.ObjectList{&corev1.PodList{}}, Stays: f.stay(b)}
+	plan := kit.Plan{Again: v.again, Prune: []client.ObjectList{&corev1.PodList{}}, Stays: f.attempts().stay(b)}
 	if v.make == nil {
 		return plan
 	}
 	plan.Again = obstacleInterval
-	if f.obstacle == nil {
-		plan.Children = f.child(b, *v.make)
+	if v.obstacle == nil {
+		plan.Children = child(b, f.image, f.cluster, *v.make)
 	}
 	return plan
 }
 
-// leave lets an object go that the CoreOS operator held: there is nothing to be done.
+// leave releases a deleted object from the finalizer of the CoreOS operator: there is nothing to clean up.
 func leave(b *etcdv1beta2.EtcdBackup) kit.Plan {
 	if slices.Contains(b.Finalizers, etcdv1beta2.PeriodicFinalizer) {
 		return kit.Plan{Release: etcdv1beta2.PeriodicFinalizer}
@@ -48,19 +65,18 @@ func leave(b *etcdv1beta2.EtcdBackup) kit.Plan {
 	return kit.Plan{}
 }
 
-// child is the pod for a piece of work. One whose order cannot be written is not made: the
-// status says why.
-func (f facts) child(b *etcdv1beta2.EtcdBackup, w work) []ensure.Child {
-	order, err := backup.EncodeOrder(orderOf(b, f, w))
+// child returns the pod for an attempt. If its order cannot be encoded there is none: the status reports why.
+func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdCluster, w work) []ensure.Child {
+	order, err := backup.EncodeOrder(orderOf(b, cluster, w))
 	if err != nil {
 		return nil
 	}
-	return []ensure.Child{{Object: pod(b, f, w, order), Once: true}}
+	return []ensure.Child{{Object: pod(b, image, cluster, w, order), Once: true}}
 }
 
-// stay says which pods stay: those of the last run, whose logs may be wanted, but not one that was given up before
-// it had begun, which would work beside its successor, should its node come up; nor one that is to be recreated.
-func (f facts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
+// stay returns which pods are kept: those of the last run, for their logs. A pod that was given up before it started
+// is not kept, because it would run beside its successor; nor one that must be recreated.
+func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }
 	}
@@ -75,13 +91,13 @@ func (f facts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 			return false
 		}
 		due := dueOf(pod)
-		return !due.Before(b.Status.Run.Due.Time) && !ahead(due, f.now) || // or later: this view is old
+		return !due.Before(b.Status.Run.Due.Time) && !agenda.InFuture(due, f.now) || // or later: the cache is stale
 			slices.ContainsFunc(works, isOf)
 	}
 }
 
-// givenUp are the attempts of the last run that others have followed, or its end.
-func (f facts) givenUp(b *etcdv1beta2.EtcdBackup) []work {
+// givenUp returns the attempts of the last run that were followed by others or by the end of the run.
+func (f attempts) givenUp(b *etcdv1beta2.EtcdBackup) []work {
 	saves, proofs := worksOf(b, save), worksOf(b, verify)
 	switch t, busy := atWork(b); {
 	case !busy:

@@ -17,12 +17,12 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// user runs the work, and files on a volume become its group's.
+// user runs the work. Its group owns the files on volumes.
 const user = 1000
 
-// pod does one piece of work and tells in its termination message how it ended. It has no account of
-// the cluster's but one that the user names.
-func pod(b *etcdv1beta2.EtcdBackup, f facts, w work, order string) *corev1ac.PodApplyConfiguration {
+// pod does one piece of work and reports the result in its termination message. It has no account of the cluster
+// except one that the user names.
+func pod(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdCluster, w work, order string) *corev1ac.PodApplyConfiguration {
 	policy := ptr.Deref(b.Spec.Pod, etcdv1beta2.WorkerPolicy{})
 	spec := corev1ac.PodSpec().
 		WithRestartPolicy(corev1.RestartPolicyNever).
@@ -34,8 +34,8 @@ func pod(b *etcdv1beta2.EtcdBackup, f facts, w work, order string) *corev1ac.Pod
 		WithSecurityContext(corev1ac.PodSecurityContext().WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
 			WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
-		WithContainers(worker(b, f, w, policy)).
-		WithVolumes(volumes(b, f, w)...)
+		WithContainers(worker(image, mounts(b, cluster, w), w, policy)).
+		WithVolumes(volumes(mounts(b, cluster, w))...)
 	if policy.ServiceAccountName != "" {
 		spec.WithServiceAccountName(policy.ServiceAccountName)
 	}
@@ -47,22 +47,22 @@ func pod(b *etcdv1beta2.EtcdBackup, f facts, w work, order string) *corev1ac.Pod
 	}
 	return corev1ac.Pod(w.podName(b), b.Namespace).
 		WithLabels(w.labels()).
-		WithAnnotations(map[string]string{orderAnnotation: order, generationAnnotation: strconv.FormatInt(b.Generation, 10), wishesAnnotation: declared(b)}).
+		WithAnnotations(map[string]string{orderAnnotation: order, generationAnnotation: strconv.FormatInt(b.Generation, 10), settingsAnnotation: declared(b)}).
 		WithSpec(spec)
 }
 
-func worker(b *etcdv1beta2.EtcdBackup, f facts, w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ContainerApplyConfiguration {
-	out := backuppod.Ordered(corev1ac.Container().WithName(string(w.task)).
-		WithImage(f.image).
+func worker(image string, mounts []backuppod.Mount, w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ContainerApplyConfiguration {
+	out := backuppod.WithOrder(corev1ac.Container().WithName(string(w.task)).
+		WithImage(image).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
 		WithResources(resources(w, policy)).
-		WithSecurityContext(workload.Locked().WithReadOnlyRootFilesystem(true)), string(w.task), orderAnnotation)
-	backuppod.Mounted(out, mounts(b, f, w))
+		WithSecurityContext(workload.Restricted().WithReadOnlyRootFilesystem(true)), string(w.task), orderAnnotation)
+	backuppod.WithMounts(out, mounts)
 	return out
 }
 
-// resources by default: to save needs little, as nothing is held in memory; to restore as much as the
-// keys take, which no one knows before.
+// resources are set by default: a save streams and needs little memory, a restore needs memory for all keys, which is
+// unknown in advance.
 func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequirementsApplyConfiguration {
 	if policy.Resources != nil {
 		return podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](policy.Resources)
@@ -75,21 +75,21 @@ func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequir
 	return out
 }
 
-func mounts(b *etcdv1beta2.EtcdBackup, f facts, w work) []backuppod.Mount {
-	out := placeOf(b).Mounts(false) // a proof, too, writes into the record what it has found
+func mounts(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work) []backuppod.Mount {
+	out := placeOf(b).Mounts(false) // a verification, too, writes its result into the record
 	if w.task == verify {
 		scratch := corev1ac.Volume().WithName("scratch").WithEmptyDir(corev1ac.EmptyDirVolumeSource())
 		return append(out, backuppod.Mount{Name: "scratch", Path: scratchMount, Volume: scratch})
 	}
-	if secret := tlsSecret(b, f.cluster); secret != "" {
+	if secret := tlsSecret(b, cluster); secret != "" {
 		out = append(out, backuppod.SecretMount("tls", tlsMount, secret))
 	}
 	return out
 }
 
-func volumes(b *etcdv1beta2.EtcdBackup, f facts, w work) []*corev1ac.VolumeApplyConfiguration {
+func volumes(mounts []backuppod.Mount) []*corev1ac.VolumeApplyConfiguration {
 	var out []*corev1ac.VolumeApplyConfiguration
-	for _, m := range mounts(b, f, w) {
+	for _, m := range mounts {
 		out = append(out, m.Volume)
 	}
 	return out

@@ -15,35 +15,35 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/agenda"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// blockers are what stands in the way of Ready, the first that does being its cause.
+// blockers are the conditions that can keep the backup from being Ready, in the order of precedence.
 var blockers = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdBackupSaved),
 	condition.WhenFalse(etcdv1beta2.EtcdBackupVerified),
 }
 
 // Report fills the status from the facts and from what was done.
-func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome, now time.Time) {
+func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done kit.Outcome) {
 	if b.DeletionTimestamp != nil || f.behind {
 		return
 	}
-	set := condition.Set{Conditions: &b.Status.Conditions, Generation: b.Generation, Now: now}
-	v := judge(b, f)
+	set := condition.Set{Conditions: &b.Status.Conditions, Generation: b.Generation, Now: done.Now}
 	switch _, busy := atWork(b); {
 	case v.over != nil:
-		reportOver(set, b, *v.over, now)
+		reportOver(set, b, *v.over, done.Now)
 	case v.saved != nil:
-		reportSaved(set, b, *v.saved, now)
+		reportSaved(set, b, *v.saved, done.Now)
 	case v.proven != nil:
-		reportProven(set, b, *v.proven, now)
+		reportProven(set, b, *v.proven, done.Now)
 	case v.wrong != "":
 		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonInvalidSpec, v.wrong)
 	case busy:
-		reportUnderWay(set, b, f, v, done)
+		reportUnderWay(set, b, v, done)
 	case !v.open.IsZero():
 		b.Status.Run = &etcdv1beta2.BackupRun{
 			Due: metav1.NewTime(v.open), Phase: etcdv1beta2.RunRunning, Generation: b.Generation, Retry: b.Annotations[etcdv1beta2.RetryAnnotation],
@@ -55,30 +55,30 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, done kit.Outcome
 	default:
 		reportIdle(set, b, v)
 	}
-	reportNext(b, f.now)
+	reportNext(b, v.now)
 	forgetMoved(set, b)
 	reportVerified(set, b)
 	saved := meta.FindStatusCondition(b.Status.Conditions, etcdv1beta2.EtcdBackupSaved)
 	set.SumUp(blockers, saved.Reason, saved.Message)
 }
 
-// Records has it written at once that a run was begun, or how a part of it ended: what is not
-// written down is not begun, and nothing follows from it.
-func (r *reconciler) Records(before, now *etcdv1beta2.EtcdBackup) bool {
+// records reports whether the status has a run that started, or a part of it that ended: nothing follows before that
+// is written.
+func (r *reconciler) records(before, now *etcdv1beta2.EtcdBackup) bool {
 	was, is := before.Status.Run, now.Status.Run
 	return is != nil && !equality.Semantic.DeepEqual(was, is)
 }
 
-// reportNext says when the next run is due, after what the status says by now: one that has just failed may be
-// made again.
+// reportNext reports when the next run is due, after the changes of the status: a run that has just failed may be
+// retried.
 func reportNext(b *etcdv1beta2.EtcdBackup, now time.Time) {
 	b.Status.NextDate = nil
-	if next := agendaOf(b, now).next; !next.IsZero() && !b.Spec.Suspend {
+	if next := agenda.Of(b, now).Next; !next.IsZero() && !b.Spec.Suspend {
 		b.Status.NextDate = &metav1.Time{Time: next}
 	}
 }
 
-// reportSaved notes how a backup ended.
+// reportSaved records the result of a backup.
 func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Result, now time.Time) {
 	s := &b.Status
 	if result.Outcome != backup.Succeeded {
@@ -96,20 +96,20 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 		Object: result.Object, Revision: result.Revision, Size: result.Size, Time: &at, ClusterID: result.ClusterID, Place: s.Run.Place,
 	}
 	set.True(etcdv1beta2.EtcdBackupSaved, cmp.Or(string(result.Reason), etcdv1beta2.ReasonSaved), "Saved "+said(s.Last)+but(result))
-	if proves { // Ready does not come to go again
+	if proves { // so that Ready does not become True and then False
 		s.Run.Phase = etcdv1beta2.RunVerifying
 		reportProving(set, b, verdict{pod: work{verify, s.Run.Due.Time, 1}.podName(b)})
 	}
 }
 
-// noteFailed notes of a run by what it failed, and when: that says when it is made again.
+// noteFailed records why and when a run failed: the time of the retry depends on that.
 func noteFailed(run *etcdv1beta2.BackupRun, result backup.Result, now time.Time) {
 	run.Phase, run.Reason = etcdv1beta2.RunFailed, reasonOf(result)
 	run.Ended, run.Failures = &metav1.Time{Time: now.Truncate(time.Second)}, run.Failures+1
 }
 
-// reportProven notes whether a backup was seen to be restorable. One that is not is no backup,
-// whatever was said of it before.
+// reportProven records whether a backup could be restored. A backup that cannot be restored is none, whatever was
+// reported before.
 func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Result, now time.Time) {
 	b.Status.Run.Phase = etcdv1beta2.RunSucceeded
 	reportAsRecorded(set, b)
@@ -125,8 +125,8 @@ func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Re
 		fmt.Sprintf("Backup %s was restorable at %s", last.Object, at.UTC().Format(time.RFC3339))+but(result))
 }
 
-// reportAsRecorded tells again how the last backup ended, of this generation. What was said of it stands,
-// unless that was about something else, or is gone.
+// reportAsRecorded repeats the result of the last backup for this generation. The condition stays unless it was about
+// something else, or is gone.
 func reportAsRecorded(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	c := meta.FindStatusCondition(*set.Conditions, etcdv1beta2.EtcdBackupSaved)
 	switch {
@@ -139,7 +139,7 @@ func reportAsRecorded(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	}
 }
 
-// reportVerified has the condition be there only with spec.verify.
+// reportVerified keeps the condition only while spec.verify is set.
 func reportVerified(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	switch c := meta.FindStatusCondition(*set.Conditions, etcdv1beta2.EtcdBackupVerified); {
 	case b.Spec.Verify == nil:

@@ -13,18 +13,19 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 )
 
-// bound has a pod have a node that never said a word of it, since so long before noon.
+// bound binds a pod, created the given time before noon, to a node whose kubelet has never reported it.
 func bound(before time.Duration) podOption {
 	return func(pod *corev1.Pod) {
-		pod.CreationTimestamp = metav1.NewTime(noon.Add(-before))
+		pod.CreationTimestamp = metav1.NewTime(backuptest.Noon.Add(-before))
 		pod.Spec.NodeName = "dead"
 		pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}}
 	}
 }
 
-// unplaced has no node take a pod.
+// unplaced makes a pod, created the given time before noon, unschedulable.
 func unplaced(before time.Duration) podOption {
 	return func(pod *corev1.Pod) {
 		bound(before)(pod)
@@ -33,21 +34,21 @@ func unplaced(before time.Duration) podOption {
 	}
 }
 
-// evicted has a pod be deleted, of which no kubelet hears.
+// evicted deletes a pod without its kubelet noticing.
 func evicted(before time.Duration) podOption {
-	return func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: noon.Add(-before)} }
+	return func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: backuptest.Noon.Add(-before)} }
 }
 
 func hourly(b *etcdv1beta2.EtcdBackup) {
-	cron("0 * * * *", "")(b)
-	b.CreationTimestamp = metav1.NewTime(noon.Add(-1000 * time.Hour))
+	backuptest.Cron("0 * * * *", "")(b)
+	b.CreationTimestamp = metav1.NewTime(backuptest.Noon.Add(-1000 * time.Hour))
 }
 
 func TestARunWhosePodNeverBeginsDoesNotHoldUpTheNext(t *testing.T) {
 	const running, verifying = etcdv1beta2.RunRunning, etcdv1beta2.RunVerifying
-	save1, proof := newBackup(hourly, hasSaved, inRun(running, -2*time.Hour)), newBackup(hourly, hasSaved, verified(1), inRun(verifying, -2*time.Hour))
-	fresh := newBackup(hourly, hasSaved, inRun(running, 0))
-	provenNow := newBackup(hourly, hasSaved, verified(1), inRun(verifying, 0))
+	save1, proof := backuptest.New(hourly, backuptest.HasSaved, backuptest.InRun(running, -2*time.Hour)), backuptest.New(hourly, backuptest.HasSaved, backuptest.Verified(1), backuptest.InRun(verifying, -2*time.Hour))
+	fresh := backuptest.New(hourly, backuptest.HasSaved, backuptest.InRun(running, 0))
+	provenNow := backuptest.New(hourly, backuptest.HasSaved, backuptest.Verified(1), backuptest.InRun(verifying, 0))
 	for name, c := range map[string]struct {
 		backup      *etcdv1beta2.EtcdBackup
 		pod         corev1.Pod
@@ -62,14 +63,14 @@ func TestARunWhosePodNeverBeginsDoesNotHoldUpTheNext(t *testing.T) {
 		"the last attempt":                       {save1, podOf(save1, save, 3, bound(time.Hour)), "failed", "False PodNotBegun: pod "},
 		"it runs for long":                       {save1, podOf(save1, save, 1), "waits", "True Saved: "},
 		"a proof that no node takes":             {provenNow, podOf(provenNow, verify, 1, unplaced(5*time.Minute)), "waits", "False Retrying: "},
-		"a proof, when the next backup is due":   {proof, podOf(proof, verify, 1, unplaced(5*time.Minute)), "succeeded", "False PodNotBegun: Backup " + sevenMade},
+		"a proof, when the next backup is due":   {proof, podOf(proof, verify, 1, unplaced(5*time.Minute)), "succeeded", "False PodNotBegun: Backup " + backuptest.SevenMade},
 		"a proof that was made a moment ago":     {proof, podOf(proof, verify, 1, bound(time.Second)), "waits", "False Retrying: "},
 		"a proof that runs when the next is due": {proof, podOf(proof, verify, 1), "waits", "False Running: "},
 	} {
-		f := facts{now: noon, pods: pods(c.pod)}
+		f := facts{now: backuptest.Noon, pods: pods(c.pod)}
 		out := reported(t, c.backup, f)
 		got := "waits"
-		switch v := judge(c.backup, f); {
+		switch v := judge(c.backup, f.attempts()); {
 		case v.make != nil:
 			got = v.make.labels()[taskLabel] + " " + v.make.labels()[attemptLabel]
 		case out.Status.Run.Phase != c.backup.Status.Run.Phase:
@@ -82,8 +83,8 @@ func TestARunWhosePodNeverBeginsDoesNotHoldUpTheNext(t *testing.T) {
 }
 
 func TestTheNextBackupWaitsForAProofToBeginForAMinuteAtMost(t *testing.T) {
-	b := newBackup(hourly, hasSaved, verified(1), inRun(etcdv1beta2.RunVerifying, -2*time.Hour))
-	v := judge(b, facts{now: noon, pods: pods(podOf(b, verify, 1, bound(20*time.Second)))})
+	b := backuptest.New(hourly, backuptest.HasSaved, backuptest.Verified(1), backuptest.InRun(etcdv1beta2.RunVerifying, -2*time.Hour))
+	v := judge(b, attempts{now: backuptest.Noon, pods: pods(podOf(b, verify, 1, bound(20*time.Second)))})
 	if v.proven != nil || v.again > 41*time.Second {
 		t.Errorf("expected another look in 41 s, got %+v", v)
 	}
@@ -91,25 +92,25 @@ func TestTheNextBackupWaitsForAProofToBeginForAMinuteAtMost(t *testing.T) {
 
 // Its kubelet may come up at last, and begin with it.
 func TestAPodThatWasGivenUpBeforeItBeganGoesWhenItHasASuccessor(t *testing.T) {
-	b := newBackup(hourly, inRun(etcdv1beta2.RunRunning, 0))
+	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0))
 	first, second := podOf(b, save, 1, bound(time.Hour)), podOf(b, save, 2, bound(time.Minute))
-	ended := newBackup(hourly, inRun(etcdv1beta2.RunFailed, 0))
+	ended := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunFailed, 0))
 	for name, c := range map[string]struct {
 		backup *etcdv1beta2.EtcdBackup
 		known  []corev1.Pod
 		pod    corev1.Pod
 		want   bool
 	}{
-		"it has none yet":               {b, pods(first), first, true},
-		"it has one":                    {b, pods(first, second), first, false},
-		"it is the successor":           {b, pods(first, second), second, true},
-		"it is one that nobody knew of": {b, pods(first), second, true},
-		"the run has ended":             {ended, nil, second, false},
-		"it has begun":                  {ended, nil, podOf(ended, save, 2), true},
-		"its kubelet did not take it":   {ended, nil, podOf(ended, save, 2, wordless("OutOfcpu"), unbegun), true},
-		"nobody told when it began":     {ended, nil, podOf(ended, save, 2, told(0, good), unbegun), true},
+		"it has none yet":                 {b, pods(first), first, true},
+		"it has one":                      {b, pods(first, second), first, false},
+		"it is the successor":             {b, pods(first, second), second, true},
+		"it is one that the cache lacked": {b, pods(first), second, true},
+		"the run has ended":               {ended, nil, second, false},
+		"it has begun":                    {ended, nil, podOf(ended, save, 2), true},
+		"its kubelet did not take it":     {ended, nil, podOf(ended, save, 2, withoutResult("OutOfcpu"), unbegun), true},
+		"its start was not reported":      {ended, nil, podOf(ended, save, 2, reporting(0, good), unbegun), true},
 	} {
-		plan := (&reconciler{}).Plan(c.backup, facts{now: noon, pods: c.known}, noon)
+		plan := planAt(c.backup, facts{now: backuptest.Noon, pods: c.known}, backuptest.Noon)
 		if got := plan.Stays(&c.pod); got != c.want {
 			t.Errorf("%s: expected that it stays: %t, got %t", name, c.want, got)
 		}
@@ -117,27 +118,27 @@ func TestAPodThatWasGivenUpBeforeItBeganGoesWhenItHasASuccessor(t *testing.T) {
 }
 
 func TestAProofThatCannotBeMadeDoesNotHoldUpTheNextBackup(t *testing.T) {
-	b := newBackup(hourly, hasSaved, verified(1), inRun(etcdv1beta2.RunVerifying, -2*time.Hour))
+	b := backuptest.New(hourly, backuptest.HasSaved, backuptest.Verified(1), backuptest.InRun(etcdv1beta2.RunVerifying, -2*time.Hour))
 	out := reported(t, b, facts{obstacle: &obstacle{etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"}})
 	if ready := conditionOf(out, "Ready"); out.Status.Run.Phase != etcdv1beta2.RunSucceeded || !strings.HasPrefix(ready, "False SecretMissing: ") {
 		t.Errorf("expected the run to have ended, got %s, %s", out.Status.Run.Phase, ready)
 	}
 }
 
-// madeFor has a pod have been made for a generation of the spec.
+// madeFor records the generation of the spec that a pod was created for.
 func madeFor(generation string) podOption {
 	return func(pod *corev1.Pod) { pod.Annotations = map[string]string{generationAnnotation: generation} }
 }
 
-// madeOf has a pod have been made as a spec says.
+// madeOf records that a pod was created from a spec.
 func madeOf(b *etcdv1beta2.EtcdBackup) podOption {
-	return func(pod *corev1.Pod) { pod.Annotations[wishesAnnotation] = declared(b) }
+	return func(pod *corev1.Pod) { pod.Annotations[settingsAnnotation] = declared(b) }
 }
 
 // The spec may have been mended of what it waits for: a selector that no node has, or a Secret for its image.
-func TestAPodThatDoesNotWorkYetIsMadeAnewForAnotherSpec(t *testing.T) {
-	b := newBackup(hourly, inRun(etcdv1beta2.RunRunning, 0), edited)
-	proof := newBackup(hourly, hasSaved, verified(1), inRun(etcdv1beta2.RunVerifying, 0), edited)
+func TestAPodThatDoesNotWorkYetIsRecreatedForAnotherSpec(t *testing.T) {
+	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0), backuptest.Edited)
+	proof := backuptest.New(hourly, backuptest.HasSaved, backuptest.Verified(1), backuptest.InRun(etcdv1beta2.RunVerifying, 0), backuptest.Edited)
 	for name, c := range map[string]struct {
 		backup *etcdv1beta2.EtcdBackup
 		pod    corev1.Pod
@@ -150,17 +151,17 @@ func TestAPodThatDoesNotWorkYetIsMadeAnewForAnotherSpec(t *testing.T) {
 		"it was made for this spec":              {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("2")), true},
 		"another field was edited":               {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("1"), madeOf(b)), true},
 		"this view of the spec is old":           {b, podOf(b, save, 1, unplaced(time.Minute), madeFor("3")), true},
-		"nobody knows for which spec":            {b, podOf(b, save, 1, unplaced(time.Minute)), true},
+		"its spec is not recorded":               {b, podOf(b, save, 1, unplaced(time.Minute)), true},
 		"it is at work":                          {b, podOf(b, save, 1, madeFor("1")), true},
-		"it has ended":                           {b, podOf(b, save, 1, told(0, away), madeFor("1")), true},
-		"its kubelet did not take it":            {b, podOf(b, save, 1, wordless("OutOfcpu"), unbegun, madeFor("1")), true},
-		"it has ended, beside another container": {b, podOf(b, save, 1, told(0, good), withSidecar, madeFor("1")), true},
+		"it has ended":                           {b, podOf(b, save, 1, reporting(0, away), madeFor("1")), true},
+		"its kubelet did not take it":            {b, podOf(b, save, 1, withoutResult("OutOfcpu"), unbegun, madeFor("1")), true},
+		"it has ended, beside another container": {b, podOf(b, save, 1, reporting(0, good), withSidecar, madeFor("1")), true},
 	} {
-		if got := (&reconciler{}).Plan(c.backup, facts{now: noon, pods: pods(c.pod)}, noon).Stays(&c.pod); got != c.stays {
+		if got := planAt(c.backup, facts{now: backuptest.Noon, pods: pods(c.pod)}, backuptest.Noon).Stays(&c.pod); got != c.stays {
 			t.Errorf("%s: expected that it stays: %t, got %t", name, c.stays, got)
 		}
 	}
-	plan := (&reconciler{}).Plan(b, facts{now: noon}, noon)
+	plan := planAt(b, facts{now: backuptest.Noon}, backuptest.Noon)
 	if made := plan.Children[0].Object.(*corev1ac.PodApplyConfiguration); made.Annotations[generationAnnotation] != "2" || made.Labels[attemptLabel] != "1" {
 		t.Errorf("expected the same attempt to be made for the spec as it is, got %v, %v", made.Annotations, made.Labels)
 	}
@@ -168,7 +169,7 @@ func TestAPodThatDoesNotWorkYetIsMadeAnewForAnotherSpec(t *testing.T) {
 
 func TestAPodThatDoesNotWorkYetIsReplacedForAnEditOfWhatItIsMadeWithAndForNoOther(t *testing.T) {
 	for name, c := range map[string]struct {
-		edit  option
+		edit  backuptest.Option
 		stays bool
 	}{
 		"another node selector": {func(b *etcdv1beta2.EtcdBackup) {
@@ -182,14 +183,14 @@ func TestAPodThatDoesNotWorkYetIsReplacedForAnEditOfWhatItIsMadeWithAndForNoOthe
 		"another count of copies": {func(b *etcdv1beta2.EtcdBackup) { b.Spec.BackupPolicy.MaxBackups = 77 }, false},
 		"another schedule":        {func(b *etcdv1beta2.EtcdBackup) { b.Spec.BackupPolicy.Schedule = "30 * * * *" }, true},
 		"another time zone":       {func(b *etcdv1beta2.EtcdBackup) { b.Spec.BackupPolicy.TimeZone = "Asia/Tokyo" }, true},
-		"another proof":           {verified(7), true},
-		"suspended":               {suspended, true},
+		"another proof":           {backuptest.Verified(7), true},
+		"suspended":               {backuptest.Suspended, true},
 	} {
-		b := newBackup(hourly, inRun(etcdv1beta2.RunRunning, 0))
+		b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0))
 		pod := podOf(b, save, 1, unplaced(time.Minute), madeFor("1"), madeOf(b))
-		edited(b)
+		backuptest.Edited(b)
 		c.edit(b)
-		if got := (&reconciler{}).Plan(b, facts{now: noon, pods: pods(pod)}, noon).Stays(&pod); got != c.stays {
+		if got := planAt(b, facts{now: backuptest.Noon, pods: pods(pod)}, backuptest.Noon).Stays(&pod); got != c.stays {
 			t.Errorf("%s: expected that the pod stays: %t, got %t", name, c.stays, got)
 		}
 	}

@@ -18,16 +18,16 @@ import (
 )
 
 // reportUnderWay reports a run that has not ended.
-func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, f facts, v verdict, done kit.Outcome) {
+func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, done kit.Outcome) {
 	kind := etcdv1beta2.EtcdBackupSaved
 	if b.Status.Run.Phase == etcdv1beta2.RunVerifying {
 		kind = etcdv1beta2.EtcdBackupVerified
 		reportAsRecorded(set, b)
 	}
-	reason, message := hindrance(b, f, v, done)
+	reason, message := hindrance(v, done)
 	switch {
 	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late: // the next backup does not wait for a proof
-		reportProven(set, b, backup.Result{Outcome: backup.Failed, Reason: backup.Reason(reason), Message: message}, f.now)
+		reportProven(set, b, backup.Result{Outcome: backup.Failed, Reason: backup.Reason(reason), Message: message}, v.now)
 	case reason != "":
 		set.False(kind, reason, message)
 	case v.stuck:
@@ -39,15 +39,10 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, f facts, v ver
 	}
 }
 
-// hindrance is what keeps the next pod from being made, or from being seen.
-func hindrance(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done kit.Outcome) (reason, message string) {
-	if v.make != nil && f.obstacle != nil {
-		return f.obstacle.reason, f.obstacle.message
-	}
-	if v.make != nil {
-		if err := orderOf(b, f, *v.make).Check(); err != nil {
-			return etcdv1beta2.ReasonInvalidSpec, err.Error()
-		}
+// hindrance returns what prevents the next pod from being created or observed.
+func hindrance(v verdict, done kit.Outcome) (reason, message string) {
+	if v.obstacle != nil {
+		return v.obstacle.reason, v.obstacle.message
 	}
 	if done.Err != nil && ensure.Refused(done.Err) {
 		return common.ReasonRefused, done.Err.Error()
@@ -61,8 +56,8 @@ func hindrance(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done kit.Outcome) 
 	return "", ""
 }
 
-// reportAtWork reports a backup that is being made. Where the last one succeeded that stands: an
-// object that is saved each hour does not stop to be Ready each hour.
+// reportAtWork reports a backup in progress. If the last backup succeeded, that stays: an object that is saved each
+// hour must not lose Ready each hour.
 func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	switch {
 	case b.Status.Succeeded:
@@ -75,15 +70,14 @@ func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	}
 }
 
-// reportProving reports a backup that is being restored. What was said of an earlier one that could be
-// stands meanwhile.
+// reportProving reports a verification in progress. A verification that has succeeded stays meanwhile.
 func reportProving(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if !meta.IsStatusConditionTrue(*set.Conditions, etcdv1beta2.EtcdBackupVerified) {
 		set.False(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRunning, fmt.Sprintf("Backup %s is being restored by pod %s to see that it can be%s", recorded(b).Object, v.pod, waits(v)))
 	}
 }
 
-// waits is what a pod waits for that is nothing to worry about yet.
+// waits describes what a pod waits for that needs no attention yet.
 func waits(v verdict) string {
 	if v.waits == "" {
 		return ""
@@ -91,7 +85,7 @@ func waits(v verdict) string {
 	return "; " + v.waits
 }
 
-// reportIdle reports an object of which no backup was begun.
+// reportIdle reports an object without any backup.
 func reportIdle(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if b.Spec.Suspend {
 		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "spec.suspend: no backup was made, and none is begun")

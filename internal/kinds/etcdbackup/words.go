@@ -8,10 +8,11 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/agenda"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// but says what went wrong beside a success, such as that older backups could not be removed.
+// but describes what went wrong beside a success, such as that older backups could not be removed.
 func but(result backup.Result) string {
 	if result.Reason == "" {
 		return ""
@@ -19,7 +20,7 @@ func but(result backup.Result) string {
 	return "; " + result.Message
 }
 
-// recorded is the last backup, which may be the CoreOS operator's.
+// recorded returns the last backup, which may be one of the CoreOS operator.
 func recorded(b *etcdv1beta2.EtcdBackup) *etcdv1beta2.BackupRecord {
 	if b.Status.Last != nil {
 		return b.Status.Last
@@ -27,7 +28,7 @@ func recorded(b *etcdv1beta2.EtcdBackup) *etcdv1beta2.BackupRecord {
 	return &etcdv1beta2.BackupRecord{Object: "by another operator", Revision: b.Status.EtcdRevision, Time: b.Status.LastSuccessDate}
 }
 
-// said is a backup in words.
+// said describes a backup.
 func said(r *etcdv1beta2.BackupRecord) string {
 	out := fmt.Sprintf("%s: revision %d", r.Object, r.Revision)
 	if r.Size > 0 {
@@ -39,7 +40,7 @@ func said(r *etcdv1beta2.BackupRecord) string {
 	return out
 }
 
-// lastGood says what there is to go back to.
+// lastGood describes the backup that a user can restore.
 func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	if b.Status.Last == nil {
 		return "; no backup has succeeded yet"
@@ -47,15 +48,15 @@ func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	return "; the last that succeeded is " + said(b.Status.Last)
 }
 
-// howOn says what to do about a backup that failed and that nothing makes again by itself.
+// howOn describes what to do about a failed backup that is not retried by itself.
 func howOn(b *etcdv1beta2.EtcdBackup) string {
-	if run := b.Status.Run; periodic(b) || run == nil || run.Phase != etcdv1beta2.RunFailed || asksAgain(b) {
+	if run := b.Status.Run; agenda.Periodic(b) || run == nil || run.Phase != etcdv1beta2.RunFailed || agenda.RetryRequested(b) {
 		return ""
 	}
 	return "; it is not made again by itself: edit the object, give its annotation " + etcdv1beta2.RetryAnnotation + " a new value, or make another"
 }
 
-// reasonOf is the reason of a result as a condition's.
+// reasonOf converts the reason of a result to one of a condition.
 func reasonOf(result backup.Result) string {
 	if result.Reason == "" {
 		return etcdv1beta2.ReasonBackupFailed

@@ -9,47 +9,50 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // accused has etcd say that a member's data is corrupt.
 func (w world) accused(serial int64) world { return w.alarmed(etcd.AlarmCorrupt, w.id(serial)) }
 
-// compared has members have been, a while ago: each has what its number says; 0: it did not answer.
+// compared records a comparison of the members some time ago, with the hash of each; 0: it did not answer.
 func (w world) compared(ago time.Duration, data ...uint32) world {
-	out := &comparison{at: noon.Add(-ago), sums: map[uint64]etcd.Hash{}, failed: map[uint64]string{}}
+	out := &steps.Comparison{At: clustertest.Noon.Add(-ago), Sums: map[uint64]etcd.Hash{}, Failed: map[uint64]string{}}
 	for serial, sum := range data {
 		if sum == 0 {
-			out.failed[w.id(int64(serial))] = "connection refused"
+			out.Failed[w.id(int64(serial))] = "connection refused"
 			continue
 		}
-		out.sums[w.id(int64(serial))] = etcd.Hash{Sum: sum, Revision: 9}
+		out.Sums[w.id(int64(serial))] = etcd.Hash{Sum: sum, Revision: 9}
 	}
-	w.tended.compared = out
+	w.history.Compared = out
 	return w
 }
 
 func TestOnlyAMemberThatDiffersFromTheMajorityIsTakenForCorrupt(t *testing.T) {
-	of := func(n int64) world { return observed(newCluster(sized(int32(n))), n) }
-	n := func(serial int64) string { return memberName(newCluster(), serial) }
+	of := func(n int64) world { return observed(clustertest.New(clustertest.Sized(int32(n))), n) }
+	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
 	for name, test := range map[string]struct {
 		world world
 		want  string
 	}{
-		"nobody has compared them":           {of(3).accused(1), "compare the members"},
+		"they were not compared":             {of(3).accused(1), "compare the members"},
 		"it is being done":                   {working(of(3).accused(1), "comparison of the members"), "wait for the comparison of the members"},
 		"the accused differs":                {of(3).accused(1).compared(0, 7, 8, 7), "remove member " + n(1)},
 		"the leader differs":                 {of(3).accused(1).compared(0, 8, 7, 7), "move the lead to " + n(2)},
 		"it has handed over":                 {leads(of(3).accused(1).compared(0, 8, 7, 7), 2), "remove member " + n(0)},
 		"two of five differ":                 {of(5).accused(1).compared(0, 7, 8, 9, 7, 7), "remove member " + n(1)},
 		"all are the same":                   {of(3).accused(1).compared(0, 7, 7, 7), "disarm CORRUPT"},
-		"all are, and the accused is out":    {of(2).asks(sized(3)).alarmed(etcd.AlarmCorrupt, 0x999).compared(0, 7, 7), "disarm CORRUPT"},
-		"no majority":                        {of(3).accused(1).compared(0, 7, 8, 9), "wait for somebody to decide whose data is right: no majority of the 3 voters has the same data"},
-		"two of two":                         {of(2).accused(1).compared(0, 7, 8), "wait for somebody to decide whose data is right: no majority of the 2 voters has the same data"},
-		"the cluster as a whole":             {of(3).alarmed(etcd.AlarmCorrupt, 0).compared(0, 7, 8, 9), "wait for somebody to decide whose data is right: no majority of the 3 voters has the same data"},
-		"one alone":                          {of(1).accused(0).compared(0, 7), "wait for somebody to decide whose data is right: there is no other member to compare it with"},
+		"all are, and the accused is out":    {of(2).asks(clustertest.Sized(3)).alarmed(etcd.AlarmCorrupt, 0x999).compared(0, 7, 7), "disarm CORRUPT"},
+		"no majority":                        {of(3).accused(1).compared(0, 7, 8, 9), "wait for a user to decide whose data is right: no majority of the 3 voters has the same data"},
+		"two of two":                         {of(2).accused(1).compared(0, 7, 8), "wait for a user to decide whose data is right: no majority of the 2 voters has the same data"},
+		"the cluster as a whole":             {of(3).alarmed(etcd.AlarmCorrupt, 0).compared(0, 7, 8, 9), "wait for a user to decide whose data is right: no majority of the 3 voters has the same data"},
+		"one alone":                          {of(1).accused(0).compared(0, 7), "wait for a user to decide whose data is right: there is no other member to compare it with"},
 		"one alone, and its member is out":   {of(1).alarmed(etcd.AlarmCorrupt, 0x999), "disarm CORRUPT"},
-		"one did not answer, the others do":  {of(3).accused(1).compared(0, 7, 8, 0), "wait for somebody to decide whose data is right: member 0000000000000102 could not be compared: connection refused"},
+		"one did not answer, the others do":  {of(3).accused(1).compared(0, 7, 8, 0), "wait for a user to decide whose data is right: member 0000000000000102 could not be compared: connection refused"},
 		"it is asked again":                  {of(3).accused(1).compared(time.Minute, 7, 8, 0), "compare the members"},
 		"it is not needed":                   {of(5).accused(1).compared(0, 7, 8, 0, 7, 7), "remove member " + n(1)},
 		"the majority is not there any more": {of(3).accused(1).compared(0, 7, 8, 7).following(2, 0), "wait for a quorum of voters with the same data, to replace " + n(1)},
@@ -74,19 +77,19 @@ func (w world) following(serial int64, leader uint64) world {
 }
 
 func TestReadySaysWhoseDataIsCorruptAndWhatIsDone(t *testing.T) {
-	n := func(serial int64) string { return memberName(newCluster(), serial) }
-	says := "False Corrupt: Writes are refused: etcd says that data is corrupt (alarm CORRUPT of " + n(1) + "); "
+	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
+	says := "False Corrupt: Writes are refused: etcd reports that data is corrupt (alarm CORRUPT of " + n(1) + "); "
 	for name, test := range map[string]struct {
 		world world
 		want  string
 	}{
-		"not compared": {observed(newCluster(), 3).accused(1), says + "the members are compared"},
-		"one differs":  {observed(newCluster(), 3).accused(1).compared(0, 8, 7, 7), says + "the data of " + n(0) + " is not that of the majority, and the member is replaced"},
-		"none does":    {observed(newCluster(), 3).accused(1).compared(0, 7, 7, 7), says + "all voters have the same data, and the alarm is taken back"},
-		"all do": {observed(newCluster(), 3).accused(1).compared(0, 7, 8, 9),
+		"not compared": {observed(clustertest.New(), 3).accused(1), says + "the members are compared"},
+		"one differs":  {observed(clustertest.New(), 3).accused(1).compared(0, 8, 7, 7), says + "the data of " + n(0) + " is not that of the majority, and the member is replaced"},
+		"none does":    {observed(clustertest.New(), 3).accused(1).compared(0, 7, 7, 7), says + "all voters have the same data, and the alarm is taken back"},
+		"all do": {observed(clustertest.New(), 3).accused(1).compared(0, 7, 8, 9),
 			says + "no majority of the 3 voters has the same data, so nothing is done: restore a backup, or take the alarm back (etcdctl alarm disarm) if you know whose data is right"},
 	} {
-		if got := conditionOf(report(test.world), etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(got, test.want) {
+		if got := conditionOf(reported(test.world), etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: expected Ready to be\n%s, it is\n%s", name, test.want, got)
 		}
 	}

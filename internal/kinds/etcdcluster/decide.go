@@ -8,111 +8,134 @@ import (
 	"time"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/corruption"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/membership"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/rollout"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/upkeep"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// decision is what to do next about a cluster, and why.
-type decision struct {
-	members []member
-	// drop are members whose pods are not to be there for now: they are recreated.
-	drop map[string]bool
-	// dropClaim are members whose claims, which nothing was ever written to, are made again as the spec says now.
-	dropClaim map[string]bool
-	// establish are members that may not start on an empty volume any more, and show those that
-	// clients may come to from now on.
-	establish, show []member
-	// change is the member whose pod gets another version in place, and to which.
-	change  *member
-	version string
-	// resize is the member whose pod is given other resources while it runs.
-	resize *member
-	// step is the one change of the membership or of the lead that comes next.
-	step *step
-	// target is the version that members change to; empty when none does.
-	target string
-	// invalid says why the spec cannot be carried out; what runs goes on.
-	invalid *obstacle
-	// waits says what the next step waits for; empty while nothing is to be done.
-	waits string
+// Decide returns what comes next. It is pure, and called once per reconcile.
+func (r *reconciler) Decide(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) decision {
+	switch {
+	case c.DeletionTimestamp != nil:
+		return decision{stage: deleted}
+	case f.behind:
+		return decision{stage: behind}
+	case f.formation(c).Orphan() == "":
+		return f.decideStage(c)
+	}
+	known := c.DeepCopy()
+	if !f.formation(known).Recollect() {
+		return decision{stage: statusLost}
+	}
+	d := f.decideStage(known)
+	d.recollected = true
+	return d
 }
 
-// obstacle is why something cannot be.
-type obstacle struct{ reason, message string }
+func (f facts) decideStage(c *etcdv1beta2.EtcdCluster) decision {
+	if model.Restoring(c) {
+		return decision{stage: restoring, members: f.members(c)}
+	}
+	members := f.members(c)
+	in := f.recoveryInput(c, members)
+	plan := recovery.Find(in)
+	if f.restore != nil && f.restoreInput(c).Begins() || in.IsDue(plan, !f.view.Stale && f.now.Sub(f.view.At) <= maxAge) {
+		return decision{stage: beginning, members: members, recovery: plan}
+	}
+	d := f.decide(c)
+	d.stage, d.recovery = running, plan
+	return d
+}
 
-// maxAge is how old a look at the members may be that something is decided on.
-const maxAge = 15 * time.Second
-
-// decide says what comes next. It is a ladder: the first rung on which there is something
-// to do decides, so that there is never more than one change of the membership at a time.
+// decide returns what comes next while the cluster runs.
 func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	d := decision{members: f.members(c), drop: map[string]bool{}, dropClaim: map[string]bool{}}
-	d.invalid = f.invalid(c, &d)
-	if c.Status.ClusterID == "" {
-		f.begin(c, &d)
-		return d
-	}
-	if asleep(c) {
-		return d
-	}
-	f.reviveEnded(c, &d)
-	f.resizeBroken(c, &d)
-	if f.mendBroken(c, &d) {
-		return d
-	}
+	d.invalid, d.target = checkSpec(c, f.tls, d.members)
 	switch {
-	case f.view.Err != nil || f.view.At.IsZero():
-		d.waits = "an answer of the cluster"
-		return d
-	case f.view.Stale || f.now.Sub(f.view.At) > maxAge:
-		d.waits = "the next look at the cluster"
-		return d
-	}
-	f.establish(c, &d)
-	for _, rung := range []func(*etcdv1beta2.EtcdCluster, *decision) bool{
-		f.awaitWork, f.learner, f.replaceLost, f.mendCorrupt, f.makeRoom,
-		f.awaitHealthy, f.grow, f.awaitReady, f.shrink, f.update, f.defragment, f.resize,
-	} {
-		if rung(c, &d) {
-			break
-		}
+	case c.Status.ClusterID == "":
+		f.begin(c, &d)
+	case !model.Hibernating(c):
+		f.change(c, &d)
 	}
 	return d
 }
 
-// begin brings the first members up. No one has written to the cluster yet, so that pods may
-// be recreated as the user changes his mind.
-func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
-	over := f.startsOver(c)
-	for i, m := range d.members {
-		if m.claimDiffers != "" && unprovisioned(m.claim) {
-			d.drop[m.name], d.dropClaim[m.name] = true, true
-			continue
-		}
-		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched {
-			continue
-		}
-		switch {
-		case over, ended(m.pod), m.pod.Annotations[wishesAnnotation] != wishes(c), hasLost(m.pod) && !f.view.HasQuorum():
-			d.drop[m.name] = true
-		case versionOf(m.pod) != wanted(c) && d.change == nil && d.invalid == nil:
-			d.change, d.version = &d.members[i], wanted(c)
+// change decides about a cluster that was formed: first what needs no view of the members, and then the rules in order.
+// The first rule that decides anything wins, so that there is never more than one change at a time.
+func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
+	d.recreateEnded()
+	roll := f.rolloutInput(c, d)
+	d.next.Resize = rollout.ResizeBroken(roll)
+	if d.follow(rollout.Repair(roll)) {
+		return
+	}
+	switch {
+	case f.view.Err != nil || f.view.At.IsZero():
+		d.next.Waits = "an answer of the cluster"
+		return
+	case f.view.Stale || f.now.Sub(f.view.At) > maxAge:
+		d.next.Waits = "the next look at the cluster"
+		return
+	}
+	f.establish(c, d)
+	members, data, corrupt := f.membershipInput(c, d), f.upkeepInput(c, d.members), f.corruptionInput(d.members)
+	for _, rules := range []func() steps.Verdict{
+		func() steps.Verdict { return upkeep.AwaitWork(data) },
+		func() steps.Verdict { return membership.Repair(members) },
+		func() steps.Verdict { return corruption.Repair(corrupt) },
+		func() steps.Verdict { return upkeep.MakeRoom(data) },
+		func() steps.Verdict { return membership.Grow(members) },
+		func() steps.Verdict { return membership.Shrink(members) },
+		func() steps.Verdict { return rollout.Update(roll) },
+		func() steps.Verdict { return upkeep.Defragment(data) },
+		func() steps.Verdict { return rollout.Resize(roll) },
+	} {
+		if d.follow(rules()) {
+			return
 		}
 	}
 }
 
-// establish takes from pods the permission to start on an empty volume: from the first
-// members once they have formed the cluster, and from a later one once it has run. And it lets
-// clients come to those that vote.
-func (f facts) establish(c *etcdv1beta2.EtcdCluster, d *decision) {
-	for _, m := range d.members {
-		begins := m.started || strings.HasPrefix(m.start(), string(etcdstart.Bootstrap)+" ")
-		if m.pod == nil || m.pod.DeletionTimestamp != nil || m.patched || !begins {
+// begin starts the first members. No client has written to the cluster yet, so that pods may be recreated when the spec
+// changes.
+func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
+	over := f.formation(c).StartsOver()
+	for i, m := range d.members {
+		if m.ClaimDiffers != "" && volumes.Unprovisioned(m.Claim) {
+			d.drop[m.Name], d.dropClaim[m.Name] = true, true
+			continue
+		}
+		if m.Pod == nil || m.Pod.DeletionTimestamp != nil || m.Patched {
 			continue
 		}
 		switch {
-		case m.start() != startOf(etcdstart.Established, m.id):
+		case over, model.Ended(m.Pod), m.Differs, model.HasLostVolume(m.Pod) && !f.view.HasQuorum():
+			d.drop[m.Name] = true
+		case model.VersionOf(m.Pod) != versions.Desired(c) && d.next.Change == nil && d.invalid == nil:
+			d.next.Change, d.next.Version = &d.members[i], versions.Desired(c)
+		}
+	}
+}
+
+// establish withdraws the permission of pods to start on an empty volume: of the first members once they have formed the
+// cluster, of a later one once it has run. And it lets clients reach the members that vote.
+func (f facts) establish(c *etcdv1beta2.EtcdCluster, d *decision) {
+	for _, m := range d.members {
+		begins := m.Started || strings.HasPrefix(m.Start(), string(etcdstart.Bootstrap)+" ")
+		if m.Pod == nil || m.Pod.DeletionTimestamp != nil || m.Patched || !begins {
+			continue
+		}
+		switch {
+		case !m.IsEstablished():
 			d.establish = append(d.establish, m)
-		case !m.shown() && f.mayShow(c, m):
+		case !m.Shown() && f.lineage(c, d.members).MayShow(m):
 			d.show = append(d.show, m)
 		}
 	}

@@ -14,33 +14,36 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/formation"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: a cluster that was recreated under its name was formed by what was known of the old one.
+// Regression: a cluster that was recreated under its name was formed by what was known about the old one.
 func TestAClusterIsFormedByItsOwnFirstMembersOnly(t *testing.T) {
-	old := newCluster(unformed)
+	old := clustertest.New(clustertest.Unformed)
 	w := observed(old, 3)
-	now := newCluster(unformed, func(c *etcdv1beta2.EtcdCluster) { c.UID = "u-2" })
-	if !w.formed(old) || w.formed(now) {
-		t.Errorf("expected the members to form their cluster (%v), and no later one of its name (%v)", w.formed(old), w.formed(now))
+	now := clustertest.New(clustertest.Unformed, func(c *etcdv1beta2.EtcdCluster) { c.UID = "u-2" })
+	if !w.formation(old).IsFormed() || w.formation(now).IsFormed() {
+		t.Errorf("expected the members to form their cluster (%v), and no later one of its name (%v)", w.formation(old).IsFormed(), w.formation(now).IsFormed())
 	}
 }
 
 func TestBeforeTheClusterIsFormedPodsMayBeginAgain(t *testing.T) {
-	c := newCluster(unformed)
+	c := clustertest.New(clustertest.Unformed)
 	w := observed(c, 0)
 	if d := w.decide(c); len(d.members) != 3 || !w.wantsPod(c, d, d.members[0]) {
 		t.Errorf("expected three first members with pods, got %d", len(d.members))
 	}
 	for _, m := range w.decide(c).members {
-		if got := w.startOf(c, m); !strings.HasPrefix(got, "bootstrap ") {
+		if got := w.builder(c).StartOf(m); !strings.HasPrefix(got, "bootstrap ") {
 			t.Errorf("expected a first member to be allowed to begin on an empty volume, got %q", got)
 		}
 	}
 	w = w.with(0, false).with(1, false)
-	if d := w.asks(sized(5)).decide(c); len(d.members) != 3 {
+	if d := w.asks(clustertest.Sized(5)).decide(c); len(d.members) != 3 {
 		t.Errorf("expected the first members to stay three until they have formed the cluster, got %d", len(d.members))
 	}
 }
@@ -48,59 +51,59 @@ func TestBeforeTheClusterIsFormedPodsMayBeginAgain(t *testing.T) {
 // Regression: a cluster that was recreated unseen was taken for another one at every look, and so
 // was never formed.
 func TestAClusterIsAnotherOnceOnly(t *testing.T) {
-	r := &reconciler{prober: etcd.NewProber(etcd.Dial, clocktesting.NewFakeClock(noon), nil)}
+	r := &reconciler{prober: etcd.NewProber(etcd.Dial, clocktesting.NewFakeClock(clustertest.Noon), nil)}
 	key := types.NamespacedName{Namespace: "shop", Name: "example"}
-	old, now := newCluster(unformed), newCluster(unformed, func(c *etcdv1beta2.EtcdCluster) { c.UID = "u-2" })
+	old, now := clustertest.New(clustertest.Unformed), clustertest.New(clustertest.Unformed, func(c *etcdv1beta2.EtcdCluster) { c.UID = "u-2" })
 	r.renew(key, old)
-	r.born.begunWith(key, 1)
+	r.born.BegunWith(key, 1)
 	for range 3 {
 		r.renew(key, now)
-		if got := r.born.begunWith(key, 3); got != 3 {
+		if got := r.born.BegunWith(key, 3); got != 3 {
 			t.Errorf("expected the new cluster to begin with its own 3 members, got %d", got)
 		}
 	}
 	r.renew(key, now)
-	if got := r.born.begunWith(key, 5); got != 3 {
+	if got := r.born.BegunWith(key, 5); got != 3 {
 		t.Errorf("expected what is known of the new cluster to stay known, got %d members", got)
 	}
 }
 
 // Regression: an edit of the spec at the moment of formation had the members' pods recreated, and the
 // cluster count as formed: none could ever come back.
-func TestAClusterIsNotFormedByPodsThatAreMadeAnew(t *testing.T) {
-	goes := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(noon)) }
+func TestAClusterIsNotFormedByPodsThatAreRecreated(t *testing.T) {
+	goes := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(clustertest.Noon)) }
 	fails := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
 	for name, test := range map[string]struct {
 		change func(*corev1.Pod)
-		asks   []option
+		asks   []clustertest.Option
 		want   bool
 	}{
 		"all stay":           {nil, nil, true},
 		"one is going":       {goes, nil, false},
 		"one has ended":      {fails, nil, false},
-		"another spec comes": {nil, []option{withEnv("A", "1")}, false},
+		"another spec comes": {nil, []clustertest.Option{clustertest.WithEnv("A", "1")}, false},
 	} {
-		w := observed(newCluster(unformed), 3).asks(test.asks...)
+		w := observed(clustertest.New(clustertest.Unformed), 3).asks(test.asks...)
 		if test.change != nil {
-			test.change(w.pods[memberName(w.c, 1)])
+			test.change(w.pods[model.MemberName(w.c, 1)])
 		}
-		if got := w.formed(w.c); got != test.want {
+		if got := w.formation(w.c).IsFormed(); got != test.want {
 			t.Errorf("%s: expected the cluster to count as formed: %v, got %v", name, test.want, got)
 		}
 	}
-	w := observed(newCluster(unformed), 3)
-	delete(w.pods, memberName(w.c, 2))
-	if w.formed(w.c) {
+	w := observed(clustertest.New(clustertest.Unformed), 3)
+	delete(w.pods, model.MemberName(w.c, 2))
+	if w.formation(w.c).IsFormed() {
 		t.Error("expected a cluster not to be formed while a first member has no pod")
 	}
 }
 
 // Regression: a volume of someone else had its pod recreated for ever. On an empty one a new pod helps.
-func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodMadeAnew(t *testing.T) {
+func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodRecreated(t *testing.T) {
 	for reason, want := range map[etcdstart.Reason]bool{etcdstart.VolumeLost: true, etcdstart.VolumeForeign: false} {
-		w := observed(newCluster(unformed, withClaims), 3).down(0, 2).refused(1, reason)
-		if d := w.decide(w.c); d.drop[memberName(w.c, 1)] != want {
-			t.Errorf("%s: expected the pod to be made anew: %v", reason, want)
+		w := observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims), 3).down(0, 2).refused(1, reason)
+		if d := w.decide(w.c); d.drop[model.MemberName(w.c, 1)] != want {
+			t.Errorf("%s: expected the pod to be recreated: %v", reason, want)
 		}
 	}
 }
@@ -108,24 +111,24 @@ func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodMadeAnew(t *testing.T) 
 // Found by the fault harness: a first member's pod was deleted and recreated before the cache had shown the first
 // one, and what had answered before counted for it.
 func TestAClusterIsNotFormedByWhatWasSeenBeforeItsPods(t *testing.T) {
-	w := observed(newCluster(unformed), 3)
-	born, key := births{}, types.NamespacedName{Namespace: "shop", Name: "example"}
-	born.isAnother(key, w.c)
-	if w.lastPod = born.lastPod(key, w.facts); !w.formed(w.c) {
+	w := observed(clustertest.New(clustertest.Unformed), 3)
+	born, key := formation.Memory{}, types.NamespacedName{Namespace: "shop", Name: "example"}
+	born.IsAnother(key, w.c.UID)
+	if w.lastPod = born.LastPod(key, w.now, w.pods); !w.formation(w.c).IsFormed() {
 		t.Fatal("expected pods that were known when the members were looked at to form the cluster")
 	}
-	anew := w.pods[memberName(w.c, 1)].DeepCopy()
-	anew.UID = "made-anew"
-	w.pods[anew.Name], w.now = anew, noon.Add(time.Second)
-	if w.lastPod = born.lastPod(key, w.facts); w.formed(w.c) {
+	recreated := w.pods[model.MemberName(w.c, 1)].DeepCopy()
+	recreated.UID = "recreated"
+	w.pods[recreated.Name], w.now = recreated, clustertest.Noon.Add(time.Second)
+	if w.lastPod = born.LastPod(key, w.now, w.pods); w.formation(w.c).IsFormed() {
 		t.Error("expected a pod that came since to be looked at first")
 	}
 	// Found by the fault harness: the next look showed just the same and woke no one, for ten seconds and more.
-	if w.quorumSince = noon; w.again(w.c, w.decide(w.c)) > time.Second {
+	if w.quorumSince = clustertest.Noon; w.again(w.c, w.decide(w.c)) > time.Second {
 		t.Errorf("expected the next look to be seen soon, got %s", w.again(w.c, w.decide(w.c)))
 	}
-	w.view.At = noon.Add(2 * time.Second)
-	if w.now = w.view.At; !w.formed(w.c) {
+	w.view.At = clustertest.Noon.Add(2 * time.Second)
+	if w.now = w.view.At; !w.formation(w.c).IsFormed() {
 		t.Error("expected the cluster to be formed once its pods were looked at")
 	}
 }

@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdcluster is the kind EtcdCluster: etcd members in pods of their own, each under
-// a gate that lets it start on an empty volume only when that loses nothing.
+// Package etcdcluster is the kind EtcdCluster: it observes, decides, plans and reports.
 //
-// Who belongs to a cluster is what etcd itself says, never what pods there are: pods are
-// matched to members. One thing is changed at a time, and only while a quorum is healthy.
+// Who is a member is what etcd lists; pods are matched to members. One thing is changed at a time, and only while a quorum
+// is healthy. The rules are in packages per subject, such as membership and upkeep; here is only what selects their inputs
+// from the facts (inputs.go), their order (decide.go) and what becomes of their verdicts (plan.go, status.go).
 package etcdcluster
 
 import (
@@ -25,6 +25,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/certificates"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
@@ -46,21 +49,21 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdclusters.etcd.database.coreos.com,verbs=get
 
-// workers is how many objects are looked at at a time.
+// workers is how many objects are reconciled at a time.
 const workers = 8
 
 // Kind is EtcdCluster's entry in the list of kinds.
-func Kind() kit.Kind {
+func Kind() kit.Registration {
 	return kindWith(func(tools *kit.Tools) etcd.Dialer { return etcd.DialThrough(tools.DialPod) })
 }
 
 // KindWith is the kind with another way to reach clusters, for tests.
-func KindWith(dial etcd.Dialer) kit.Kind {
+func KindWith(dial etcd.Dialer) kit.Registration {
 	return kindWith(func(*kit.Tools) etcd.Dialer { return dial })
 }
 
-func kindWith(dialer func(*kit.Tools) etcd.Dialer) kit.Kind {
-	return kit.Kind{
+func kindWith(dialer func(*kit.Tools) etcd.Dialer) kit.Registration {
+	return kit.Registration{
 		Name:        "etcdcluster",
 		Layer:       kit.Data,
 		Outside:     "members are reached by port-forward",
@@ -85,7 +88,6 @@ func kindWith(dialer func(*kit.Tools) etcd.Dialer) kit.Kind {
 
 func cached() map[client.Object]cache.ByObject {
 	pods := kit.Ours()
-	pods.Transform = kit.TrimPod
 	return map[client.Object]cache.ByObject{
 		&etcdv1beta2.EtcdCluster{}:      {},
 		&etcdv1beta2.EtcdRestore{}:      {},
@@ -94,16 +96,19 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.PersistentVolumeClaim{}: kit.Ours(),
 		&policyv1.PodDisruptionBudget{}: kit.Ours(),
 		&corev1.Pod{}:                   pods,
-		&corev1.Node{}:                  {Transform: kit.TrimNode},
+		&corev1.Node{}:                  {},
 	}
 }
 
 func setup(mgr ctrl.Manager, r *reconciler) error {
-	loop := &kit.Loop[*etcdv1beta2.EtcdCluster, facts]{
-		Tools:  r.Tools,
-		New:    func() *etcdv1beta2.EtcdCluster { return &etcdv1beta2.EtcdCluster{} },
-		Kind:   r,
-		Forget: r.forget,
+	loop := &kit.Loop[*etcdv1beta2.EtcdCluster, facts, decision]{
+		Tools:       r.Tools,
+		New:         func() *etcdv1beta2.EtcdCluster { return &etcdv1beta2.EtcdCluster{} },
+		Kind:        r,
+		Transitions: r.transitions,
+		Records:     r.records,
+		Overridden:  func(c *etcdv1beta2.EtcdCluster, _ facts) (string, string) { return build.Shadowed(c) },
+		Forget:      []func(client.ObjectKey){r.forget},
 	}
 	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
 	if err != nil {
@@ -119,10 +124,10 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.PersistentVolumeClaim{}, builder.WithPredicates(claimChanged)).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.whoseMembersAreOn), builder.WithPredicates(nodeChanged)).
-		Watches(&etcdv1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(kit.SpecUpdates())).
+		Watches(&etcdv1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(specChanged)).
 		WatchesRawSource(ofUsers).
 		WatchesRawSource(seen).
-		WithOptions(kit.ControllerOptions(workers)).
+		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }
 
@@ -132,12 +137,15 @@ var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	return !equality.Semantic.DeepEqual(old.Status, now.Status) || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
 })
 
-// nodeChanged leaves out heartbeats.
+// specChanged leaves out updates of the status.
+var specChanged = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
+
+// nodeChanged passes on a change of anything that model.Node has, and so leaves out heartbeats.
 var nodeChanged = kit.Updates(func(e event.UpdateEvent) bool {
-	return nodeOf(e.ObjectOld.(*corev1.Node)) != nodeOf(e.ObjectNew.(*corev1.Node))
+	return model.NodeOf(e.ObjectOld.(*corev1.Node)) != model.NodeOf(e.ObjectNew.(*corev1.Node))
 })
 
-// whoseMembersAreOn wakes the clusters that have a member on a node.
+// whoseMembersAreOn enqueues the clusters that have a member on a node.
 func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []reconcile.Request {
 	pods := &corev1.PodList{}
 	if err := r.Client.List(ctx, pods, client.MatchingLabels{etcdv1beta2.AppLabel: etcdv1beta2.AppName}, client.UnsafeDisableDeepCopy); err != nil {
@@ -152,12 +160,12 @@ func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []r
 	return out
 }
 
-// ofItsName wakes the cluster that a restore is named after.
+// ofItsName enqueues the cluster that has the name of a restore.
 func ofItsName(_ context.Context, restore client.Object) []reconcile.Request {
 	return []reconcile.Request{request(restore.GetNamespace(), restore.GetName())}
 }
 
-// whoReferTo wakes the clusters that name a Secret.
+// whoReferTo enqueues the clusters that name a Secret.
 func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
 	list := &etcdv1beta2.EtcdClusterList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
@@ -165,8 +173,8 @@ func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []rec
 	}
 	var out []reconcile.Request
 	for i := range list.Items {
-		for _, b := range bundles(&list.Items[i]) {
-			if b.secret == secret.GetName() {
+		for _, b := range certificates.Bundles(&list.Items[i]) {
+			if b.Secret == secret.GetName() {
 				out = append(out, request(list.Items[i].Namespace, list.Items[i].Name))
 				break
 			}

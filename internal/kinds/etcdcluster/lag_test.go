@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -34,17 +35,17 @@ func goneOver(c *etcdv1beta2.EtcdCluster) {
 	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 19}
 }
 
-// Pods of the cluster before are gone, in the eyes of a process that has not heard of the restore that they went for.
+// Pods of the cluster before are gone, as seen by a process that has not heard of the restore that they went for.
 func TestNoMemberComesBackOnItsClaimInAClusterThatIsFurtherThanTheCacheHasIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		world world
 		live  *etcdv1beta2.EtcdCluster
 		want  bool
 	}{
-		"it has gone over to what was restored": {observed(newCluster(withClaims), 3).without(0, 1, 2), newCluster(withClaims, goneOver), true},
-		"it was deleted":                        {observed(newCluster(withClaims), 3).without(1), nil, true},
-		"it was made anew":                      {observed(newCluster(withClaims), 3).without(1), newCluster(withClaims, func(c *etcdv1beta2.EtcdCluster) { c.UID = "u-2" }), true},
-		"it is what the cache has":              {observed(newCluster(withClaims), 3).without(0, 1, 2), newCluster(withClaims), false},
+		"it has gone over to what was restored": {observed(clustertest.New(clustertest.WithClaims), 3).without(0, 1, 2), clustertest.New(clustertest.WithClaims, goneOver), true},
+		"it was deleted":                        {observed(clustertest.New(clustertest.WithClaims), 3).without(1), nil, true},
+		"it was recreated":                      {observed(clustertest.New(clustertest.WithClaims), 3).without(1), clustertest.New(clustertest.WithClaims, func(c *etcdv1beta2.EtcdCluster) { c.UID = "u-2" }), true},
+		"it is what the cache has":              {observed(clustertest.New(clustertest.WithClaims), 3).without(0, 1, 2), clustertest.New(clustertest.WithClaims), false},
 	} {
 		var live []client.Object
 		if c.live != nil {
@@ -53,7 +54,7 @@ func TestNoMemberComesBackOnItsClaimInAClusterThatIsFurtherThanTheCacheHasIt(t *
 		if err := reading(t, nil, live).observeFormed(t.Context(), c.world.c, &c.world.facts); err != nil {
 			t.Fatal(err)
 		}
-		if made := len((&reconciler{}).Plan(c.world.c, c.world.facts, noon).Children) > 0; made == c.want {
+		if made := len(planAt(c.world.c, c.world.facts, clustertest.Noon).Children) > 0; made == c.want {
 			t.Errorf("%s: expected nothing to be made: %t, got something: %t", name, c.want, made)
 		}
 	}
@@ -61,10 +62,10 @@ func TestNoMemberComesBackOnItsClaimInAClusterThatIsFurtherThanTheCacheHasIt(t *
 
 func TestTheServerIsOnlyAskedHowFarTheClusterIsWhereAMemberIsToComeBack(t *testing.T) {
 	for name, w := range map[string]world{
-		"all pods are there": observed(newCluster(withClaims), 3),
-		"without claims":     observed(newCluster(), 3).without(1),
-		"it sleeps":          observed(newCluster(withClaims, hibernates), 3).without(0, 1, 2),
-		"it is paused":       pausedNow(observed(newCluster(withClaims), 3).without(1)),
+		"all pods are there": observed(clustertest.New(clustertest.WithClaims), 3),
+		"without claims":     observed(clustertest.New(), 3).without(1),
+		"it sleeps":          observed(clustertest.New(clustertest.WithClaims, clustertest.Hibernates), 3).without(0, 1, 2),
+		"it is paused":       pausedNow(observed(clustertest.New(clustertest.WithClaims), 3).without(1)),
 	} {
 		if err := reading(t, nil, nil).observeFormed(t.Context(), w.c, &w.facts); err != nil || w.behind {
 			t.Errorf("%s: expected no question, got %v and behind %t", name, err, w.behind)
@@ -84,7 +85,7 @@ func TestARestoreIsOnlyCalledOffWhenTheServerItselfDoesNotHaveIt(t *testing.T) {
 		"it is gone, which the cache does not know": {same, nil, false}, // until it is, or the cluster is about to go over
 		"it is there, and so it is in the cache":    {same, same, false},
 	} {
-		w := observed(newCluster(withClaims), 3).wantsRestore().takenUp()
+		w := observed(clustertest.New(clustertest.WithClaims), 3).wantsRestore().takenUp()
 		of := func(change func(*etcdv1beta2.EtcdRestore)) []client.Object {
 			if change == nil {
 				return nil
@@ -97,7 +98,7 @@ func TestARestoreIsOnlyCalledOffWhenTheServerItselfDoesNotHaveIt(t *testing.T) {
 		if err := r.readRestore(t.Context(), w.c, &w.facts); err != nil {
 			t.Fatal(err)
 		}
-		if got := report(w).Status.Restore.Phase == etcdv1beta2.PhaseAbandoned; got != c.want {
+		if got := reported(w).Status.Restore.Phase == etcdv1beta2.PhaseAbandoned; got != c.want {
 			t.Errorf("%s: expected called off %t, got %t", name, c.want, got)
 		}
 	}

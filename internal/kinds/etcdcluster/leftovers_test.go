@@ -11,14 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// leaving adds the pod of a member that was taken out, as it is being deleted.
+// leaving adds the pod of a removed member, as it is being deleted.
 func (w world) leaving(serial int64, nodeAnswers bool) world {
 	gone := observed(w.c, 0).with(serial, false)
-	name := memberName(w.c, serial)
+	name := model.MemberName(w.c, serial)
 	pod := gone.pods[name]
-	pod.DeletionTimestamp = &metav1.Time{Time: noon.Add(30 * time.Second)}
+	pod.DeletionTimestamp = &metav1.Time{Time: clustertest.Noon.Add(30 * time.Second)}
 	if !nodeAnswers {
 		pod.Status.Conditions = []corev1.PodCondition{
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
@@ -30,9 +32,9 @@ func (w world) leaving(serial int64, nodeAnswers bool) world {
 
 // Regression: all members were ready 22 seconds after a node had crashed, and Ready waited for the pod on that node.
 func TestAPodOnADeadNodeOfAMemberThatWasReplacedIsNotWaitedFor(t *testing.T) {
-	w := observed(newCluster(), 3).leaving(7, false)
-	pod := memberName(w.c, 7)
-	c := report(w)
+	w := observed(clustertest.New(), 3).leaving(7, false)
+	pod := model.MemberName(w.c, 7)
+	c := reported(w)
 	if got := conditionOf(c, "Ready"); got != "True AllMembersReady: 3 of 3 members are ready; left over: pod "+pod {
 		t.Errorf("expected Ready to be about the members, and to name the pod, got %s", got)
 	}
@@ -46,26 +48,26 @@ func TestAPodOnADeadNodeOfAMemberThatWasReplacedIsNotWaitedFor(t *testing.T) {
 }
 
 func TestAPodThatGoesIsWaitedForUntilItsGraceIsLongOver(t *testing.T) {
-	w := observed(newCluster(), 3).leaving(7, true)
-	pod := memberName(w.c, 7)
-	if got := conditionOf(report(w), "Ready"); got != "False ScalingDown: 3 of 3 members are ready; pod "+pod+" of a member that was taken out is going" {
+	w := observed(clustertest.New(), 3).leaving(7, true)
+	pod := model.MemberName(w.c, 7)
+	if got := conditionOf(reported(w), "Ready"); got != "False ScalingDown: 3 of 3 members are ready; pod "+pod+" of a member that was taken out is going" {
 		t.Errorf("expected Ready to wait for a pod that is about to be gone, got %s", got)
 	}
 	if again := w.again(w.c, w.decide(w.c)); again != strayWait {
 		t.Errorf("expected another look after %s, got %s", strayWait, again)
 	}
-	w.now = noon.Add(40 * time.Second)
+	w.now = clustertest.Noon.Add(40 * time.Second)
 	w.view.At = w.now
-	if got := conditionOf(report(w), common.ConditionLeftovers); got == "none" {
+	if got := conditionOf(reported(w), common.ConditionLeftovers); got == "none" {
 		t.Error("expected the pod to be left over once it should have gone")
 	}
 }
 
 func TestThePodOfALostMemberIsNoLeftover(t *testing.T) {
-	w := observed(newCluster(), 3)
-	pod := w.leaving(1, false).pods[memberName(w.c, 1)]
+	w := observed(clustertest.New(), 3)
+	pod := w.leaving(1, false).pods[model.MemberName(w.c, 1)]
 	w.pods[pod.Name] = pod
-	if got := conditionOf(report(w), common.ConditionLeftovers); got != "none" {
+	if got := conditionOf(reported(w), common.ConditionLeftovers); got != "none" {
 		t.Errorf("expected a member that has yet to be replaced not to be called left over, got %s", got)
 	}
 }

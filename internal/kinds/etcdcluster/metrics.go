@@ -8,11 +8,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// sizes says how large the data of members is, as it was seen last. It is asked for when metrics are, and
-// so neither wakes anybody nor stays when a cluster is gone.
+// sizes reports how large the data of members is in the last view. It is computed when metrics are collected, and so neither
+// starts a reconcile nor outlives a cluster.
 type sizes struct {
 	prober *etcd.Prober
 	// took is how much disk the data takes, and used how much of that is not free.
@@ -36,14 +37,14 @@ func newSizes(registry prometheus.Registerer, prober *etcd.Prober) error {
 	return nil
 }
 
-// Describe says which metrics there are.
+// Describe sends which metrics there are.
 func (s *sizes) Describe(out chan<- *prometheus.Desc) {
 	out <- s.took
 	out <- s.used
 	out <- s.quota
 }
 
-// Collect tells them.
+// Collect sends them.
 func (s *sizes) Collect(out chan<- prometheus.Metric) {
 	for key, view := range s.prober.Views() {
 		for _, m := range view.Members {
@@ -52,7 +53,7 @@ func (s *sizes) Collect(out chan<- prometheus.Metric) {
 				continue
 			}
 			say := func(what *prometheus.Desc, value int64) {
-				out <- prometheus.MustNewConstMetric(what, prometheus.GaugeValue, float64(value), key.Namespace, key.Name, nameOf(m.PeerURLs[0]))
+				out <- prometheus.MustNewConstMetric(what, prometheus.GaugeValue, float64(value), key.Namespace, key.Name, model.NameInURL(m.PeerURLs[0]))
 			}
 			say(s.took, status.DBSize)
 			say(s.used, status.DBInUse)

@@ -8,24 +8,26 @@ import (
 	"testing"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
 // answeredBy has another cluster answer at the members' addresses than the status names.
 func answeredBy(w world, id uint64) world {
 	for _, m := range w.view.Members {
-		w.c.Status.Membership = append(w.c.Status.Membership, etcdv1beta2.MemberIdentity{ID: clusterID(m.ID), Name: m.Name})
+		w.c.Status.Membership = append(w.c.Status.Membership, etcdv1beta2.MemberIdentity{ID: model.FormatID(m.ID), Name: m.Name})
 	}
 	w.view.ClusterID = id
 	w.view, w.otherID = ownView(w.c, w.view)
 	return w
 }
 
-// Regression: it was reported as a lost quorum, 0 of 3 voters being healthy, while all of them were.
+// Regression: a wrong cluster ID was reported as a lost quorum with 0 of 3 voters healthy, although all were healthy.
 func TestAWrongClusterIDIsNoLostQuorum(t *testing.T) {
 	for name, w := range map[string]world{
-		"with claims": answeredBy(observed(newCluster(withClaims), 3), 0xbad), "without": answeredBy(observed(newCluster(), 3), 0xbad),
+		"with claims": answeredBy(observed(clustertest.New(clustertest.WithClaims), 3), 0xbad), "without": answeredBy(observed(clustertest.New(), 3), 0xbad),
 	} {
-		c := report(w)
+		c := reported(w)
 		for _, kind := range []string{etcdv1beta2.EtcdClusterAvailable, "Ready"} {
 			got := conditionOf(c, kind)
 			for _, part := range []string{
@@ -43,18 +45,18 @@ func TestAWrongClusterIDIsNoLostQuorum(t *testing.T) {
 		if c.Status.Quorum != "" || c.Status.QuorumLoss != nil {
 			t.Errorf("%s: expected nothing to be said of the quorum, got %q and %+v", name, c.Status.Quorum, c.Status.QuorumLoss)
 		}
-		if d := w.decide(w.c); d.step != nil {
+		if d := w.decide(w.c); d.next.Step != nil {
 			t.Errorf("%s: expected the membership to be left as it is, got %s", name, d.says())
 		}
 	}
 }
 
 func TestALossThatIsProvenGoesBeforeAWrongClusterID(t *testing.T) {
-	w := answeredBy(observed(newCluster(), 3), 0xbad)
-	delete(w.pods, memberName(w.c, 0))
-	delete(w.pods, memberName(w.c, 1))
-	c := report(w)
+	w := answeredBy(observed(clustertest.New(), 3), 0xbad)
+	delete(w.pods, model.MemberName(w.c, 0))
+	delete(w.pods, model.MemberName(w.c, 1))
+	c := reported(w)
 	if got := conditionOf(c, "Ready"); !strings.HasPrefix(got, "False QuorumLost: ") || c.Status.QuorumLoss == nil {
-		t.Errorf("expected the way back from the loss to be told, got %s", got)
+		t.Errorf("expected the way back from the loss to be reported, got %s", got)
 	}
 }

@@ -6,17 +6,18 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// observeBackups reads the EtcdBackups of a cluster of which nothing is left, and of no other.
+// observeBackups reads the EtcdBackups of a cluster that has lost all members, and of no other.
 func (r *reconciler) observeBackups(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if c.Status.ClusterID == "" || !f.noneLeft(c) {
 		return nil
@@ -41,22 +42,20 @@ func (r *reconciler) observeBackups(ctx context.Context, c *etcdv1beta2.EtcdClus
 func (f facts) noneLeft(c *etcdv1beta2.EtcdCluster) bool {
 	f.view = etcd.View{}
 	members := f.members(c)
-	return len(members) > 0 && !slices.ContainsFunc(members, func(m member) bool { return m.voter() && m.lost == "" })
+	return len(members) > 0 && !slices.ContainsFunc(members, func(m model.Member) bool { return m.Voter() && m.Lost == "" })
 }
 
-// isLostLive asks the API server itself whether a majority is proven to be gone: what follows makes those that
-// are left other owners to the cluster.
+// isLostLive reads from the API server whether a majority is proven to be lost. After the step that follows, members that
+// remain cannot join the cluster any more.
 func (r *reconciler) isLostLive(ctx context.Context, c *etcdv1beta2.EtcdCluster, f facts) (bool, error) {
-	d := decision{}
-	live := facts{now: f.now, nodes: map[string]node{}, nodesKnown: true}
+	var members []model.Member
 	for _, m := range f.members(c) {
-		of, m, err := r.liveMember(ctx, c, m)
+		m, err := r.taker().LiveMember(ctx, c, m)
 		if err != nil {
 			return false, err
 		}
-		maps.Copy(live.nodes, of.nodes)
-		m.lost = of.lost(c, m)
-		d.members = append(d.members, m)
+		m.Lost = model.NewJudge(c, r.Clock.Now(), false).Lost(m)
+		members = append(members, m)
 	}
-	return hopeless(d) && live.unproven(d) == "", nil
+	return recovery.Hopeless(members) && recovery.Unproven(members) == "", nil
 }

@@ -16,18 +16,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/certificates"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/upkeep"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// observeStore reads what the prober last saw, and tells it where to look.
+// observeStore reads what the prober last saw, and passes on where to look.
 func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	key := client.ObjectKeyFromObject(c)
 	target, err := r.target(ctx, c, f)
 	switch {
 	case err != nil:
 		return err
-	case asleep(c) && len(f.pods) == 0:
+	case model.Hibernating(c) && len(f.pods) == 0:
 		r.prober.Forget(key)
 		return nil
 	case f.tls == nil: // else anyone who was reached before is reached as before
@@ -35,74 +39,71 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	}
 	f.view, _ = r.prober.View(key)
 	f.view, f.otherID = ownView(c, f.view)
-	f.tended = r.tended(c, f.view)
-	f.quorumSince = r.born.since(key, c, *f)
+	f.history = r.upkeep.After(c, f.view)
+	f.quorumSince = r.born.QuorumSince(key, f.now, c.Status.ClusterID == "" && f.view.HasQuorum())
 	if c.Status.ClusterID == "" {
-		f.begunWith = r.born.begunWith(key, f.first(c))
-		f.lastPod = r.born.lastPod(key, *f)
+		f.begunWith = r.born.BegunWith(key, f.formation(c).First())
+		f.lastPod = r.born.LastPod(key, f.now, f.pods)
 	}
-	if f.outrun() || f.seenBeforeTheLast(c) {
+	if f.outrun() || f.formation(c).SeenBeforeLastPod() {
 		r.prober.Poke(key)
 	}
 	return nil
 }
 
-// outrun reports whether a kubelet has said something of a member since the members were looked at:
-// one that came back need not wait for the next look. Kubelets tell times in seconds.
+// outrun reports whether a kubelet has reported on a pod since the view: a member that came back need not wait for the next
+// one. Kubelets report times in seconds.
 func (f facts) outrun() bool {
 	seen := f.view.At.Truncate(time.Second)
 	for _, pod := range f.pods {
-		if !workload.Turned(pod).Before(seen) {
+		if !workload.ReadyChanged(pod).Before(seen) {
 			return true
 		}
 	}
 	return false
 }
 
-// ownView takes what another cluster says for no answer, and returns the id of that one: an address may have gone to a
-// pod of another one, a volume may have been restored by hand, and so may the status.
+// ownView replaces the view of another cluster by an error, and returns the id of that cluster: an address may belong to a pod
+// of another cluster now, or a volume or the status was restored by hand.
 func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other string) {
-	if c.Status.ClusterID == "" || restoring(c) || v.ClusterID == 0 || clusterID(v.ClusterID) == c.Status.ClusterID {
+	if c.Status.ClusterID == "" || model.Restoring(c) || v.ClusterID == 0 || model.FormatID(v.ClusterID) == c.Status.ClusterID {
 		return v, ""
 	}
-	other = clusterID(v.ClusterID)
+	other = model.FormatID(v.ClusterID)
 	err := fmt.Errorf("cluster %s answers where %s is expected", other, c.Status.ClusterID)
 	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}, other
 }
 
-func clusterID(id uint64) string { return fmt.Sprintf("%016x", id) }
-
-// target is where the members are to be reached. Certificates are read each time that the
-// cluster is looked at, and those that were renewed are used at once.
+// target is where the members are reached. Certificates are read each time, so that renewed ones are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
 	target := etcd.Target{Generation: strconv.FormatBool(c.ServerSecret() != ""), Endpoints: f.endpoints(c)}
-	if upkeep(c).Defragment != nil && upkeep(c).Defragment.Schedule == "" {
-		target.Waste = wasteOf(c)
+	if settings.Upkeep(c).Defragment != nil && settings.Upkeep(c).Defragment.Schedule == "" {
+		target.Waste = upkeep.Waste(settings.Upkeep(c))
 	}
 	held := map[string]map[string][]byte{}
-	for _, b := range bundles(c) {
-		data, err := r.secret(ctx, client.ObjectKey{Namespace: c.Namespace, Name: b.secret})
+	for _, b := range certificates.Bundles(c) {
+		data, err := r.secret(ctx, client.ObjectKey{Namespace: c.Namespace, Name: b.Secret})
 		if err != nil {
 			return target, err
 		}
-		held[b.secret] = data
+		held[b.Secret] = data
 	}
 	var err error
-	if f.tls = preflight(c, held, f.now); f.tls == nil && c.OperatorSecret() != "" {
-		target.TLS, target.Generation, err = clientTLS(held[c.OperatorSecret()])
+	if f.tls = certificates.Check(c, held, f.now); f.tls == nil && c.OperatorSecret() != "" {
+		target.TLS, target.Generation, err = certificates.ClientTLS(held[c.OperatorSecret()])
 	}
 	return target, err
 }
 
-// endpoints are those of all that may be members: what the status says of them can be older than
-// the last changes, and then none of those that it names may be left.
+// endpoints are those of all that may be members: the status may be older than the last changes, and none of the members that
+// it names may be left.
 func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
-	if restoring(c) {
-		return []string{f.seed(c).client}
+	if model.Restoring(c) {
+		return []string{f.restoreInput(c).Seed().Client}
 	}
 	names := map[string]bool{}
 	for _, m := range f.members(c) {
-		names[m.name] = true
+		names[m.Name] = true
 	}
 	for name := range f.pods {
 		names[name] = true

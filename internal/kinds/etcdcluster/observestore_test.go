@@ -11,14 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
 // Regression: a member that came back waited for the next look, which may be seconds away.
 func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
-	w := observed(newCluster(), 3)
-	pod := w.pods[memberName(w.c, 1)]
+	w := observed(clustertest.New(), 3)
+	pod := w.pods[model.MemberName(w.c, 1)]
 	for since, want := range map[time.Duration]bool{-2 * time.Second: false, 0: true, time.Second: true} {
-		pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(since))
+		pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(clustertest.Noon.Add(since))
 		if got := w.outrun(); got != want {
 			t.Errorf("expected the members to be looked at for what was said %s after the last look: %v, got %v", since, want, got)
 		}
@@ -26,8 +28,8 @@ func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
 }
 
 // Regression: the status was older than the last changes, and none whom it named was left to ask.
-func TestWhoeverHasAPodIsAskedEvenIfTheStatusDoesNotNameHim(t *testing.T) {
-	w := unseen(observed(newCluster(), 3))
+func TestAMemberWithAPodIsReadEvenIfTheStatusDoesNotNameIt(t *testing.T) {
+	w := unseen(observed(clustertest.New(), 3))
 	w.c.Status.Membership = []etcdv1beta2.MemberIdentity{{ID: "1", Name: "example-gone"}}
 	if got := w.endpoints(w.c); len(got) != 4 {
 		t.Errorf("expected the member of the status and all that have pods to be asked, got %q", got)
@@ -36,7 +38,7 @@ func TestWhoeverHasAPodIsAskedEvenIfTheStatusDoesNotNameHim(t *testing.T) {
 
 // Regression: another cluster answered at an address that had been a member's.
 func TestWhatAnotherClusterSaysIsNoAnswer(t *testing.T) {
-	c := newCluster(withClaims)
+	c := clustertest.New(clustertest.WithClaims)
 	w := observed(c, 3)
 	w.view.ClusterID = 0xbad
 	w.view, w.otherID = ownView(c, w.view)
@@ -45,8 +47,8 @@ func TestWhatAnotherClusterSaysIsNoAnswer(t *testing.T) {
 	}
 	d := w.decide(c)
 	claim := &corev1.PersistentVolumeClaim{}
-	claim.Name = memberName(c, 1)
-	if d.step != nil || !w.stays(c, d)(claim) || w.view.Err == nil {
+	claim.Name = model.MemberName(c, 1)
+	if d.next.Step != nil || !w.keeps(c, d)(claim) || w.view.Err == nil {
 		t.Errorf("expected nothing to be done and every claim to stay, got %s", d.says())
 	}
 }

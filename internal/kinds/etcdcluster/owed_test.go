@@ -11,7 +11,12 @@ import (
 
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/upkeep"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
@@ -29,11 +34,11 @@ type crammed struct {
 	done  []string
 }
 
-// cram has three be, of whose data so much is keys and so much history, in MiB, after 5000 revisions.
+// cram makes three members whose data has the given MiB of keys and of history, after 5000 revisions.
 func cram(t *testing.T, live, history int64) *crammed {
 	t.Helper()
-	w := observed(newCluster(), 3)
-	clock := clocktesting.NewFakeClock(noon)
+	w := observed(clustertest.New(), 3)
+	clock := clocktesting.NewFakeClock(clustertest.Noon)
 	s := &crammed{T: t, world: w, sim: &etcdtest.World{Quota: quota}, clock: clock}
 	s.restarted()
 	var initial, clients []string
@@ -73,9 +78,9 @@ func (s *crammed) look() {
 	clear(s.view.Status)
 	for _, m := range members {
 		s.view.Status[m.ID], _ = s.store.Status(s.Context(), m.ClientURLs[0])
-		s.pods[m.Name].Annotations[startAnnotation] = startOf(etcdstart.Established, m.ID)
+		s.pods[m.Name].Annotations[model.StartAnnotation] = model.StartAs(etcdstart.Established, m.ID)
 	}
-	s.now, s.tended = s.clock.Now(), s.r.upkeep.of(keyOf(s.c), s.c.Status.ClusterID)
+	s.now, s.history = s.clock.Now(), s.r.upkeep.Of(client.ObjectKeyFromObject(s.c), s.c.Status.ClusterID)
 }
 
 // run makes so many rounds, 5 seconds apart.
@@ -84,21 +89,21 @@ func (s *crammed) run(rounds int) {
 	for range rounds {
 		s.look()
 		d := decision{members: s.members(s.c)}
-		s.makeRoom(s.c, &d)
-		if d.step != nil {
-			s.do(*d.step)
+		d.follow(upkeep.MakeRoom(s.upkeepInput(s.c, d.members)))
+		if d.next.Step != nil {
+			s.do(*d.next.Step)
 		}
 		s.clock.Step(underWay)
 	}
 }
 
-func (s *crammed) do(next step) {
+func (s *crammed) do(next steps.Step) {
 	s.Helper()
-	s.done = append(s.done, strings.Fields(next.name)[0])
-	if next.begin != nil {
-		next.begin(s.r, s.c).Do(s.Context(), s.store)
-	} else if err := next.do(s.Context(), s.store); err != nil {
-		s.Fatalf("%s: %v", next.name, err)
+	s.done = append(s.done, strings.Fields(next.Name)[0])
+	if next.Begin != nil {
+		next.Begin(s.r.taker().Site(s.c)).Do(s.Context(), s.store)
+	} else if err := next.Do(s.Context(), s.store); err != nil {
+		s.Fatalf("%s: %v", next.Name, err)
 	}
 }
 
@@ -130,8 +135,8 @@ func TestMembersThatAreFullOfKeysAreDefragmentedOnceAndAgainWhenSomeWereDeleted(
 	if got := fmt.Sprint(s.count("compact"), s.count("defragment")); got != "1 3" {
 		t.Errorf("expected one compaction and three defragmentations in vain, got %q", s.done)
 	}
-	if says := s.outOfSpace(s.c); !strings.Contains(says, "all that can be given back was") {
-		t.Errorf("expected to be told that nothing is left to be done, got %s", says)
+	if says := upkeep.OutOfSpace(s.upkeepInput(s.c, nil)); !strings.Contains(says, "all that can be given back was") {
+		t.Errorf("expected the message to say that nothing is left to be done, got %s", says)
 	}
 	s.write(2000, -90*mebi, 90*mebi) // what is deleted is history at first
 	s.run(20)

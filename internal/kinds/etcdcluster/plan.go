@@ -14,93 +14,100 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/certificates"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/upkeep"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
-	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // Plan declares the children, and at most one change of the membership. Deletion needs no
 // plan: all children are collected with their owner, their data too, as the contract has it.
-func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) kit.Plan {
-	plan := r.plan(c, f)
+func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.Plan {
+	plan := r.plan(c, f, d)
 	if c.Spec.Paused {
 		plan.PausedBy = "spec.paused"
 	}
 	return plan
 }
 
-func (r *reconciler) plan(c *etcdv1beta2.EtcdCluster, f facts) kit.Plan {
+func (r *reconciler) plan(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.Plan {
 	switch {
-	case c.DeletionTimestamp != nil:
-		return kit.Plan{}
-	case f.behind:
+	case d.stage == behind:
 		return kit.Plan{Again: time.Second}
-	case f.orphan(c) != "":
+	case d.stage == statusLost, d.recollected: // the status has it first
 		return kit.Plan{Again: underWay}
-	case f.takesUp(c): // the status says so first
-		return kit.Plan{}
-	case restoring(c):
-		return f.planRestore(c)
+	case d.stage == restoring:
+		return planner{f, c, d}.planRestore()
+	case d.stage == running:
+		return r.planMembers(c, f, d)
 	}
-	return r.planMembers(c, f)
+	return kit.Plan{} // it is deleted, or the status has first that a restore begins
 }
 
 // planMembers is for a cluster that is neither deleted nor restored, and whose status is known.
-func (r *reconciler) planMembers(c *etcdv1beta2.EtcdCluster, f facts) kit.Plan {
-	d := f.decide(c)
-	plan := kit.Plan{Again: f.again(c, d)}
-	plan.Children = f.children(c, d)
+func (r *reconciler) planMembers(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.Plan {
+	p := planner{f, c, d}
+	plan := kit.Plan{Again: p.again(), Waits: d.next.Waits}
+	plan.Children = p.children()
 	plan.Prune = []client.ObjectList{&corev1.PodList{}, &corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}}
-	plan.Stays = f.stays(c, d)
+	plan.Stays = p.keeps()
 	for _, m := range d.establish {
-		plan.Patches = append(plan.Patches, establishPatch(m, f.mayShow(c, m)))
+		plan.Patches = append(plan.Patches, build.Establish(m, f.lineage(c, d.members).MayShow(m)))
 	}
-	plan.Patches = append(plan.Patches, f.hideFormer(c, d)...)
+	plan.Patches = append(plan.Patches, p.hideFormer()...)
 	for _, m := range d.show {
-		plan.Aside = append(plan.Aside, establishPatch(m, f.mayShow(c, m)))
+		plan.Independent = append(plan.Independent, build.Establish(m, f.lineage(c, d.members).MayShow(m)))
 	}
-	plan.Aside = slices.Concat(plan.Aside, remarks(c, d.members), f.resizeVolumes())
-	if d.change != nil {
-		plan.Patches = append(plan.Patches, versionPatch(c, *d.change, d.version))
+	plan.Independent = slices.Concat(plan.Independent, build.Repairs(c, d.members), p.resizeVolumes())
+	if d.next.Change != nil {
+		plan.Patches = append(plan.Patches, build.ChangeVersion(c, *d.next.Change, d.next.Version))
 	}
 	switch {
-	case d.resize != nil && d.resize.renotes:
-		plan.Patches = append(plan.Patches, notePatch(c, *d.resize))
-	case d.resize != nil:
-		plan.Step = &kit.Step{Name: "resize member " + d.resize.name, Do: func(ctx context.Context) error { return r.takeResize(ctx, c, *d.resize) }}
+	case d.next.Resize != nil && d.next.Resize.ResizeDue:
+		plan.Patches = append(plan.Patches, build.NoteResources(c, *d.next.Resize))
+	case d.next.Resize != nil:
+		plan.Step = &kit.Step{Name: "resize member " + d.next.Resize.Name, Do: func(ctx context.Context) error { return r.taker().Resize(ctx, c, *d.next.Resize) }}
 	}
-	if d.step != nil && len(d.establish) == 0 && f.retriesIn() == 0 {
-		plan.Step = &kit.Step{Name: d.step.name, Do: func(ctx context.Context) error { return r.take(ctx, c, d.step, f.view) }}
-		if d.step.reason != "" {
-			plan.Events = []kit.Event{{Reason: d.step.reason, Action: "Change", Note: d.step.note}}
+	if d.next.Step != nil && len(d.establish) == 0 && f.refused.Wait(f.now) == 0 {
+		plan.Step = &kit.Step{Name: d.next.Step.Name, Why: d.next.Step.Note, Do: func(ctx context.Context) error { return r.taker().Take(ctx, c, d.next.Step, f.view) }}
+		if d.next.Step.Reason != "" {
+			plan.Events = []kit.Event{{Reason: d.next.Step.Reason, Action: "Change", Note: d.next.Step.Note}}
 		}
 	}
 	return plan
 }
 
+// builder makes the pods and claims that the facts lead to.
+func (f facts) builder(c *etcdv1beta2.EtcdCluster) build.Builder {
+	return build.Builder{Cluster: c, AgentImage: f.agentImage, BackupImage: f.backupImage, FirstMembers: f.formation(c).First(), FormerServes: f.lineage(c, nil).FormerServes()}
+}
+
 // children are those that there are to be now.
-func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
+func (p planner) children() []ensure.Child {
+	c, d := p.c, p.d
 	var out []ensure.Child
 	declare := func(objects ...runtime.ApplyConfiguration) {
 		for _, object := range objects {
 			out = append(out, ensure.Child{Object: object})
 		}
 	}
-	declare(peerService(c), connection(c))
-	if !f.hides(c, d) {
-		declare(forClients(c))
+	declare(build.PeerService(c), build.Connection(c))
+	if !p.hides() {
+		declare(build.ClientService(c))
 	}
-	// Until the members were looked at it stays as it is: the status may know of fewer voters.
-	if f.fresh(c) && max(d.voters(), c.Spec.Size) > 1 {
-		declare(disruptionBudget(c, d))
+	// Until the members were checked it stays as it is: the status may know of fewer voters.
+	if p.fresh(c) && max(d.voters(), c.Spec.Size) > 1 {
+		declare(build.DisruptionBudget(c, d.members))
 	}
 	for _, m := range d.members {
-		if persistent(c) && !d.dropClaim[m.name] && (m.claim != nil || f.mayBegin(c, d, m)) {
-			out = append(out, ensure.Child{Object: f.claim(c, m), Once: true})
+		if model.Persistent(c) && !d.dropClaim[m.Name] && (m.Claim != nil || p.mayBegin(m)) {
+			out = append(out, ensure.Child{Object: p.builder(c).Claim(m), Once: true})
 		}
-		if f.wantsPod(c, d, m) {
-			out = append(out, ensure.Child{Object: f.pod(c, m, d.members, f.versionFor(c, d)), Once: true})
+		if p.wantsPod(m) {
+			out = append(out, ensure.Child{Object: p.builder(c).Pod(m, d.members, p.versionFor()), Once: true})
 		}
 	}
 	return out
@@ -108,56 +115,10 @@ func (f facts) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
 
 // hides reports whether the Service for clients, as it is declared, would lead past a voter that they
 // are to reach. Until its pod is labelled the Service stays as it is.
-func (f facts) hides(c *etcdv1beta2.EtcdCluster, d decision) bool {
-	return c.Status.ClusterID != "" && slices.ContainsFunc(d.members, func(m member) bool { return m.voter() && m.pod != nil && !m.shown() })
+func (p planner) hides() bool {
+	c, d := p.c, p.d
+	return c.Status.ClusterID != "" && slices.ContainsFunc(d.members, func(m model.Member) bool { return m.Voter() && m.Pod != nil && !m.Shown() })
 }
-
-// mayBegin reports whether a member that has neither pod nor claim may be given them: before the
-// cluster was formed, or when it was added and has never run.
-func (f facts) mayBegin(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
-	if c.Status.ClusterID == "" {
-		return d.invalid == nil
-	}
-	return !m.started && m.lost == ""
-}
-
-// wantsPod reports whether a member is to have a pod now. That of a lost one stays until the
-// cluster has taken it out, and is not recreated.
-func (f facts) wantsPod(c *etcdv1beta2.EtcdCluster, d decision, m member) bool {
-	switch {
-	case d.drop[m.name], asleep(c):
-		return false
-	case m.pod != nil && m.pod.DeletionTimestamp != nil: // it stays as it is, and holds up nothing
-		return false
-	case m.pod != nil:
-		return true
-	case m.serial < 0 || m.lost != "":
-		return false
-	}
-	return f.mayBegin(c, d, m) || m.started && m.claim != nil
-}
-
-// versionFor is the version that a member's new pod is of. One that is recreated in the
-// middle of an upgrade has the newer one only if others run it already.
-func (f facts) versionFor(c *etcdv1beta2.EtcdCluster, d decision) string {
-	if c.Status.ClusterID == "" {
-		return wanted(c)
-	}
-	if d.target != "" || d.invalid != nil {
-		if low := f.lowest(c, &d); low != "" {
-			return low
-		}
-	}
-	return wanted(c)
-}
-
-// underWay passes at most until a cluster that is being changed, or is not well, is looked at
-// again. It is only a net: the prober wakes the loop.
-const underWay = 5 * time.Second
-
-// strayWait passes until a pod or claim that is no member's is looked at again. Its age, which is known in
-// seconds, reports whether the members were looked at since.
-const strayWait = time.Second
 
 // Secrets of users are followed when they carry opcrew.io/watch, and read again after a while
 // when they do not.
@@ -167,15 +128,16 @@ const (
 )
 
 // again is when to look again by itself.
-func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
+func (p planner) again() time.Duration {
+	c, d := p.c, p.d
 	var soonest time.Duration
-	if f.unfit != nil || d.step != nil || d.change != nil || d.resize != nil || d.waits != "" || len(d.establish)+len(d.show) > 0 {
+	if p.unfit != nil || d.next.Step != nil || d.next.Change != nil || d.next.Resize != nil || d.next.Waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
-	if f.stray(d) != "" || f.strayClaim(d) || f.formerServes(c) && f.formerDecide(c) == "" { // a node wakes the loop itself
+	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" { // a node wakes the loop itself
 		soonest = strayWait
 	}
-	for _, wait := range []time.Duration{f.retriesIn(), f.unbound.Again, f.volumes.Again(underWay), f.givenUpIn(c), f.formsIn(c), f.certificatesIn(c), f.backupsIn(c, d), f.upkeepIn(c), workload.StuckIn(f.strays(d), f.now)} {
+	for _, wait := range []time.Duration{p.refused.Wait(p.now), p.unbound.Again, p.volumes.Again(underWay), p.givenUpIn(), p.formation(c).NextLook(), p.certificatesIn(), p.backupsIn(), upkeep.NextLook(p.upkeepInput(c, d.members), underWay), workload.StuckIn(p.strays(), p.now)} {
 		if wait > 0 && (soonest == 0 || wait < soonest) {
 			soonest = wait
 		}
@@ -185,35 +147,22 @@ func (f facts) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
 
 // certificatesIn is when the certificates of the user are read again: soon while something is
 // wrong with them, and else hourly, as they may expire.
-func (f facts) certificatesIn(c *etcdv1beta2.EtcdCluster) time.Duration {
+func (p planner) certificatesIn() time.Duration {
+	c := p.c
 	switch {
-	case len(bundles(c)) == 0:
+	case len(certificates.Bundles(c)) == 0:
 		return 0
-	case f.tls != nil:
+	case p.tls != nil:
 		return secretSoon
 	}
 	return secretInterval
 }
 
-// establishPatch takes from a pod the permission to start on an empty volume, and may show it to clients.
-func establishPatch(m member, show bool) kit.Patch {
-	to := startOf(etcdstart.Established, m.id)
-	change := podChange{pod: m.pod, intent: to}
-	if m.start() != to {
-		change.annotate(startAnnotation, to)
+// backupsIn is when the backups of a cluster that waits for one are read again.
+func (p planner) backupsIn() time.Duration {
+	c, d := p.c, p.d
+	if p.recoveryInput(c, d.members).AwaitsBackup(d.recovery) {
+		return secretSoon
 	}
-	if show {
-		change.intent += " " + voterLabel
-		change.label(voterLabel, isVoter)
-	}
-	return change.patch()
-}
-
-// versionPatch has a pod run another version, in place: the kubelet stops etcd and starts
-// the other image on the same volume.
-func versionPatch(c *etcdv1beta2.EtcdCluster, m member, version string) kit.Patch {
-	change := podChange{pod: m.pod, intent: version}
-	change.annotate(etcdv1beta2.VersionAnnotation, version)
-	change.run(image(c, version))
-	return change.patch()
+	return 0
 }

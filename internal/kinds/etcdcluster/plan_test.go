@@ -16,26 +16,11 @@ import (
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
-
-// Before the cluster counts as formed the operator may make its members again.
-func TestClientsComeToVotersOfAFormedClusterOnly(t *testing.T) {
-	for name, test := range map[string]struct {
-		c               *etcdv1beta2.EtcdCluster
-		started, learns bool
-		want            string
-	}{
-		"a voter":                       {newCluster(), true, false, isVoter},
-		"a voter that has not run yet":  {newCluster(), false, false, ""},
-		"a learner":                     {newCluster(), true, true, ""},
-		"before the cluster was formed": {newCluster(unformed, withLabel(voterLabel, isVoter)), true, false, ""},
-	} {
-		if got := (facts{}).podLabels(test.c, member{name: "m", started: test.started, learner: test.learns})[voterLabel]; got != test.want {
-			t.Errorf("%s: expected %q for the label that clients are led by, got %q", name, test.want, got)
-		}
-	}
-}
 
 // Regression: each restart of the operator lowered the budget for a moment, as the status knew of
 // fewer voters than there were.
@@ -44,18 +29,18 @@ func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.
 		world    world
 		declared bool
 	}{
-		"looked at":               {observed(newCluster(), 3), true},
-		"not yet":                 {unseen(observed(newCluster(), 3)), false},
-		"a step was taken":        {stale(observed(newCluster(), 3)), false},
-		"before the cluster is":   {unseen(observed(newCluster(unformed), 3)), true},
-		"the quorum does not say": {observed(newCluster(), 3).down(0, 1), false},
+		"looked at":               {observed(clustertest.New(), 3), true},
+		"not yet":                 {unseen(observed(clustertest.New(), 3)), false},
+		"a step was taken":        {stale(observed(clustertest.New(), 3)), false},
+		"before the cluster is":   {unseen(observed(clustertest.New(clustertest.Unformed), 3)), true},
+		"the quorum does not say": {observed(clustertest.New(), 3).down(0, 1), false},
 	} {
 		d := test.world.decide(test.world.c)
 		declared := slices.ContainsFunc(test.world.children(test.world.c, d), func(child ensure.Child) bool {
 			_, is := child.Object.(*policyv1ac.PodDisruptionBudgetApplyConfiguration)
 			return is
 		})
-		if declared != test.declared || test.world.stays(test.world.c, d)(&policyv1.PodDisruptionBudget{}) == test.declared {
+		if declared != test.declared || test.world.keeps(test.world.c, d)(&policyv1.PodDisruptionBudget{}) == test.declared {
 			t.Errorf("%s: expected the budget to be declared (%v), or else to stay", name, test.declared)
 		}
 	}
@@ -64,17 +49,17 @@ func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.
 // Regression: a claim came into the cache after the facts had been read from it. No one had declared
 // it, and it was deleted under a member that was well.
 func TestWhatBelongsToAMemberIsNeverDeletedForNotHavingBeenSeen(t *testing.T) {
-	w := observed(newCluster(withClaims), 3)
-	name := memberName(w.c, 1)
+	w := observed(clustertest.New(clustertest.WithClaims), 3)
+	name := model.MemberName(w.c, 1)
 	pod, claim := w.pods[name], w.claims[name]
 	w = w.without(1).unclaimed(1)
 	w.view = observed(w.c, 3).view
-	if d := w.decide(w.c); !w.stays(w.c, d)(pod) || !w.stays(w.c, d)(claim) {
+	if d := w.decide(w.c); !w.keeps(w.c, d)(pod) || !w.keeps(w.c, d)(claim) {
 		t.Error("expected pod and claim of a member to stay")
 	}
-	stranger := claim.DeepCopy()
-	stranger.Name = memberName(w.c, 7)
-	if w.stays(w.c, w.decide(w.c))(stranger) {
+	removed := claim.DeepCopy()
+	removed.Name = model.MemberName(w.c, 7)
+	if w.keeps(w.c, w.decide(w.c))(removed) {
 		t.Error("expected the claim of a member that was taken out to go")
 	}
 }
@@ -84,24 +69,24 @@ func TestTheBudgetKeepsTheQuorumOfThoseWhoVoteAndOfThoseWhoShall(t *testing.T) {
 		world world
 		want  int
 	}{
-		"as asked":                    {observed(newCluster(), 3), 2},
-		"it grows":                    {observed(newCluster(), 3).asks(sized(5)), 3},
-		"it shrinks, and has not yet": {observed(newCluster(), 5).asks(sized(3)), 3},
-		"a learner is not counted on": {observed(newCluster(), 3).with(3, true).asks(sized(4)), 4},
-		"to one, and has not yet":     {observed(newCluster(), 3).asks(sized(1)), 2},
+		"as asked":                    {observed(clustertest.New(), 3), 2},
+		"it grows":                    {observed(clustertest.New(), 3).asks(clustertest.Sized(5)), 3},
+		"it shrinks, and has not yet": {observed(clustertest.New(), 5).asks(clustertest.Sized(3)), 3},
+		"a learner is not counted on": {observed(clustertest.New(), 3).with(3, true).asks(clustertest.Sized(4)), 4},
+		"to one, and has not yet":     {observed(clustertest.New(), 3).asks(clustertest.Sized(1)), 2},
 	} {
 		d := test.world.decide(test.world.c)
-		if got := disruptionBudget(test.world.c, d).Spec.MinAvailable.IntValue(); got != test.want {
+		if got := build.DisruptionBudget(test.world.c, d.members).Spec.MinAvailable.IntValue(); got != test.want {
 			t.Errorf("%s: expected at least %d pods to stay, got %d", name, test.want, got)
 		}
 	}
 }
 
-func TestOnceFormedNobodyMayStartOnAnEmptyVolumeButWhoJoins(t *testing.T) {
-	c := newCluster()
+func TestOnceFormedOnlyAMemberThatJoinsMayStartOnAnEmptyVolume(t *testing.T) {
+	c := clustertest.New()
 	w := observed(c, 3)
 	for _, pod := range w.pods {
-		pod.Annotations[startAnnotation] = "bootstrap 0000000000000100"
+		pod.Annotations[model.StartAnnotation] = "bootstrap 0000000000000100"
 	}
 	if d := w.decide(c); len(d.establish) != 3 {
 		t.Errorf("expected all three first members to be established, got %d", len(d.establish))
@@ -109,23 +94,23 @@ func TestOnceFormedNobodyMayStartOnAnEmptyVolumeButWhoJoins(t *testing.T) {
 	w = observed(c, 3).joining(3, false)
 	d := w.decide(c)
 	for _, m := range d.members {
-		got, _, _ := strings.Cut(w.startOf(c, m), " ")
-		if want := map[bool]string{true: "established", false: "join"}[m.started]; got != want {
-			t.Errorf("member %d: expected %q, got %q", m.serial, want, got)
+		got, _, _ := strings.Cut(w.builder(c).StartOf(m), " ")
+		if want := map[bool]string{true: "established", false: "join"}[m.Started]; got != want {
+			t.Errorf("member %d: expected %q, got %q", m.Serial, want, got)
 		}
 	}
 }
 
-func TestThePodOfALostMemberIsNotMadeAnew(t *testing.T) {
+func TestThePodOfALostMemberIsNotRecreated(t *testing.T) {
 	for name, w := range map[string]world{
-		"its emptyDir went with it":     observed(newCluster(), 3).without(1),
-		"its claim went too":            observed(newCluster(withClaims), 3).without(1).unclaimed(1),
-		"and the quorum with both":      observed(newCluster(withClaims), 3).without(1, 2).unclaimed(1, 2),
-		"emptyDir, and the quorum went": observed(newCluster(), 3).without(1, 2),
+		"its emptyDir went with it":     observed(clustertest.New(), 3).without(1),
+		"its claim went too":            observed(clustertest.New(clustertest.WithClaims), 3).without(1).unclaimed(1),
+		"and the quorum with both":      observed(clustertest.New(clustertest.WithClaims), 3).without(1, 2).unclaimed(1, 2),
+		"emptyDir, and the quorum went": observed(clustertest.New(), 3).without(1, 2),
 	} {
 		d := w.decide(w.c)
 		for _, m := range d.members {
-			if m.serial == 1 && w.wantsPod(w.c, d, m) {
+			if m.Serial == 1 && w.wantsPod(w.c, d, m) {
 				t.Errorf("%s: expected no pod for a member that has lost its data", name)
 			}
 		}
@@ -133,11 +118,11 @@ func TestThePodOfALostMemberIsNotMadeAnew(t *testing.T) {
 }
 
 func TestAllPodsOfACollapsedClusterWithClaimsComeBackAsTheyWere(t *testing.T) {
-	w := observed(newCluster(withClaims), 3).without(0, 1, 2)
+	w := observed(clustertest.New(clustertest.WithClaims), 3).without(0, 1, 2)
 	d := w.decide(w.c)
 	for _, m := range d.members {
-		if !w.wantsPod(w.c, d, m) || !strings.HasPrefix(w.startOf(w.c, m), "established ") {
-			t.Errorf("expected member %d to come back on its volume, and on nothing else", m.serial)
+		if !w.wantsPod(w.c, d, m) || !strings.HasPrefix(w.builder(w.c).StartOf(m), "established ") {
+			t.Errorf("expected member %d to come back on its volume, and on nothing else", m.Serial)
 		}
 	}
 	if len(d.members) != 3 {
@@ -146,20 +131,20 @@ func TestAllPodsOfACollapsedClusterWithClaimsComeBackAsTheyWere(t *testing.T) {
 }
 
 func TestAnOldCacheDoesNotTakeAwayWhatJoinsNow(t *testing.T) {
-	w := observed(newCluster(), 3)
-	stays := w.stays(w.c, w.decide(w.c))
+	w := observed(clustertest.New(), 3)
+	stays := w.keeps(w.c, w.decide(w.c))
 	pod := &corev1.Pod{}
-	pod.Name = memberName(w.c, 7)
-	pod.CreationTimestamp.Time = noon.Add(time.Second)
+	pod.Name = model.MemberName(w.c, 7)
+	pod.CreationTimestamp.Time = clustertest.Noon.Add(time.Second)
 	if !stays(pod) {
 		t.Error("expected a pod that is newer than the look at the cluster to stay")
 	}
-	pod.CreationTimestamp.Time = noon.Add(-time.Minute)
+	pod.CreationTimestamp.Time = clustertest.Noon.Add(-time.Minute)
 	if stays(pod) {
 		t.Error("expected the pod of a member that was taken out to go")
 	}
 	blind := unseen(w)
-	if stays := blind.stays(w.c, blind.decide(w.c)); !stays(pod) {
+	if stays := blind.keeps(w.c, blind.decide(w.c)); !stays(pod) {
 		t.Error("expected every pod to stay as long as the cluster has not said who its members are")
 	}
 }
@@ -170,11 +155,11 @@ func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 		world        world
 		want, target string
 	}{
-		"as it was":           {observed(newCluster(withClaims), 3), "3.5.35", ""},
-		"another patch":       {observed(newCluster(withClaims), 3).asks(versioned("3.5.36")), "3.5.35", "3.5.36"},
-		"over two minors":     {observed(newCluster(withClaims), 3).asks(versioned("3.7.3")), "3.5.35", "3.6.16"},
-		"after the next":      {observed(newCluster(withClaims), 3).asks(versioned("3.7.3")).running(0, "3.6.16", "3.6.16"), "3.5.35", "3.6.16"},
-		"and it cannot be so": {observed(newCluster(withClaims), 3).asks(versioned("3.4.44")), "3.5.35", ""},
+		"as it was":           {observed(clustertest.New(clustertest.WithClaims), 3), "3.5.35", ""},
+		"another patch":       {observed(clustertest.New(clustertest.WithClaims), 3).asks(clustertest.Versioned("3.5.36")), "3.5.35", "3.5.36"},
+		"over two minors":     {observed(clustertest.New(clustertest.WithClaims), 3).asks(clustertest.Versioned("3.7.3")), "3.5.35", "3.6.16"},
+		"after the next":      {observed(clustertest.New(clustertest.WithClaims), 3).asks(clustertest.Versioned("3.7.3")).running(0, "3.6.16", "3.6.16"), "3.5.35", "3.6.16"},
+		"and it cannot be so": {observed(clustertest.New(clustertest.WithClaims), 3).asks(clustertest.Versioned("3.4.44")), "3.5.35", ""},
 	} {
 		w := test.world.without(0, 1, 2)
 		if name == "after the next" {
@@ -194,15 +179,15 @@ func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
 		world world
 		want  bool
 	}{
-		"all are labelled":           {observed(newCluster(), 3), true},
-		"one is not":                 {observed(newCluster(), 3).hidden(1), false},
-		"one is not, and a pod gone": {observed(newCluster(withClaims), 3).without(1), true},
-		"a learner is not":           {observed(newCluster(), 3).with(3, true), true},
-		"before the cluster is":      {observed(newCluster(unformed), 3).hidden(0).hidden(1).hidden(2), true},
+		"all are labelled":           {observed(clustertest.New(), 3), true},
+		"one is not":                 {observed(clustertest.New(), 3).hidden(1), false},
+		"one is not, and a pod gone": {observed(clustertest.New(clustertest.WithClaims), 3).without(1), true},
+		"a learner is not":           {observed(clustertest.New(), 3).with(3, true), true},
+		"before the cluster is":      {observed(clustertest.New(clustertest.Unformed), 3).hidden(0).hidden(1).hidden(2), true},
 	} {
 		declared := slices.ContainsFunc(test.world.children(test.world.c, test.world.decide(test.world.c)), func(child ensure.Child) bool {
 			s, is := child.Object.(*corev1ac.ServiceApplyConfiguration)
-			return is && *s.GetName() == clientService(test.world.c)
+			return is && *s.GetName() == model.ClientService(test.world.c)
 		})
 		if declared != test.want {
 			t.Errorf("%s: expected the Service for clients to be declared: %v", name, test.want)
@@ -211,19 +196,19 @@ func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
 }
 
 // Regression: a claim that was made in the second of the last look stayed when its member was taken
-// out, as nothing had the cluster looked at again.
+// out, as nothing enqueued the cluster again.
 func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
-	w := observed(newCluster(withClaims), 3)
+	w := observed(clustertest.New(clustertest.WithClaims), 3)
 	if again := w.again(w.c, w.decide(w.c)); again != 0 {
 		t.Errorf("expected a cluster that is well to rest, it is looked at after %s", again)
 	}
 	claim := &corev1.PersistentVolumeClaim{}
-	claim.Name = memberName(w.c, 7)
+	claim.Name = model.MemberName(w.c, 7)
 	w.claims[claim.Name] = claim
 	if again := w.again(w.c, w.decide(w.c)); again != strayWait {
 		t.Errorf("expected a look after %s, got %s", strayWait, again)
 	}
-	claim.DeletionTimestamp = &metav1.Time{Time: noon}
+	claim.DeletionTimestamp = &metav1.Time{Time: clustertest.Noon}
 	if again := w.again(w.c, w.decide(w.c)); again != 0 {
 		t.Errorf("expected nothing of a claim that is on its way out, got a look after %s", again)
 	}
@@ -231,29 +216,29 @@ func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
 
 // Regression: a label that someone took off again and again kept a lost member from being replaced.
 func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
-	w := observed(newCluster(), 3).without(1).hidden(2)
-	plan := (&reconciler{}).Plan(w.c, w.facts, noon)
-	if plan.Step == nil || len(plan.Patches)+len(plan.Aside) != 1 {
+	w := observed(clustertest.New(), 3).without(1).hidden(2)
+	plan := planAt(w.c, w.facts, clustertest.Noon)
+	if plan.Step == nil || len(plan.Patches)+len(plan.Independent) != 1 {
 		t.Errorf("expected the lost member to be removed while a pod is labelled, got %+v", plan)
 	}
 }
 
 // Only patches aside cannot keep the step from being taken when the API server refuses them.
 func TestWhatIsPutBackOnPodsCanBeRefusedWithoutHoldingUpTheStep(t *testing.T) {
-	w := observed(newCluster(), 4).without(1).hidden(3)
-	w.pods[memberName(w.c, 2)].Annotations[etcdv1beta2.VersionAnnotation] = "1.1.1"
-	plan := (&reconciler{}).Plan(w.c, w.facts, noon)
-	if plan.Step == nil || len(plan.Patches) != 0 || len(plan.Aside) != 2 {
-		t.Errorf("expected a step and two patches aside, got step %v, %d patches and %d aside", plan.Step, len(plan.Patches), len(plan.Aside))
+	w := observed(clustertest.New(), 4).without(1).hidden(3)
+	w.pods[model.MemberName(w.c, 2)].Annotations[etcdv1beta2.VersionAnnotation] = "1.1.1"
+	plan := planAt(w.c, w.facts, clustertest.Noon)
+	if plan.Step == nil || len(plan.Patches) != 0 || len(plan.Independent) != 2 {
+		t.Errorf("expected a step and two patches aside, got step %v, %d patches and %d aside", plan.Step, len(plan.Patches), len(plan.Independent))
 	}
 }
 
 func TestAPauseByTheSpecHoldsTheWholePlanBack(t *testing.T) {
 	paused := func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }
 	for name, w := range map[string]world{
-		"a cluster that runs": observed(newCluster(paused), 3), "one that is not formed": observed(newCluster(unformed, paused), 0),
+		"a cluster that runs": observed(clustertest.New(paused), 3), "one that is not formed": observed(clustertest.New(clustertest.Unformed, paused), 0),
 	} {
-		if by := (&reconciler{}).Plan(w.c, w.facts, noon).PausedBy; by != "spec.paused" {
+		if by := planAt(w.c, w.facts, clustertest.Noon).PausedBy; by != "spec.paused" {
 			t.Errorf("%s: expected the plan to be paused by spec.paused, got %q", name, by)
 		}
 	}

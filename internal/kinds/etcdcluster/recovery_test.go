@@ -13,6 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/lineage"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
@@ -24,21 +28,21 @@ func automatic(c *etcdv1beta2.EtcdCluster) {
 }
 
 // lostTwo has members 1 and 2 of three gone with their volumes; member 0 is left, with entry 70 of the log.
-func lostTwo(options ...option) world {
-	w := observed(newCluster(append([]option{withClaims}, options...)...), 3).applied(70).without(1, 2).unclaimed(1, 2)
-	w.view.Decided = etcd.Decided{At: noon.Add(-time.Minute), Index: 68}
+func lostTwo(options ...clustertest.Option) world {
+	w := observed(clustertest.New(append([]clustertest.Option{clustertest.WithClaims}, options...)...), 3).applied(70).without(1, 2).unclaimed(1, 2)
+	w.view.Decided = etcd.Decided{At: clustertest.Noon.Add(-time.Minute), Index: 68}
 	w.backupImage = "opcrew-backup:test"
 	return w
 }
 
-// savedAs has the cluster have a backup from so long before noon that was seen to be restorable. The older it is the
+// savedAs gives the cluster a backup, saved the given time before noon and verified as restorable. The older it is the
 // higher is its revision, as after a restore.
 func (w world) savedAs(name string, before time.Duration, changes ...func(*etcdv1beta2.BackupRecord)) world {
 	b := &etcdv1beta2.EtcdBackup{}
 	b.Name, b.Namespace = name, w.c.Namespace
 	b.Spec.StorageType, b.Spec.S3 = etcdv1beta2.StorageS3, &etcdv1beta2.S3Source{Path: "backups/" + name, AWSSecret: "aws"}
 	b.Status.Verified = &etcdv1beta2.BackupRecord{
-		Object: "backups/" + name, Revision: int64(before), ClusterID: w.c.Status.ClusterID, SavedAt: &metav1.Time{Time: noon.Add(-before)},
+		Object: "backups/" + name, Revision: int64(before), ClusterID: w.c.Status.ClusterID, SavedAt: &metav1.Time{Time: clustertest.Noon.Add(-before)},
 	}
 	for _, change := range changes {
 		change(b.Status.Verified)
@@ -51,19 +55,19 @@ func of(id string) func(*etcdv1beta2.BackupRecord) {
 	return func(r *etcdv1beta2.BackupRecord) { r.ClusterID = id }
 }
 
-// descended has a cluster have had another id before.
+// descended gives a cluster a former ID.
 func descended(c *etcdv1beta2.EtcdCluster) { c.Status.FormerClusterIDs = []string{"00000000000000b0"} }
 
 // plannedRecovery is after the plan was written down.
 func (w world) plannedRecovery() world {
-	w.c = report(w)
+	w.c = reported(w)
 	return w
 }
 
 func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
-	n := func(serial int64) string { return memberName(newCluster(), serial) }
+	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
 	five := func() world {
-		return observed(newCluster(withClaims, sized(5)), 5).applied(70, 90, 80).without(3, 4).unclaimed(3, 4)
+		return observed(clustertest.New(clustertest.WithClaims, clustertest.Sized(5)), 5).applied(70, 90, 80).without(3, 4).unclaimed(3, 4)
 	}
 	for name, c := range map[string]struct {
 		world world
@@ -74,11 +78,11 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 		"from the furthest":                  {five().without(2).unclaimed(2), "To go on from member " + n(1) + ", which has entry 90"},
 		"its node is silent, and it answers": {lostTwo(automatic).silent(0, time.Hour), "It waits for member " + n(0) + ", which has got furthest, to be where it can be read: its node node-0 has not been heard of since"},
 		"one of two is silent":               {five().without(2).unclaimed(2).down(1), "It waits for member " + n(1) + ", which still has its data, to answer: container etcd runs"},
-		"its pod comes back":                 {five().without(1, 2).unclaimed(2), "It waits for member " + n(1) + ", which still has its data, to answer: its pod is being made"},
+		"its pod comes back":                 {five().without(1, 2).unclaimed(2), "It waits for member " + n(1) + ", which still has its data, to answer: its pod is being created"},
 		"it was once refused":                {lostTwo().onceRefused(0).unprobed(0), "To go on from member " + n(0) + ", which has entry 70"},
-		"what is left is corrupt":            {corrupt(lostTwo(), 0), "It waits for somebody to restore a backup: etcd says that what is left is corrupt"},
+		"what is left is corrupt":            {corrupt(lostTwo(), 0), "It waits for a user to restore a backup: etcd reports that what is left is corrupt"},
 		"less than was decided":              {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (up to 5 entries from before 2026-08-01T11:59:00Z may be lost, and what was written since)"},
-		"nobody has looked":                  {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (the members were not seen with a quorum by this operator, so it is not known what is lost)"},
+		"there was no view":                  {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (the members were not seen with a quorum by this operator, so it is not known what is lost)"},
 		"no backup":                          {lostTwo().without(0).unclaimed(0), "It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify); restore another one with an EtcdRestore"},
 		"the newest backup": {
 			lostTwo().without(0).unclaimed(0).savedAs("old", 2*time.Hour).savedAs("new", time.Hour),
@@ -94,10 +98,10 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 		},
 		"none of which that is not known": {
 			lostTwo().without(0).unclaimed(0).savedAs("old", 2*time.Hour, of("")),
-			"It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify) and can be taken: object backups/old of old does not tell of which cluster it is",
+			"It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify) and can be taken: object backups/old of old does not record of which cluster it is",
 		},
 	} {
-		loss := report(c.world).Status.QuorumLoss
+		loss := reported(c.world).Status.QuorumLoss
 		if loss == nil || !strings.HasPrefix(loss.Plan, c.want) {
 			t.Errorf("%s: expected\n%s, got\n%+v", name, c.want, loss)
 		}
@@ -105,8 +109,8 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 }
 
 // emptied has lost two of three pods with their emptyDirs.
-func emptied(options ...option) world {
-	return observed(newCluster(options...), 3).applied(70).without(1, 2)
+func emptied(options ...clustertest.Option) world {
+	return observed(clustertest.New(options...), 3).applied(70).without(1, 2)
 }
 
 func corrupt(w world, serial int64) world {
@@ -118,7 +122,10 @@ func corrupt(w world, serial int64) world {
 
 // Members that are only cut off may decide among themselves, and serve clients, where the operator sees nothing.
 func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
-	all := func() world { w := observed(newCluster(withClaims, automatic), 3).applied(70); return w }
+	all := func() world {
+		w := observed(clustertest.New(clustertest.WithClaims, automatic), 3).applied(70)
+		return w
+	}
 	for name, c := range map[string]struct {
 		world world
 		want  string
@@ -128,7 +135,7 @@ func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 		"refused before they were cut off":    {all().refused(1, etcdstart.VolumeLost).refused(2, etcdstart.VolumeLost).silent(1, time.Minute).silent(2, time.Minute), "is silent, and may still run it"},
 		"their claims are gone, pods are not": {all().unclaimed(1, 2).down(1, 2), "its pod is still there, on node node-1"},
 	} {
-		at := report(c.world).Status
+		at := reported(c.world).Status
 		if at.Restore != nil || at.QuorumLoss == nil || at.QuorumLoss.Digest != "" || !strings.Contains(at.QuorumLoss.Plan, c.want) {
 			t.Errorf("%s: expected no plan to be carried out, got %+v, %+v", name, at.QuorumLoss, at.Restore)
 		}
@@ -136,16 +143,16 @@ func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 	for name, w := range map[string]world{
 		"they are only down":           all().down(1, 2),
 		"the gate refused them once":   all().onceRefused(0, 1, 2).savedAs("old", 5).down(0, 1, 2),
-		"their pods are made anew":     all().without(1, 2),
+		"their pods are recreated":     all().without(1, 2),
 		"their nodes are silent a bit": all().silent(1, time.Minute).silent(2, time.Minute).down(1, 2),
 	} {
-		if loss := report(w).Status.QuorumLoss; loss != nil {
-			t.Errorf("%s: expected no loss to be told, got %+v", name, loss)
+		if loss := reported(w).Status.QuorumLoss; loss != nil {
+			t.Errorf("%s: expected no loss to be reported, got %+v", name, loss)
 		}
 	}
 }
 
-func annotated(value string) option {
+func annotated(value string) clustertest.Option {
 	return func(c *etcdv1beta2.EtcdCluster) {
 		c.Annotations = map[string]string{etcdv1beta2.RecoverAnnotation: value}
 	}
@@ -157,33 +164,33 @@ func TestAPlanIsCarriedOutWhenItStandsInTheStatusAndIsWanted(t *testing.T) {
 		world world
 		want  bool
 	}{
-		"nobody wants it":                 {lostTwo().plannedRecovery(), false},
-		"another plan was meant":          {lostTwo().plannedRecovery().asks(annotated("0123456789ab")), false},
-		"it was annotated":                {lostTwo().plannedRecovery().asks(annotated(digest)), true},
-		"automatic":                       {lostTwo(automatic).plannedRecovery(), true},
-		"automatic, and somebody says no": {lostTwo(automatic).plannedRecovery().asks(annotated("no")), false},
-		"automatic, not yet written":      {lostTwo(automatic), false},
-		"automatic, and paused":           {pausedNow(lostTwo(automatic).plannedRecovery()), false},
-		"automatic, out of date":          {stale(lostTwo(automatic).plannedRecovery()), false},
-		"a restore is asked for":          {lostTwo(automatic).plannedRecovery().wantsRestore(), true},
-		"the members are back":            {observed(lostTwo(automatic).plannedRecovery().c, 3), false},
-		"a claim is back":                 {lostTwo(automatic).plannedRecovery().claimed(1), false},
-		"what is left of one is there":    {func() world { w := lostTwo(automatic).plannedRecovery(); w.others.pods = []*corev1.Pod{{}}; return w }(), false},
+		"no user wants it":              {lostTwo().plannedRecovery(), false},
+		"another plan was meant":        {lostTwo().plannedRecovery().asks(annotated("0123456789ab")), false},
+		"it was annotated":              {lostTwo().plannedRecovery().asks(annotated(digest)), true},
+		"automatic":                     {lostTwo(automatic).plannedRecovery(), true},
+		"automatic, and a user says no": {lostTwo(automatic).plannedRecovery().asks(annotated("no")), false},
+		"automatic, not yet written":    {lostTwo(automatic), false},
+		"automatic, and paused":         {pausedNow(lostTwo(automatic).plannedRecovery()), false},
+		"automatic, out of date":        {stale(lostTwo(automatic).plannedRecovery()), false},
+		"a restore is asked for":        {lostTwo(automatic).plannedRecovery().wantsRestore(), true},
+		"the members are back":          {observed(lostTwo(automatic).plannedRecovery().c, 3), false},
+		"a claim is back":               {lostTwo(automatic).plannedRecovery().claimed(1), false},
+		"what is left of one is there":  {func() world { w := lostTwo(automatic).plannedRecovery(); w.others.Pods = []*corev1.Pod{{}}; return w }(), false},
 	} {
-		at := report(c.world).Status.Restore
+		at := reported(c.world).Status.Restore
 		if taken := at != nil; taken != c.want || c.world.takesUp(c.world.c) != c.want {
 			t.Errorf("%s: expected it to be taken up %t, got %+v", name, c.want, at)
 		}
 	}
-	if at := report(lostTwo(automatic).plannedRecovery().wantsRestore()).Status.Restore; at.Recovery != nil || at.UID != "uid-of-restore" {
-		t.Errorf("expected the restore that somebody asks for to come first, got %+v", at)
+	if at := reported(lostTwo(automatic).plannedRecovery().wantsRestore()).Status.Restore; at.Recovery != nil || at.UID != "uid-of-restore" {
+		t.Errorf("expected the restore that a user asks for to come first, got %+v", at)
 	}
 }
 
-// claimed has the claim of a member be there.
+// claimed adds the claim of a member.
 func (w world) claimed(serial int64) world {
 	claim := &corev1.PersistentVolumeClaim{}
-	claim.Name, claim.Namespace, claim.Status.Phase = memberName(w.c, serial), w.c.Namespace, corev1.ClaimBound
+	claim.Name, claim.Namespace, claim.Status.Phase = model.MemberName(w.c, serial), w.c.Namespace, corev1.ClaimBound
 	w.claims[claim.Name] = claim
 	return w
 }
@@ -194,14 +201,14 @@ func recovering() world {
 
 func TestTheSeedOfARecoveryTakesOverWhatTheMemberHolds(t *testing.T) {
 	w := recovering()
-	plan := (&reconciler{}).Plan(w.c, w.facts, noon)
-	pod := w.seedPod(w.c, w.seed(w.c))
-	order, err := backup.ParseOrder(pod.Annotations[orderAnnotation])
+	plan := planAt(w.c, w.facts, clustertest.Noon)
+	pod := w.builder(w.c).SeedPod(*w.restoreInput(w.c).Origin(), w.restoreInput(w.c).Seed())
+	order, err := backup.ParseOrder(pod.Annotations[build.OrderAnnotation])
 	if err != nil || len(plan.Prune) > 0 || plan.Step != nil {
 		t.Fatalf("expected a seed and nothing else, got %v, %+v", err, plan)
 	}
 	from := order.Restore.From
-	if from == nil || from.Endpoint != w.c.ClientURL(memberName(w.c, 0)) || from.ClusterID != "00000000000000c1" || from.Index != 70 || order.Restore.Bump() != backup.DefaultBump {
+	if from == nil || from.Endpoint != w.c.ClientURL(model.MemberName(w.c, 0)) || from.ClusterID != "00000000000000c1" || from.Index != 70 || order.Restore.Bump() != backup.DefaultBump {
 		t.Errorf("expected the data of member 0, with the revision raised, got %+v", order.Restore)
 	}
 	if order.Restore.Token == string(w.c.UID) || !strings.HasPrefix(order.Restore.Token, string(w.c.UID)+"/") {
@@ -221,12 +228,12 @@ func TestARecoveryIsCalledOffWhenItIsNotNeededOrCannotBe(t *testing.T) {
 		"its node is silent, and its data is taken over": {func(w world) world {
 			return w.seeded().restored(backup.Result{Outcome: backup.Succeeded}).silent(0, time.Hour)
 		}, false},
-		"somebody says no":                   {func(w world) world { return w.asks(annotated("no")) }, true},
+		"a user says no":                     {func(w world) world { return w.asks(annotated("no")) }, true},
 		"the member that is left is deleted": {func(w world) world { return w.without(0) }, true},
 		"its data is taken over by then": {func(w world) world {
 			return w.seeded().restored(backup.Result{Outcome: backup.Succeeded}).without(0)
 		}, false},
-		"somebody asks for a restore": {func(w world) world { return w.wantsRestore() }, true},
+		"a user asks for a restore": {func(w world) world { return w.wantsRestore() }, true},
 		"the restore asked for is done": {func(w world) world {
 			w = w.wantsRestore()
 			w.restore.Status.Succeeded = true
@@ -234,39 +241,39 @@ func TestARecoveryIsCalledOffWhenItIsNotNeededOrCannotBe(t *testing.T) {
 		}, false},
 	} {
 		w := c.change(recovering())
-		if got := w.isCalledOff(w.c); got != c.want {
+		if got := w.restoreInput(w.c).IsCalledOff(); got != c.want {
 			t.Errorf("%s: expected called off %t, got %t", name, c.want, got)
 		}
 	}
 	w := recovering().seeded().claimed(1)
-	s := report(w).Status
+	s := reported(w).Status
 	if s.Restore.Phase != etcdv1beta2.PhaseAbandoned || s.Lineage != "" {
 		t.Errorf("expected the cluster to be what it was, got %+v", s.Restore)
 	}
 	again := w
-	again.c, again.others = report(w), others{}
-	delete(again.claims, memberName(w.c, 1))
-	if at := report(again.plannedRecovery()).Status.Restore; at.Phase != etcdv1beta2.PhaseRestoring || at.UID == w.c.Status.Restore.UID || at.Serial <= w.c.Status.Restore.Serial {
+	again.c, again.others = reported(w), lineage.Others{}
+	delete(again.claims, model.MemberName(w.c, 1))
+	if at := reported(again.plannedRecovery()).Status.Restore; at.Phase != etcdv1beta2.PhaseRestoring || at.UID == w.c.Status.Restore.UID || at.Serial <= w.c.Status.Restore.Serial {
 		t.Errorf("expected another try to be another lineage, got %+v after %+v", at, w.c.Status.Restore)
 	}
 }
 
-// lostAll has nothing be left but backups.
+// lostAll makes the cluster lose everything except its backups.
 func lostAll() world { return lostTwo(automatic).without(0).unclaimed(0) }
 
 func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	gone := backup.Result{Outcome: backup.Failed, Reason: backup.ReasonObjectMissing, Message: "there is no backup"}
 	w := lostAll().savedAs("old", 2*time.Hour).savedAs("new", time.Hour).plannedRecovery().takenUp()
-	if w.isCalledOff(w.c) || w.seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonStoreUnreachable}).isCalledOff(w.c) {
+	if w.restoreInput(w.c).IsCalledOff() || w.seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonStoreUnreachable}).restoreInput(w.c).IsCalledOff() {
 		t.Fatal("expected a store that is away to be waited for")
 	}
 	for _, want := range []string{"backups/old", ""} {
 		found := w.seeded().restored(gone)
-		w.c = report(found)
+		w.c = reported(found)
 		if w.c.Status.Restore.Phase != etcdv1beta2.PhaseAbandoned {
 			t.Fatalf("expected the recovery to be called off, got %+v", w.c.Status.Restore)
 		}
-		w.others = others{}
+		w.others = lineage.Others{}
 		w = w.plannedRecovery()
 		if want == "" {
 			break
@@ -277,7 +284,7 @@ func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	}
 	const words = "object backups/old of old was found to be gone or broken, object backups/new of new was found to be gone or broken; restore another one"
 	if loss := w.c.Status.QuorumLoss; loss.Digest != "" || !strings.Contains(loss.Plan, words) {
-		t.Errorf("expected nobody to be asked for what is gone, and to be told %q, got %+v", words, loss)
+		t.Errorf("expected no user to be asked for what is gone, and the plan to say %q, got %+v", words, loss)
 	}
 }
 
@@ -286,30 +293,30 @@ func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	w := lostTwo(automatic)
 	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 0}
 	w = w.plannedRecovery().wantsRestore().takenUp()
-	if w.c.Status.Restore.Recovery == nil || w.isCalledOff(w.c) {
+	if w.c.Status.Restore.Recovery == nil || w.restoreInput(w.c).IsCalledOff() {
 		t.Fatalf("expected the recovery to be taken up, and to go on, got %+v", w.c.Status.Restore)
 	}
 	w.c.Status.Restore.Phase = etcdv1beta2.PhaseRestored
 	again := w.plannedRecovery().takenUp()
-	if w.takesRestore(w.c) || again.c.Status.Restore.Recovery.Former != "uid-of-restore" {
+	if w.restoreInput(w.c).Begins() || again.c.Status.Restore.Recovery.Former != "uid-of-restore" {
 		t.Errorf("expected it to stay done, also after another recovery, got %+v", again.c.Status.Restore.Recovery)
 	}
 }
 
 // Without claims the pod of the member that is left is its data, and the seed's has the only copy.
 func TestWithoutClaimsTheMemberThatARecoveryWentOnFromStaysUntilAQuorumHasItsData(t *testing.T) {
-	over := func(options ...option) world {
-		w := observed(newCluster(options...), 1)
-		survivor := w.pods[memberName(w.c, 0)]
+	over := func(options ...clustertest.Option) world {
+		w := observed(clustertest.New(options...), 1)
+		survivor := w.pods[model.MemberName(w.c, 0)]
 		delete(w.pods, survivor.Name)
 		w.view.Members, w.view.Status = nil, map[uint64]etcd.MemberStatus{}
-		w.others.pods = []*corev1.Pod{survivor}
+		w.others.Pods = []*corev1.Pod{survivor}
 		w.c.Status.Lineage, w.c.Status.Restore = "d-19", &etcdv1beta2.RestoreProgress{
 			Phase: etcdv1beta2.PhaseRestored, UID: "d-19", Serial: 19, Recovery: &etcdv1beta2.QuorumRecovery{Member: survivor.Name},
 		}
 		return w.with(19, false)
 	}
-	another := func(w world) world { w.c.Status.Restore.Recovery.Member = memberName(w.c, 1); return w }
+	another := func(w world) world { w.c.Status.Restore.Recovery.Member = model.MemberName(w.c, 1); return w }
 	asked := func(w world) world { w.c.Status.Restore.Recovery = nil; return w }
 	for name, c := range map[string]struct {
 		world         world
@@ -319,8 +326,8 @@ func TestWithoutClaimsTheMemberThatARecoveryWentOnFromStaysUntilAQuorumHasItsDat
 		"a second member has joined":      {over().with(20, false), false, false},
 		"a second member learns":          {over().with(20, true), true, true},
 		"the second member is down":       {over().with(20, false).down(20), true, true},
-		"there is to be only one":         {over(sized(1)), false, false},
-		"with claims":                     {over(withClaims), false, false},
+		"there is to be only one":         {over(clustertest.Sized(1)), false, false},
+		"with claims":                     {over(clustertest.WithClaims), false, false},
 		"it is not the one that was read": {another(over()), false, false},
 		"it was a restore":                {asked(over()), false, false},
 	} {
@@ -330,19 +337,19 @@ func TestWithoutClaimsTheMemberThatARecoveryWentOnFromStaysUntilAQuorumHasItsDat
 				c.world.view.Status[status.ID] = status
 			}
 		}
-		plan := (&reconciler{}).Plan(c.world.c, c.world.facts, noon)
-		survivor := c.world.others.pods[0]
+		plan := planAt(c.world.c, c.world.facts, clustertest.Noon)
+		survivor := c.world.others.Pods[0]
 		if stays := plan.Stays(survivor); stays != c.stays {
-			t.Errorf("%s: expected the pod of before to stay: %t, got %t", name, c.stays, stays)
+			t.Errorf("%s: expected the earlier pod to stay: %t, got %t", name, c.stays, stays)
 		}
 		hidden := slices.ContainsFunc(plan.Patches, func(p kit.Patch) bool {
-			return p.Object.GetName() == survivor.Name && strings.Contains(string(p.Data), escaped(voterLabel))
+			return p.Object.GetName() == survivor.Name && strings.Contains(string(p.Data), build.Escaped(model.VoterLabel))
 		})
 		if hidden != c.hidden {
 			t.Errorf("%s: expected clients to be kept from it: %t, got %t", name, c.hidden, hidden)
 		}
-		survivor.Labels[voterLabel] = isFormer
-		if c.stays && c.world.formerServes(c.world.c) {
+		survivor.Labels[model.VoterLabel] = model.IsFormer
+		if c.stays && c.world.lineage(c.world.c, nil).FormerServes() {
 			t.Errorf("%s: expected clients to be led to the seed meanwhile", name)
 		}
 	}

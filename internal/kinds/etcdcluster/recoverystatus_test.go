@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
@@ -21,9 +23,9 @@ import (
 func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {
 	hangs := func(w world) world {
 		pod := &corev1.Pod{}
-		pod.Name, pod.DeletionTimestamp = memberName(w.c, 19), &metav1.Time{Time: noon}
+		pod.Name, pod.DeletionTimestamp = model.MemberName(w.c, 19), &metav1.Time{Time: clustertest.Noon}
 		w.c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseAbandoned, Serial: 19}
-		w.others.pods = append(w.others.pods, pod)
+		w.others.Pods = append(w.others.Pods, pod)
 		return w
 	}
 	paused := func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }
@@ -34,14 +36,14 @@ func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {
 		"paused":                {pausedNow(lostTwo(automatic)), "annotation opcrew.io/paused holds that up"},
 		"paused by its spec":    {pausedNow(lostTwo(automatic, paused)), "spec.paused holds that up"},
 		"paused, by annotation": {pausedNow(lostTwo()), "; annotation opcrew.io/paused holds that up"},
-		"an old seed hangs":     {hangs(lostTwo(automatic)), "what an earlier restore has left (pod " + memberName(newCluster(), 19) + ") holds that up"},
-		"it is to hibernate":    {emptied(automatic, hibernates), "spec.hibernate holds that up"},
+		"an old seed hangs":     {hangs(lostTwo(automatic)), "what an earlier restore has left (pod " + model.MemberName(clustertest.New(), 19) + ") holds that up"},
+		"it is to hibernate":    {emptied(automatic, clustertest.Hibernates), "spec.hibernate holds that up"},
 	} {
-		plan := report(c.world).Status.QuorumLoss.Plan
+		plan := reported(c.world).Status.QuorumLoss.Plan
 		if !strings.HasSuffix(plan, c.want) || strings.Contains(plan, "about to") {
-			t.Errorf("%s: expected to be told that %s, got %s", name, c.want, plan)
+			t.Errorf("%s: expected the message to say that %s, got %s", name, c.want, plan)
 		}
-		if at := report(c.world.plannedRecovery()).Status.Restore; at != nil && at.Recovery != nil {
+		if at := reported(c.world.plannedRecovery()).Status.Restore; at != nil && at.Recovery != nil {
 			t.Errorf("%s: expected it not to be taken up, got %+v", name, at)
 		}
 	}
@@ -59,10 +61,10 @@ func TestAnAnnotationThatIsOfNoPlanIsNotIgnoredWithoutAWord(t *testing.T) {
 		"of this one":              {lostTwo(annotated(digest)), false},
 		"none is to be":            {lostTwo(annotated("no")), false},
 		"there is no annotation":   {lostTwo(), false},
-		"the members are all well": {observed(newCluster(withClaims, annotated("0123456789ab")), 3), false},
+		"the members are all well": {observed(clustertest.New(clustertest.WithClaims, annotated("0123456789ab")), 3), false},
 	} {
 		for _, kind := range []string{etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.EtcdClusterReady} {
-			got := conditionOf(report(c.world), kind)
+			got := conditionOf(reported(c.world), kind)
 			if strings.Contains(got, says) != c.want || strings.Contains(got, "is of no plan") != c.want {
 				t.Errorf("%s: expected it to be said %t in %s, got %s", name, c.want, kind, got)
 			}
@@ -72,13 +74,13 @@ func TestAnAnnotationThatIsOfNoPlanIsNotIgnoredWithoutAWord(t *testing.T) {
 
 func TestARecoveryThatIsDoneSaysWhatMayBeLost(t *testing.T) {
 	w := recovering().seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42, RestoredRevision: 1_000_000_042}).serving()
-	s := report(w).Status
+	s := reported(w).Status
 	const bound = "no write that was acknowledged before 2026-08-01T11:59:00Z is lost"
 	if !slices.Equal(s.FormerClusterIDs, []string{"00000000000000c1"}) {
 		t.Errorf("expected the id that it had to be remembered, got %v", s.FormerClusterIDs)
 	}
 	if s.Lineage == "" || s.Lineage != s.Restore.UID || s.ClusterID != "00000000000000c2" || s.QuorumLoss != nil || s.Restore.Recovery.MayBeLost != bound || !strings.Contains(s.Restore.Message, "at revision 1000000042: "+bound) {
-		t.Errorf("expected the cluster to be the seed's, and the bound to be told, got %+v, %+v, %+v", s, s.Restore, s.Restore.Recovery)
+		t.Errorf("expected the cluster to be the seed's, and the bound to be reported, got %+v, %+v, %+v", s, s.Restore, s.Restore.Recovery)
 	}
 }
 
@@ -87,8 +89,8 @@ func TestOfARecoveryUsersHear(t *testing.T) {
 	taken := w.takenUp()
 	done := taken.seeded().restored(backup.Result{Outcome: backup.Succeeded, Revision: 42}).serving()
 	var got []string
-	for _, pair := range [][2]*etcdv1beta2.EtcdCluster{{w.c, taken.c}, {taken.c, report(taken)}, {taken.c, report(done)}} {
-		for _, e := range (&reconciler{}).Tell(pair[0], pair[1]) {
+	for _, pair := range [][2]*etcdv1beta2.EtcdCluster{{w.c, taken.c}, {taken.c, reported(taken)}, {taken.c, reported(done)}} {
+		for _, e := range (&reconciler{}).transitions(pair[0], pair[1]) {
 			got = append(got, e.Reason)
 		}
 	}
@@ -101,32 +103,32 @@ func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
 	w := lostTwo().plannedRecovery()
 	w.view.Decided = etcd.Decided{}
 	w.view.Err = errors.New("no leader")
-	again := report(w).Status.QuorumLoss
-	if again.LastQuorum == nil || !again.LastQuorum.Equal(&metav1.Time{Time: noon.Add(-time.Minute)}) || again.LastIndex != 68 {
+	again := reported(w).Status.QuorumLoss
+	if again.LastQuorum == nil || !again.LastQuorum.Equal(&metav1.Time{Time: clustertest.Noon.Add(-time.Minute)}) || again.LastIndex != 68 {
 		t.Errorf("expected what was known when the quorum went to stay known, got %+v", again)
 	}
 }
 
 // An operator that went with a node took what it had seen with it.
 func TestHowFarAClusterHadGotIsKnownToAnOperatorThatBeginsLater(t *testing.T) {
-	w := observed(newCluster(withClaims), 3).applied(70)
-	w.c = report(w)
-	w.view.Decided = etcd.Decided{At: noon.Add(-time.Minute), Index: 68}
-	if rested := report(w); rested.Status.Decided != nil {
+	w := observed(clustertest.New(clustertest.WithClaims), 3).applied(70)
+	w.c = reported(w)
+	w.view.Decided = etcd.Decided{At: clustertest.Noon.Add(-time.Minute), Index: 68}
+	if rested := reported(w); rested.Status.Decided != nil {
 		t.Errorf("expected nothing to be noted while nothing else changes, got %+v", rested.Status.Decided)
 	}
-	w.c = report(w.unprobed(1))
-	if at := w.c.Status.Decided; at == nil || at.Index != 68 || !at.Time.Equal(&metav1.Time{Time: noon.Add(-time.Minute)}) {
+	w.c = reported(w.unprobed(1))
+	if at := w.c.Status.Decided; at == nil || at.Index != 68 || !at.Time.Equal(&metav1.Time{Time: clustertest.Noon.Add(-time.Minute)}) {
 		t.Fatalf("expected it to be noted when a member is not ready any more, got %+v", at)
 	}
 	w.view.Decided = etcd.Decided{}
 	w = w.without(1, 2).unclaimed(1, 2)
-	if loss := report(w).Status.QuorumLoss; loss == nil || loss.LastIndex != 68 || !strings.Contains(loss.Plan, "(no write that was acknowledged before 2026-08-01T11:59:00Z is lost)") {
+	if loss := reported(w).Status.QuorumLoss; loss == nil || loss.LastIndex != 68 || !strings.Contains(loss.Plan, "(no write that was acknowledged before 2026-08-01T11:59:00Z is lost)") {
 		t.Errorf("expected the bound to be from what was noted, got %+v", loss)
 	}
 	w = recovering().seeded()
-	w.view.ClusterID, w.view.Decided = 0xc2, etcd.Decided{At: noon, Index: 3}
-	if at := report(w).Status.Decided; at == nil || at.Index != 68 {
+	w.view.ClusterID, w.view.Decided = 0xc2, etcd.Decided{At: clustertest.Noon, Index: 3}
+	if at := reported(w).Status.Decided; at == nil || at.Index != 68 {
 		t.Errorf("expected nothing to be noted of how far a seed is, got %+v", at)
 	}
 }

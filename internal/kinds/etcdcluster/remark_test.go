@@ -12,11 +12,14 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
 // Regression: a member whose pod lost a label was called lost, and one whose pod said another
 // version was waited for, for ever.
-func TestWhatSomebodyChangedOnAPodIsPutBack(t *testing.T) {
+func TestWhatWasChangedOnAPodIsPutBack(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit func(*corev1.Pod)
 		want string // parts of the patch; none: there is none
@@ -29,40 +32,40 @@ func TestWhatSomebodyChangedOnAPodIsPutBack(t *testing.T) {
 		"the version": {func(p *corev1.Pod) { p.Annotations["etcd.version"] = "1.1.1" }, `{"op":"test","path":"/metadata/annotations/etcd.version","value":"1.1.1"},` +
 			`{"op":"add","path":"/metadata/annotations/etcd.version","value":"3.5.35"},{"op":"test","path":"/spec/containers/0/name","value":"etcd"},{"op":"replace","path":"/spec/containers/0/image","value":"quay.io/coreos/etcd:v3.5.35"}`},
 		"the version, and the spec has changed": {func(p *corev1.Pod) {
-			p.Annotations["etcd.version"], p.Annotations[wishesAnnotation] = "1.1.1", "earlier"
+			p.Annotations["etcd.version"], p.Annotations[model.SettingsAnnotation] = "1.1.1", "earlier"
 		}, ""},
-		"a pod that is going": {func(p *corev1.Pod) { p.Labels, p.DeletionTimestamp = nil, &metav1.Time{Time: noon} }, ""},
+		"a pod that is going": {func(p *corev1.Pod) { p.Labels, p.DeletionTimestamp = nil, &metav1.Time{Time: clustertest.Noon} }, ""},
 	} {
-		w := observed(newCluster(), 3)
-		test.edit(w.pods[memberName(w.c, 1)])
-		patches := remarks(w.c, w.members(w.c))
+		w := observed(clustertest.New(), 3)
+		test.edit(w.pods[model.MemberName(w.c, 1)])
+		patches := build.Repairs(w.c, w.members(w.c))
 		switch {
 		case test.want == "" && len(patches) > 0:
 			t.Errorf("%s: expected no patch, got %s", name, patches[0].Data)
 		case test.want == "":
-		case len(patches) != 1 || patches[0].Object.GetName() != memberName(w.c, 1) || !strings.Contains(string(patches[0].Data), test.want):
+		case len(patches) != 1 || patches[0].Object.GetName() != model.MemberName(w.c, 1) || !strings.Contains(string(patches[0].Data), test.want):
 			t.Errorf("%s: expected one patch of the pod with %s, got %+v", name, test.want, patches)
 		}
 	}
 }
 
 func TestAMemberThatIsChangedToAnotherVersionIsLeftToTheUpdate(t *testing.T) {
-	w := observed(newCluster(), 3).asks(versioned("3.5.36"))
-	if patches := remarks(w.c, w.members(w.c)); len(patches) > 0 {
+	w := observed(clustertest.New(), 3).asks(clustertest.Versioned("3.5.36"))
+	if patches := build.Repairs(w.c, w.members(w.c)); len(patches) > 0 {
 		t.Errorf("expected members that run the version before to be left alone, got %s", patches[0].Data)
 	}
 	w = w.running(1, "3.5.35", "3.5.36") // its etcd has not been restarted yet
-	if patches := remarks(w.c, w.members(w.c)); len(patches) > 0 {
+	if patches := build.Repairs(w.c, w.members(w.c)); len(patches) > 0 {
 		t.Errorf("expected a member that is about to run it to be left alone, got %s", patches[0].Data)
 	}
 }
 
 func TestServicesAndBudgetLeaveOutWhatAnEarlierClusterOfTheNameHasLeft(t *testing.T) {
-	c := newCluster()
+	c := clustertest.New()
 	w := observed(c, 3)
 	d := w.decide(c)
 	for what, selector := range map[string]map[string]string{
-		"peers": peerService(c).Spec.Selector, "clients": forClients(c).Spec.Selector, "budget": disruptionBudget(c, d).Spec.Selector.MatchLabels,
+		"peers": build.PeerService(c).Spec.Selector, "clients": build.ClientService(c).Spec.Selector, "budget": build.DisruptionBudget(c, d.members).Spec.Selector.MatchLabels,
 	} {
 		if selector[common.OwnerLabel] != string(c.UID) || selector["app"] != "etcd" || selector["etcd_cluster"] != c.Name {
 			t.Errorf("%s: expected the contract's labels and the cluster's own, got %v", what, selector)

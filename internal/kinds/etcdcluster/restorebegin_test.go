@@ -12,20 +12,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
 func TestARestoreIsWrittenDownBeforeAnythingIsDone(t *testing.T) {
 	for name, w := range map[string]world{
-		"of a cluster that runs":        observed(newCluster(withClaims), 3),
-		"of one that has lost all":      observed(newCluster(), 3).without(0, 1, 2),
-		"of one that was never there":   observed(newCluster(unformed), 0),
-		"of one whose first members go": observed(newCluster(unformed), 3),
+		"of a cluster that runs":        observed(clustertest.New(clustertest.WithClaims), 3),
+		"of one that has lost all":      observed(clustertest.New(), 3).without(0, 1, 2),
+		"of one that was never there":   observed(clustertest.New(clustertest.Unformed), 0),
+		"of one whose first members go": observed(clustertest.New(clustertest.Unformed), 3),
 	} {
 		w = w.wantsRestore()
-		if plan := (&reconciler{}).Plan(w.c, w.facts, noon); len(plan.Children)+len(plan.Prune) > 0 || plan.Step != nil {
+		if plan := planAt(w.c, w.facts, clustertest.Noon); len(plan.Children)+len(plan.Prune) > 0 || plan.Step != nil {
 			t.Errorf("%s: expected nothing to be done yet, got %+v", name, plan)
 		}
-		at := report(w).Status.Restore
+		at := reported(w).Status.Restore
 		if at == nil || at.Phase != etcdv1beta2.PhaseRestoring || at.UID != "uid-of-restore" || at.Serial < 1 {
 			t.Errorf("%s: expected it to be written down, got %+v", name, at)
 		}
@@ -34,20 +36,20 @@ func TestARestoreIsWrittenDownBeforeAnythingIsDone(t *testing.T) {
 
 func TestWhatIsNoRestoreToBeginWith(t *testing.T) {
 	asked := func(change func(*etcdv1beta2.EtcdRestore)) world {
-		w := observed(newCluster(withClaims), 3).wantsRestore()
+		w := observed(clustertest.New(clustertest.WithClaims), 3).wantsRestore()
 		change(w.restore)
 		return w
 	}
 	none := func(*etcdv1beta2.EtcdRestore) {}
 	for name, w := range map[string]world{
 		"one that succeeded":           asked(func(r *etcdv1beta2.EtcdRestore) { r.Status.Succeeded = true }),
-		"one that is being deleted":    asked(func(r *etcdv1beta2.EtcdRestore) { r.DeletionTimestamp = &metav1.Time{Time: noon} }),
-		"one of a cluster that sleeps": asked(none).asks(hibernates),
+		"one that is being deleted":    asked(func(r *etcdv1beta2.EtcdRestore) { r.DeletionTimestamp = &metav1.Time{Time: clustertest.Noon} }),
+		"one of a cluster that sleeps": asked(none).asks(clustertest.Hibernates),
 		"one that was done": asked(none).asks(func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Lineage = "uid-of-restore"
 			c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored}
 		}),
-		"one behind pods of an earlier one":             func() world { w := asked(none); w.others.pods = []*corev1.Pod{{}}; return w }(),
+		"one behind pods of an earlier one":             func() world { w := asked(none); w.others.Pods = []*corev1.Pod{{}}; return w }(),
 		"one of a cluster that is paused by annotation": pausedNow(asked(none)),
 	} {
 		if w.takesUp(w.c) {
@@ -57,22 +59,22 @@ func TestWhatIsNoRestoreToBeginWith(t *testing.T) {
 }
 
 func unfit(w world) world {
-	w.unfit = &obstacle{etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"}
+	w.unfit = model.NewObstacle(etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws")
 	return w
 }
 
 func TestARestoreThatCannotBeginHoldsNothingUp(t *testing.T) {
-	w := unfit(observed(newCluster(withClaims), 3).wantsRestore())
+	w := unfit(observed(clustertest.New(clustertest.WithClaims), 3).wantsRestore())
 	if w.takesUp(w.c) || w.again(w.c, w.decide(w.c)) == 0 {
 		t.Error("expected the cluster to go on as it is, and to look again")
 	}
-	if got := conditionOf(report(w), "Ready"); !strings.HasPrefix(got, "True ") {
+	if got := conditionOf(reported(w), "Ready"); !strings.HasPrefix(got, "True ") {
 		t.Errorf("expected a cluster that is well to say so, got %s", got)
 	}
-	if w := unfit(recovering().wantsRestore()); w.isCalledOff(w.c) {
+	if w := unfit(recovering().wantsRestore()); w.restoreInput(w.c).IsCalledOff() {
 		t.Error("expected a recovery to go on")
 	}
-	if w := unfit(observed(newCluster(unformed), 0).wantsRestore()); !w.takesUp(w.c) {
+	if w := unfit(observed(clustertest.New(clustertest.Unformed), 0).wantsRestore()); !w.takesUp(w.c) {
 		t.Error("expected a cluster that is to begin with the backup to wait for it")
 	}
 }
@@ -85,9 +87,9 @@ func TestWhatARestoreLacksIsLookedForBeforeItIsTakenUp(t *testing.T) {
 		live  []client.Object
 		want  bool
 	}{
-		"there is no Secret": {observed(newCluster(withClaims), 3).wantsRestore(), nil, true},
-		"there is":           {observed(newCluster(withClaims), 3).wantsRestore(), []client.Object{secret}, false},
-		"it was taken up":    {observed(newCluster(withClaims), 3).wantsRestore().takenUp(), nil, false},
+		"there is no Secret": {observed(clustertest.New(clustertest.WithClaims), 3).wantsRestore(), nil, true},
+		"there is":           {observed(clustertest.New(clustertest.WithClaims), 3).wantsRestore(), []client.Object{secret}, false},
+		"it was taken up":    {observed(clustertest.New(clustertest.WithClaims), 3).wantsRestore().takenUp(), nil, false},
 		"there is no quorum, and a recovery goes on": {recovering().wantsRestore(), nil, true},
 	} {
 		secret.Namespace = c.world.c.Namespace
@@ -95,29 +97,7 @@ func TestWhatARestoreLacksIsLookedForBeforeItIsTakenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := c.world.unfit != nil; got != c.want {
-			t.Errorf("%s: expected the restore to be told unfit: %t, got %+v", name, c.want, c.world.unfit)
-		}
-	}
-}
-
-// Seen by a user: a restore of an old backup, made again, began at the same revision as the first time.
-func TestARestoreStartsAboveAllRevisionsThatAreKnown(t *testing.T) {
-	for name, test := range map[string]struct {
-		before *etcdv1beta2.RestoreProgress
-		says   int64 // a member
-		want   int64
-	}{
-		"what a member says":              {nil, 70, 70},
-		"what an earlier one began at":    {&etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestored, Revision: 1_000_000_006}, 70, 1_000_000_006},
-		"what was written since":          {&etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestored, Revision: 1_000_000_006}, 1_000_000_070, 1_000_000_070},
-		"what one that was called off is": {&etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseAbandoned, Above: 1_000_000_070}, 0, 1_000_000_070},
-	} {
-		f := observed(newCluster(), 3)
-		status := f.view.Status[f.id(1)]
-		status.Revision = test.says
-		f.view.Status[f.id(1)] = status
-		if got := f.seenRevision(test.before); got != test.want {
-			t.Errorf("%s: expected %d, got %d", name, test.want, got)
+			t.Errorf("%s: expected the restore to be reported unfit: %t, got %+v", name, c.want, c.world.unfit)
 		}
 	}
 }

@@ -13,59 +13,61 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-func TestWhatKeepsARestoreFromGoingOnIsToldAndTheClusterStaysWhatItIs(t *testing.T) {
-	begun := func() world { return observed(newCluster(), 3).wantsRestore().takenUp() }
+func TestWhatKeepsARestoreFromGoingOnIsReportedAndTheClusterStaysWhatItIs(t *testing.T) {
+	begun := func() world { return observed(clustertest.New(), 3).wantsRestore().takenUp() }
 	lacking := begun()
-	lacking.needs = &obstacle{etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws"}
+	lacking.needs = model.NewObstacle(etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws")
 	senseless := begun()
-	senseless.restore.Spec.Object = "somebody-elses"
+	senseless.restore.Spec.Object = "of-another"
 	const stays = "; until it serves the cluster stays what it is"
 	for name, c := range map[string]struct {
 		world world
 		want  string
 	}{
-		"no pod yet":        {begun(), "False Restoring: EtcdRestore example: the pod of member " + begun().seed(begun().c).name + " is being made" + stays},
+		"no pod yet":        {begun(), "False Restoring: EtcdRestore example: the pod of member " + begun().restoreInput(begun().c).Seed().Name + " is being created" + stays},
 		"no Secret":         {lacking, "False SecretMissing: EtcdRestore example: s3.awsSecret: there is no Secret aws" + stays},
-		"an object of none": {senseless, `False InvalidSpec: EtcdRestore example: "somebody-elses" is no backup of the path "backups/example"` + stays},
-		"it reads":          {begun().seeded(), "False Restoring: EtcdRestore example: member " + begun().seed(begun().c).name + " reads the backup" + stays},
+		"an object of none": {senseless, `False InvalidSpec: EtcdRestore example: "of-another" is no backup of the path "backups/example"` + stays},
+		"it reads":          {begun().seeded(), "False Restoring: EtcdRestore example: member " + begun().restoreInput(begun().c).Seed().Name + " reads the backup" + stays},
 		"no such object": {begun().seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonObjectMissing, Message: "backups/example does not exist"}),
 			"False ObjectMissing: EtcdRestore example: backups/example does not exist" + stays},
 		"too new for it": {begun().seeded().restored(backup.Result{Outcome: backup.Succeeded, Object: "backups/example", EtcdVersion: "3.6.16"}),
 			"False ImpossibleVersion: EtcdRestore example: backups/example is of etcd 3.6.16, and version 3.5.35 may not read it: set version to 3.6.16 or a newer one" + stays},
-		"it starts": {begun().seeded().restored(whole), "False Restoring: EtcdRestore example: member " + begun().seed(begun().c).name + " starts with backups/example" + stays},
+		"it starts": {begun().seeded().restored(whole), "False Restoring: EtcdRestore example: member " + begun().restoreInput(begun().c).Seed().Name + " starts with backups/example" + stays},
 	} {
-		if got := conditionOf(report(c.world), "Ready"); got != c.want {
+		if got := conditionOf(reported(c.world), "Ready"); got != c.want {
 			t.Errorf("%s: expected\n%s, got\n%s", name, c.want, got)
 		}
 	}
 }
 
 func TestWhileARestoreGoesOnPodsThatAreGoneComeBackOnTheirClaims(t *testing.T) {
-	lacking := func(w world) world { w.needs = &obstacle{etcdv1beta2.ReasonSecretMissing, "gone"}; return w }
+	lacking := func(w world) world { w.needs = model.NewObstacle(etcdv1beta2.ReasonSecretMissing, "gone"); return w }
 	for name, c := range map[string]struct {
 		world world
 		want  []int64
 	}{
-		"all are there":          {observed(newCluster(withClaims), 3).down(0, 1).wantsRestore().takenUp(), nil},
-		"two are gone":           {observed(newCluster(withClaims), 3).without(1, 2).wantsRestore().takenUp(), []int64{1, 2}},
-		"and the seed is stuck":  {lacking(observed(newCluster(withClaims), 3).without(1, 2).wantsRestore().takenUp()), []int64{1, 2}},
-		"one has lost its claim": {observed(newCluster(withClaims), 3).without(1, 2).unclaimed(1).wantsRestore().takenUp(), []int64{2}},
-		"they have none":         {observed(newCluster(), 3).without(1, 2).wantsRestore().takenUp(), nil},
+		"all are there":          {observed(clustertest.New(clustertest.WithClaims), 3).down(0, 1).wantsRestore().takenUp(), nil},
+		"two are gone":           {observed(clustertest.New(clustertest.WithClaims), 3).without(1, 2).wantsRestore().takenUp(), []int64{1, 2}},
+		"and the seed is stuck":  {lacking(observed(clustertest.New(clustertest.WithClaims), 3).without(1, 2).wantsRestore().takenUp()), []int64{1, 2}},
+		"one has lost its claim": {observed(clustertest.New(clustertest.WithClaims), 3).without(1, 2).unclaimed(1).wantsRestore().takenUp(), []int64{2}},
+		"they have none":         {observed(clustertest.New(), 3).without(1, 2).wantsRestore().takenUp(), nil},
 		"it is a recovery":       {recovering(), nil},
 	} {
 		var want, got []string
 		for _, serial := range c.want {
-			want = append(want, memberName(c.world.c, serial))
+			want = append(want, model.MemberName(c.world.c, serial))
 		}
-		seed := c.world.seed(c.world.c).name
-		for _, child := range (&reconciler{}).Plan(c.world.c, c.world.facts, noon).Children {
+		seed := c.world.restoreInput(c.world.c).Seed().Name
+		for _, child := range planAt(c.world.c, c.world.facts, clustertest.Noon).Children {
 			if pod, ok := child.Object.(*corev1ac.PodApplyConfiguration); ok && *pod.Name != seed {
 				got = append(got, *pod.Name)
-				if pod.Annotations[etcdv1beta2.VersionAnnotation] != "3.5.35" || pod.Labels[voterLabel] != isVoter || !strings.HasPrefix(pod.Annotations[startAnnotation], string(etcdstart.Established)) {
+				if pod.Annotations[etcdv1beta2.VersionAnnotation] != "3.5.35" || pod.Labels[model.VoterLabel] != model.IsVoter || !strings.HasPrefix(pod.Annotations[model.StartAnnotation], string(etcdstart.Established)) {
 					t.Errorf("%s: expected the pod to be what it was, got %+v", name, pod.ObjectMetaApplyConfiguration)
 				}
 			}
@@ -77,12 +79,12 @@ func TestWhileARestoreGoesOnPodsThatAreGoneComeBackOnTheirClaims(t *testing.T) {
 }
 
 func TestWhileARestoreGoesOnAvailableIsOnlySaidAsFarAsPodsTell(t *testing.T) {
-	w := observed(newCluster(withClaims), 3)
-	w.c = report(w)
+	w := observed(clustertest.New(clustertest.WithClaims), 3)
+	w.c = reported(w)
 	w = w.wantsRestore().takenUp()
 	is := func(want string) {
 		t.Helper()
-		w.c = report(w)
+		w.c = reported(w)
 		if got := conditionOf(w.c, etcdv1beta2.EtcdClusterAvailable); got != want {
 			t.Errorf("expected %s, got %s", want, got)
 		}
@@ -90,15 +92,15 @@ func TestWhileARestoreGoesOnAvailableIsOnlySaidAsFarAsPodsTell(t *testing.T) {
 	is("True ClusterAvailable: Cluster available: 3 of 3 voters are healthy, 2 are needed")
 	w = w.unprobed(1)
 	is("True ClusterAvailable: Cluster available: 3 of 3 voters are healthy, 2 are needed")
-	w.pods[memberName(w.c, 1)].Status.Conditions = nil
-	delete(w.pods, memberName(w.c, 2))
+	w.pods[model.MemberName(w.c, 1)].Status.Conditions = nil
+	delete(w.pods, model.MemberName(w.c, 2))
 	is("Unknown Restoring: 1 of 3 pods of voters are ready, 2 are needed; the members are not asked while a restore goes on")
-	w.pods[memberName(w.c, 1)].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	w.pods[model.MemberName(w.c, 1)].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	is("True ClusterAvailable: Cluster available: 2 of 3 pods of voters are ready, 2 are needed")
 }
 
 func TestReadySaysWhoHoldsARestoreThatGoesOn(t *testing.T) {
-	begun := func() world { return observed(newCluster(), 3).wantsRestore().takenUp().seeded().restored(whole) }
+	begun := func() world { return observed(clustertest.New(), 3).wantsRestore().takenUp().seeded().restored(whole) }
 	paused := func(w world) world {
 		return pausedNow(w.asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }))
 	}
@@ -108,14 +110,14 @@ func TestReadySaysWhoHoldsARestoreThatGoesOn(t *testing.T) {
 	}{
 		"spec.paused":    {paused(begun().serving()), "False Paused: EtcdRestore example: it waits for spec.paused to be taken back"},
 		"by annotation":  {pausedNow(begun().serving()), "False Paused: EtcdRestore example: it waits for annotation opcrew.io/paused to be taken back"},
-		"spec.hibernate": {begun().serving().asks(hibernates), "False Hibernating: EtcdRestore example: it waits for spec.hibernate to be taken back: until then the cluster does not go over"},
+		"spec.hibernate": {begun().serving().asks(clustertest.Hibernates), "False Hibernating: EtcdRestore example: it waits for spec.hibernate to be taken back: until then the cluster does not go over"},
 		"while it reads": {pausedNow(begun()), "False Paused: EtcdRestore example: it waits for annotation opcrew.io/paused to be taken back"},
 	} {
 		c.world.seedIsLive = false
-		if err := reading(t, nil, []client.Object{c.world.restore, c.world.others.pods[0]}).confirmSeed(t.Context(), c.world.c, &c.world.facts); err != nil {
+		if err := reading(t, nil, []client.Object{c.world.restore, c.world.others.Pods[0]}).confirmSeed(t.Context(), c.world.c, &c.world.facts); err != nil {
 			t.Fatal(err)
 		}
-		got := report(c.world)
+		got := reported(c.world)
 		if ready := conditionOf(got, "Ready"); !strings.HasPrefix(ready, c.want) || got.Status.Lineage != "" {
 			t.Errorf("%s: expected the cluster to stay, and\n%s, got\n%s", name, c.want, ready)
 		}

@@ -10,22 +10,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
 // Regression: 3.7 could not read what 3.5 had written, and the first member that ran it ended for ever.
 func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
-	n := func(serial int64) string { return memberName(newCluster(), serial) }
+	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
 	waits := func(words string) string {
 		return "wait for the members to write a snapshot that etcd 3.7 can start from" + words
 	}
 	const passes = "have the members write a snapshot"
-	noted := func(options ...option) world {
-		return entered("3.6.16", options...).asks(versioned("3.7.3"), formedOn("3.5.35"), notedAt(50))
+	noted := func(options ...clustertest.Option) world {
+		return entered("3.6.16", options...).asks(clustertest.Versioned("3.7.3"), formedOn("3.5.35"), notedAt(50))
 	}
-	count := func(n string) option { return withEnv("ETCD_SNAPSHOT_COUNT", n) }
+	count := func(n string) clustertest.Option { return clustertest.WithEnv("ETCD_SNAPSHOT_COUNT", n) }
 	elsewhere := func(c *etcdv1beta2.EtcdCluster) {
-		policy(c).EtcdEnv = []etcdv1beta2.EnvVar{{Name: "ETCD_SNAPSHOT_COUNT", ValueFrom: &corev1.EnvVarSource{}}}
+		clustertest.PodPolicy(c).EtcdEnv = []etcdv1beta2.EnvVar{{Name: "ETCD_SNAPSHOT_COUNT", ValueFrom: &corev1.EnvVarSource{}}}
 	}
 	tooMany := "wait for ETCD_SNAPSHOT_COUNT in spec.pod.etcdEnv to be 200000 or less: the members may hold entries of etcd before 3.6, which 3.7.3 cannot read, and write a snapshot only after that many more"
 	for name, test := range map[string]struct {
@@ -33,8 +35,8 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 		want    string
 		entries uint64
 	}{
-		"nothing is noted yet":                   {entered("3.6.16").asks(versioned("3.7.3"), formedOn("3.5.35")), waits(""), 0},
-		"nobody knows what it was begun with":    {entered("3.6.16").asks(versioned("3.7.3")), waits(""), 0},
+		"nothing is noted yet":                   {entered("3.6.16").asks(clustertest.Versioned("3.7.3"), formedOn("3.5.35")), waits(""), 0},
+		"it is unknown what it began with":       {entered("3.6.16").asks(clustertest.Versioned("3.7.3")), waits(""), 0},
 		"it is noted":                            {noted().applied(50, 50, 50), passes, 10_700},
 		"it is noted, and some have passed":      {noted().applied(6_250, 6_200, 6_250), passes, 4_500},
 		"the last one is behind":                 {noted().applied(10_750, 10_249, 10_750), waits(" (90% of the way)"), 0},
@@ -43,7 +45,7 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 		"one of them has 3.7":                    {noted().applied(10_750, 10_750, 10_750).running(1, "3.7.3", "3.7.3"), "change " + n(2) + " to 3.7.3", 0},
 		"a smaller count":                        {noted(count("100")).applied(351, 351, 351), "change " + n(1) + " to 3.7.3", 0},
 		"a count that etcd takes for none":       {noted(count("0")).applied(351, 351, 351), passes, 10_399},
-		"the count is changed":                   {noted(withClaims).applied(60, 60, 60).asks(count("10")), "make " + n(1) + " anew", 0},
+		"the count is changed":                   {noted(clustertest.WithClaims).applied(60, 60, 60).asks(count("10")), "recreate " + n(1), 0},
 		"the count is changed, emptyDir":         {noted().applied(99_999, 99_999, 99_999).asks(count("100000")), "add member " + n(3), 0},
 		"too large a count":                      {noted(count("200001")).applied(50, 50, 50), tooMany, 0},
 		"too large a count, and clients wrote":   {noted(count("200001")).applied(300_000, 300_000, 300_000), "change " + n(1) + " to 3.7.3", 0},
@@ -51,7 +53,7 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 		"one does not start":                     {noted().applied(50, 50, 50).unpulled(1), "wait for " + n(1) + " to be healthy: container etcd: ImagePullBackOff: not found", 0},
 		"one does not start, and another is 3.7": {noted().applied(50, 50, 50).running(2, "3.7.3", "3.7.3").unpulled(1), "change " + n(1) + " to 3.7.3", 0},
 		"one does not start in a bad 3.7":        {noted().applied(50, 50, 50).running(1, "", "3.7.99").unpulled(1), "change " + n(1) + " to 3.7.3", 0},
-		"3.6 needs nothing":                      {noted().applied(50, 50, 50).asks(versioned("3.6.17")), "change " + n(1) + " to 3.6.17", 0},
+		"3.6 needs nothing":                      {noted().applied(50, 50, 50).asks(clustertest.Versioned("3.6.17")), "change " + n(1) + " to 3.6.17", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := test.world.decide(test.world.c)
@@ -79,31 +81,31 @@ func (p *passes) Advance(_ context.Context, entries uint64) error {
 func passed(t *testing.T, d decision) uint64 {
 	t.Helper()
 	store := &passes{}
-	if d.step != nil && d.step.reason == "" {
-		if err := d.step.do(t.Context(), store); err != nil {
+	if d.next.Step != nil && d.next.Step.Reason == "" {
+		if err := d.next.Step.Do(t.Context(), store); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return store.entries
 }
 
-func formedOn(version string) option {
+func formedOn(version string) clustertest.Option {
 	return func(c *etcdv1beta2.EtcdCluster) { c.Status.FormedWith = version }
 }
 
-func notedAt(index int64) option {
+func notedAt(index int64) clustertest.Option {
 	return func(c *etcdv1beta2.EtcdCluster) { c.Status.SnapshotFrom = index }
 }
 
-// entered is a cluster of which all members run a version.
-func entered(version string, options ...option) world {
+// entered is a cluster whose members all run a version.
+func entered(version string, options ...clustertest.Option) world {
 	runs := func(c *etcdv1beta2.EtcdCluster) { c.Status.CurrentVersion = version }
-	return observed(newCluster(append(options, versioned(version), runs)...), 3)
+	return observed(clustertest.New(append(options, clustertest.Versioned(version), runs)...), 3)
 }
 
 // Regression: a version that was asked for before the first status was written was not known.
 func TestAClusterIsFormedWithTheLowestVersionThatAnyMemberMayHaveRun(t *testing.T) {
-	w := observed(newCluster(unformed, versioned("3.6.16")), 3).running(1, "3.6.16", "3.5.35")
+	w := observed(clustertest.New(clustertest.Unformed, clustertest.Versioned("3.6.16")), 3).running(1, "3.6.16", "3.5.35")
 	if got := w.formedWith(w.c); got != "3.5.35" {
 		t.Errorf("expected the version of the pod that was made first, 3.5.35, got %s", got)
 	}

@@ -6,98 +6,95 @@ package etcdcluster
 import (
 	"fmt"
 	"slices"
-	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/certificates"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/report"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/rollout"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/snapshot"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are what stands in the way of Ready, the first that does being its cause.
-var blockers = append(slices.Clone(serving), condition.Unless(etcdv1beta2.EtcdClusterUpToDate))
-
-// serving are those of them without which clients or their data are worse off.
-var serving = []condition.Blocker{
-	condition.Unless(etcdv1beta2.EtcdClusterChildrenReady),
-	condition.WhenFalse(etcdv1beta2.EtcdClusterTLSReady),
-	condition.Unless(etcdv1beta2.EtcdClusterAvailable),
-	condition.Unless(etcdv1beta2.EtcdClusterMembersReady),
-}
-
 // Report fills the status from the facts and from what was done.
-func (r *reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, done kit.Outcome, now time.Time) {
+func (*reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, d decision, done kit.Outcome) {
 	before := c.Status.DeepCopy()
-	f.report(c, done, now)
-	f.noteDecided(before, &c.Status)
+	r := reporter{f, c, d}
+	r.fillStatus(done)
+	r.noteDecided(before)
 }
 
-func (f facts) report(c *etcdv1beta2.EtcdCluster, done kit.Outcome, now time.Time) {
-	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: now}
-	if c.DeletionTimestamp != nil || f.behind {
+func (r reporter) fillStatus(done kit.Outcome) {
+	f, c, d := r.facts, r.c, r.d
+	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: done.Now}
+	if d.recollected {
+		f.formation(c).Recollect()
+	}
+	switch d.stage {
+	case deleted, behind:
+		return
+	case statusLost:
+		reportStatusLost(set, f.formation(c).StatusLost())
+		return
+	case beginning:
+		f.restoreInput(c).Begin(f.formation(c).NextSerial(d.members)+model.SerialsAhead, d.recovery)
+		f.restoreInput(c).ReportRestoring(set, "a member is about to begin with it")
+		return
+	case restoring:
+		done.ReportChildren(set, etcdv1beta2.EtcdClusterChildrenReady)
+		f.restoreInput(c).Report(set, done)
 		return
 	}
-	switch {
-	case f.orphan(c) != "" && !f.recollect(c):
-		f.reportStatusLost(set, c)
-		return
-	case f.takesUp(c):
-		f.takeUp(set, c)
-		return
-	case restoring(c):
-		kit.ReportChildren(set, etcdv1beta2.EtcdClusterChildrenReady, done)
-		f.reportRestore(set, c, done)
-		return
-	}
-	d := f.decide(c)
-	f.reportNames(c, d)
-	kit.ReportChildren(set, etcdv1beta2.EtcdClusterChildrenReady, done)
-	f.reportTLS(set, c)
-	if c.Status.ClusterID != "" && f.view.At.IsZero() && !asleep(c) {
+	r.reportNames()
+	done.ReportChildren(set, etcdv1beta2.EtcdClusterChildrenReady)
+	r.reportTLS(set)
+	if c.Status.ClusterID != "" && f.view.At.IsZero() && !model.Hibernating(c) {
 		reportUnseen(set, c)
 		return
 	}
-	f.reportMembership(c, d)
-	f.reportQuorumLoss(c, d)
-	f.reportAvailable(set, c, d)
-	f.reportMembers(set, c, d)
-	volumes := f.reportUpToDate(set, c, d)
-	f.reportProgress(set, c, d)
-	reportPhase(c, d)
+	r.reportMembership()
+	c.Status.QuorumLoss = r.quorumLoss()
+	r.availability().Available(set)
+	members := r.membership()
+	members.Ready(set)
+	note := r.currency().UpToDate(set)
+	members.Progress(set)
+	members.Phase(d.invalid)
 	ready := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterMembersReady)
 	switch {
-	case asleep(c):
+	case model.Hibernating(c):
 		set.True(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonHibernating, ready.Message)
-	case volumes != "":
-		set.SumUp(serving, etcdv1beta2.ReasonAllMembersReady, ready.Message+"; "+volumes)
+	case note != "":
+		set.SumUp(serving, etcdv1beta2.ReasonAllMembersReady, ready.Message+"; "+note)
 	default:
 		set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, ready.Message)
 	}
-	f.hanging(c, d).Report(set)
-	f.reportPlacement(set, c, d)
-}
-
-// Records has it written at once that the cluster was formed: clients may come from then on. And
-// what its first members may have run, and since when none has, before more is done.
-func (r *reconciler) Records(before, now *etcdv1beta2.EtcdCluster) bool {
-	a, b := before.Status, now.Status
-	return a.ClusterID != b.ClusterID || phaseOf(a.Restore) != phaseOf(b.Restore) || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
-}
-
-// phaseOf is how far a restore is, and which.
-func phaseOf(at *etcdv1beta2.RestoreProgress) string {
-	if at == nil {
-		return ""
+	planner{f, c, d}.hanging().Report(set)
+	if c.Status.ClusterID == "" || model.Hibernating(c) {
+		set.Remove(common.ConditionPlacement)
+	} else {
+		report.Placement(set, d.members)
 	}
-	return at.UID + " " + at.Phase
 }
 
-// reportUnseen is for a process that has not looked at the members yet. What was last said stands,
-// unless it was said of an earlier spec, or pods are missing by now.
+// records reports whether the status has to be written at once: that the cluster was formed, as clients may come from then on,
+// how far a restore is, and what the first members may have run.
+func (r *reconciler) records(before, now *etcdv1beta2.EtcdCluster) bool {
+	a, b := before.Status, now.Status
+	return a.ClusterID != b.ClusterID || model.PhaseOf(a.Restore) != model.PhaseOf(b.Restore) || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
+}
+
+// reportUnseen is for a process without a view yet. The last conditions stand, unless they are of an earlier spec or pods are
+// missing by now.
 func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	const kind = etcdv1beta2.EtcdClusterMembersReady
 	last := meta.FindStatusCondition(c.Status.Conditions, kind)
@@ -112,76 +109,121 @@ func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, "")
 }
 
-func asleep(c *etcdv1beta2.EtcdCluster) bool {
-	return c.Spec.Hibernate && persistent(c) && c.Status.ClusterID != ""
-}
-
 // reportNames fills in what follows from the object itself, and which members' pods are ready.
 // Those that are on their way are named too: they come one after the other, and each would be
 // a status of its own.
-func (f facts) reportNames(c *etcdv1beta2.EtcdCluster, d decision) {
+func (r reporter) reportNames() {
+	c, d := r.c, r.d
 	s := &c.Status
 	s.ControlPaused = c.Spec.Paused
-	s.ServiceName, s.ClientPort, s.ConnectionConfigMap = clientService(c), etcdv1beta2.ClientPort, connectionMap(c)
-	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(c)})
+	s.ServiceName, s.ClientPort, s.ConnectionConfigMap = model.ClientService(c), etcdv1beta2.ClientPort, model.ConnectionMap(c)
+	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: model.Selector(c)})
 	s.Members = etcdv1beta2.MembersStatus{}
 	for _, m := range d.members {
 		switch {
-		case m.pod != nil && workload.Ready(m.pod):
-			s.Members.Ready = append(s.Members.Ready, m.name)
-		case m.pod != nil || f.wantsPod(c, d, m):
-			s.Members.Unready = append(s.Members.Unready, m.name)
+		case m.Pod != nil && workload.Ready(m.Pod):
+			s.Members.Ready = append(s.Members.Ready, m.Name)
+		case m.Pod != nil || planner{r.facts, c, d}.wantsPod(m):
+			s.Members.Unready = append(s.Members.Unready, m.Name)
 		}
 	}
 	slices.Sort(s.Members.Ready)
 	slices.Sort(s.Members.Unready)
 }
 
-func (f facts) reportTLS(set condition.Set, c *etcdv1beta2.EtcdCluster) {
+func (r reporter) reportTLS(set condition.Set) {
+	c := r.c
 	const kind = etcdv1beta2.EtcdClusterTLSReady
 	switch {
-	case len(bundles(c)) == 0:
+	case len(certificates.Bundles(c)) == 0:
 		set.Remove(kind)
-	case f.tls != nil:
-		set.False(kind, f.tls.reason, f.tls.message)
+	case r.tls != nil:
+		set.False(kind, r.tls.Reason, r.tls.Message)
 	default:
 		set.True(kind, etcdv1beta2.ReasonCertificatesFit, "The certificates are valid and name the members")
 	}
 }
 
-// reportMembership notes what etcd itself says, and, once, that the cluster was formed.
-func (f facts) reportMembership(c *etcdv1beta2.EtcdCluster, d decision) {
+// reportMembership records what etcd lists and, once, that the cluster was formed.
+func (r reporter) reportMembership() {
+	c, d := r.c, r.d
 	s := &c.Status
-	s.Serial = f.highest(c)
+	s.Serial = r.formation(c).HighestSerial()
 	for _, m := range d.members {
-		s.Serial = max(s.Serial, m.serial)
+		s.Serial = max(s.Serial, m.Serial)
 	}
-	if low := f.lowestRunning(c, d); low != "" {
+	if low := r.lowestRunning(); low != "" {
 		s.CurrentVersion = low
 	}
 	s.TargetVersion = d.target
 	if s.ClusterID == "" {
-		s.FormedWith = f.formedWith(c)
+		s.FormedWith = r.formedWith()
 	}
-	if f.formed(c) {
-		s.ClusterID = clusterID(f.view.ClusterID)
+	if r.formation(c).IsFormed() {
+		s.ClusterID = model.FormatID(r.view.ClusterID)
 	}
-	s.SnapshotFrom = f.snapshotFrom(c, &d)
-	if s.ClusterID == "" || f.view.Err != nil || f.view.At.IsZero() {
+	s.SnapshotFrom = r.snapshotFrom()
+	if s.ClusterID == "" || r.view.Err != nil || r.view.At.IsZero() {
 		return
 	}
 	s.Membership = nil
 	for _, m := range d.members {
-		s.Membership = append(s.Membership, etcdv1beta2.MemberIdentity{ID: fmt.Sprintf("%016x", m.id), Name: m.name, Learner: m.learner})
+		s.Membership = append(s.Membership, etcdv1beta2.MemberIdentity{ID: fmt.Sprintf("%016x", m.ID), Name: m.Name, Learner: m.Learner})
 	}
 	s.Size = int32(len(d.members))
 }
 
 // lowestRunning is the lowest version that any member runs; nothing before one has answered.
-func (f facts) lowestRunning(c *etcdv1beta2.EtcdCluster, d decision) string {
-	if !slices.ContainsFunc(d.members, func(m member) bool { return m.version != "" }) {
+func (r reporter) lowestRunning() string {
+	c, d := r.c, r.d
+	if !slices.ContainsFunc(d.members, func(m model.Member) bool { return m.Version != "" }) {
 		return ""
 	}
-	d.members = slices.DeleteFunc(slices.Clone(d.members), func(m member) bool { return m.version == "" && c.Status.CurrentVersion == "" })
-	return f.lowest(c, &d)
+	d.members = slices.DeleteFunc(slices.Clone(d.members), func(m model.Member) bool { return m.Version == "" && c.Status.CurrentVersion == "" })
+	return rollout.Lowest(d.members)
+}
+
+// formedWith is the lowest version that any first member may have run.
+func (r reporter) formedWith() string {
+	c := r.c
+	seen := []string{versions.Desired(c)}
+	for _, pod := range r.pods {
+		seen = append(seen, model.VersionOf(pod))
+	}
+	return snapshot.FormedWith(c.Status.FormedWith, seen, r.view)
+}
+
+// snapshotFrom is the index in the log after which all entries can be read by etcd 3.7.
+func (r reporter) snapshotFrom() int64 {
+	c, d := r.c, r.d
+	if c.Status.ClusterID == "" {
+		return c.Status.SnapshotFrom
+	}
+	return snapshot.From(r.snapshotInput(c, &d))
+}
+
+// quorumLoss is what the status reports while the members cannot decide any more.
+func (r reporter) quorumLoss() *etcdv1beta2.QuorumLoss {
+	c, d := r.c, r.d
+	if r.view.Err == nil || c.Status.ClusterID == "" || model.Hibernating(c) || r.availability().IsMistaken() {
+		return nil
+	}
+	return recovery.Loss(r.recoveryInput(c, d.members), d.recovery)
+}
+
+// noteDecided records, for the next process, how far the cluster was. That changes all the time and is not worth a write of
+// its own: it is recorded when something else has changed. Conditions may change with every report, and do not count.
+func (r reporter) noteDecided(before *etcdv1beta2.EtcdClusterStatus) {
+	c := r.c
+	was, is := *before, c.Status
+	was.Conditions, is.Conditions = nil, nil
+	if last := r.recoveryInput(c, nil).LastDecided(); last != nil && !equality.Semantic.DeepEqual(was, is) {
+		c.Status.Decided = last
+	}
+}
+
+func reportStatusLost(set condition.Set, message string) {
+	set.False(etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonStatusLost, message)
+	set.False(etcdv1beta2.EtcdClusterMembersReady, etcdv1beta2.ReasonStatusLost, message)
+	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, "")
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
@@ -21,10 +23,10 @@ import (
 )
 
 // report is what the status says of a world.
-func report(w world) *etcdv1beta2.EtcdCluster {
+func reported(w world) *etcdv1beta2.EtcdCluster {
 	c := w.c.DeepCopy()
 	done := kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}}
-	(&reconciler{}).Report(c, w.facts, done, noon)
+	reportAt(c, w.facts, done, clustertest.Noon)
 	return c
 }
 
@@ -36,21 +38,21 @@ func conditionOf(c *etcdv1beta2.EtcdCluster, kind string) string {
 	return fmt.Sprintf("%s %s: %s", found.Status, found.Reason, found.Message)
 }
 
-// unbound has the claim of a pod have no volume.
+// unbound makes the claim of a pod one without a volume.
 func unbound(w world, pod string) world {
 	w.unbound.Pod, w.unbound.Words = pod, "its claim has no volume: class missing"
 	return w
 }
 
 func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
-	plain, claims := newCluster(), newCluster(withClaims)
-	n := func(serial int64) string { return memberName(plain, serial) }
+	plain, claims := clustertest.New(), clustertest.New(clustertest.WithClaims)
+	n := func(serial int64) string { return model.MemberName(plain, serial) }
 	for name, test := range map[string]struct {
 		world world
 		want  string
 	}{
 		"all is well":          {observed(plain, 3), "True AllMembersReady: 3 of 3 members are ready"},
-		"nothing is there yet": {observed(newCluster(unformed), 0), "False Creating: The first 3 members are starting"},
+		"nothing is there yet": {observed(clustertest.New(clustertest.Unformed), 0), "False Creating: The first 3 members are starting"},
 		"one is lost":          {observed(plain, 3).without(1), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and its emptyDir with it"},
 		"its volume is empty":  {observed(claims, 3).refused(1, etcdstart.VolumeLost), "False MemberLost: 2 of 3 members are ready; " + n(1) + ": VolumeLost: no log in /var/etcd/data"},
 		"one is down":          {observed(plain, 3).down(1), "False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
@@ -58,11 +60,11 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
 		"two of three are gone for good": {observed(plain, 3).without(1, 2),
 			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; " + n(2) + ": its pod is gone, and its emptyDir with it; only 1 can still come back, so nothing is written to it any more. To go on from member " + n(0) + ", which has entry 0 of the log"},
-		"the only one is changed, and starts again": {restarting(observed(newCluster(sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
+		"the only one is changed, and starts again": {restarting(observed(clustertest.New(clustertest.Sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
 			"False Updating: The members are starting again: 0 of 1 voters are healthy, 1 are needed"},
-		"the only one is down, and nobody changed it": {restarting(observed(newCluster(sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.ReasonAllUpToDate),
+		"the only one is down, and was not changed": {restarting(observed(clustertest.New(clustertest.Sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.ReasonAllUpToDate),
 			"False QuorumLost: Quorum is lost: 0 of 1 voters are healthy, 1 are needed; "},
-		"the only one was changed, and does not come up": {restarting(observed(newCluster(sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating).unpulled(0),
+		"the only one was changed, and does not come up": {restarting(observed(clustertest.New(clustertest.Sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating).unpulled(0),
 			"False QuorumLost: Quorum is lost: 0 of 1 voters are healthy, 1 are needed; " + n(0) + ": container etcd: ImagePullBackOff: not found"},
 		"it wakes": {restarting(observed(claims, 3), etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonHibernating),
 			"False Updating: The members are starting again: 0 of 3 voters are healthy, 2 are needed"},
@@ -71,22 +73,22 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"one of three is changed when another one ends": {restarting(observed(claims, 3), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
 			"False QuorumLost: Quorum is lost: 0 of 3 voters are healthy, 2 are needed; "},
 		"one is gone while the cluster is paused": {pausedNow(observed(claims, 3).without(1)),
-			"False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and is not made anew while the cluster is paused"},
-		"a first claim has no volume": {unbound(observed(newCluster(unformed, withClaims), 3).down(0, 1, 2), n(0)),
+			"False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": its pod is gone, and is not recreated while the cluster is paused"},
+		"a first claim has no volume": {unbound(observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims), 3).down(0, 1, 2), n(0)),
 			"False MemberNotReady: The first 3 members are starting; " + n(0) + ": its claim has no volume: class missing"},
 		"a later claim has no volume": {unbound(observed(claims, 3).down(1), n(1)),
 			"False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": its claim has no volume: class missing"},
-		"it grows":        {observed(plain, 3).asks(sized(5)), "False ScalingUp: 3 of 5 members are ready"},
-		"it shrinks":      {observed(plain, 5).asks(sized(3)), "False ScalingDown: The cluster goes from 5 to 3 members"},
-		"it upgrades":     {observed(plain, 3).asks(versioned("3.6.16")), "False Updating: 3 of 3 members are not yet as the spec says"},
-		"no way":          {observed(plain, 3).asks(versioned("3.4.44")), "False ImpossibleVersion: all members run 3.5.35, and a downgrade to 3.4.44 is not possible: their data is in the newer form; set version to 3.5.35, or restore a backup into a new cluster"},
-		"no such size":    {observed(plain, 3).asks(sized(8)), "False InvalidSpec: spec.size: 8 members cannot be; use 1 to 7"},
-		"no such version": {observed(plain, 3).asks(versioned("latest")), `False InvalidSpec: spec.version "latest" is not a number of three parts, such as 3.6.16`},
-		"it sleeps":       {observed(claims, 3).asks(hibernates).without(0, 1, 2), "True Hibernating: spec.hibernate: no member runs; the claims of 3 members are kept"},
+		"it grows":        {observed(plain, 3).asks(clustertest.Sized(5)), "False ScalingUp: 3 of 5 members are ready"},
+		"it shrinks":      {observed(plain, 5).asks(clustertest.Sized(3)), "False ScalingDown: The cluster goes from 5 to 3 members"},
+		"it upgrades":     {observed(plain, 3).asks(clustertest.Versioned("3.6.16")), "False Updating: 3 of 3 members are not yet as the spec says"},
+		"no way":          {observed(plain, 3).asks(clustertest.Versioned("3.4.44")), "False ImpossibleVersion: all members run 3.5.35, and a downgrade to 3.4.44 is not possible: their data is in the newer form; set version to 3.5.35, or restore a backup into a new cluster"},
+		"no such size":    {observed(plain, 3).asks(clustertest.Sized(8)), "False InvalidSpec: spec.size: 8 members cannot be; use 1 to 7"},
+		"no such version": {observed(plain, 3).asks(clustertest.Versioned("latest")), `False InvalidSpec: spec.version "latest" is not a number of three parts, such as 3.6.16`},
+		"it sleeps":       {observed(claims, 3).asks(clustertest.Hibernates).without(0, 1, 2), "True Hibernating: spec.hibernate: no member runs; the claims of 3 members are kept"},
 		"no certificates": {uncertified(observed(plain, 3)), "False SecretMissing: TLS.static.operatorSecret: there is no Secret operator"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := conditionOf(report(test.world), etcdv1beta2.EtcdClusterReady)
+			got := conditionOf(reported(test.world), etcdv1beta2.EtcdClusterReady)
 			if !strings.HasPrefix(got, test.want) {
 				t.Errorf("expected Ready to be\n%s, it is\n%s", test.want, got)
 			}
@@ -94,11 +96,11 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// restarting has all members have begun just now and not answer yet, after a condition had a reason.
+// restarting makes all members ones that have just started and do not answer yet, after a condition had the given reason.
 func restarting(w world, kind, reason string) world {
 	for serial := range int64(len(w.pods)) {
 		w = w.down(serial)
-		w.pods[memberName(w.c, serial)].Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(noon.Add(-time.Second))
+		w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(clustertest.Noon.Add(-time.Second))
 	}
 	w = w.asks(func(c *etcdv1beta2.EtcdCluster) {
 		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason})
@@ -112,18 +114,14 @@ func pausedNow(w world) world {
 }
 
 func uncertified(w world) world {
-	w = w.asks(withAllTLS)
-	w.tls = &obstacle{etcdv1beta2.ReasonSecretMissing, "TLS.static.operatorSecret: there is no Secret operator"}
+	w = w.asks(clustertest.WithAllTLS)
+	w.tls = model.NewObstacle(etcdv1beta2.ReasonSecretMissing, "TLS.static.operatorSecret: there is no Secret operator")
 	return w
 }
 
-func withAllTLS(c *etcdv1beta2.EtcdCluster) {
-	c.Spec.TLS = &etcdv1beta2.TLSPolicy{Static: &etcdv1beta2.StaticTLS{OperatorSecret: "operator", Member: &etcdv1beta2.MemberSecret{ServerSecret: "s"}}}
-}
-
 func TestTheStatusIsTheContracts(t *testing.T) {
-	golden.Check(t, "status.yaml", report(observed(newCluster(), 3)).Status)
-	golden.Check(t, "status-growing.yaml", report(observed(newCluster(sized(4)), 3).joining(3, true)).Status)
+	golden.Check(t, "status.yaml", reported(observed(clustertest.New(), 3)).Status)
+	golden.Check(t, "status-growing.yaml", reported(observed(clustertest.New(clustertest.Sized(4)), 3).joining(3, true)).Status)
 }
 
 func TestWhatGoesOnHasAConditionOnlyForAsLong(t *testing.T) {
@@ -132,55 +130,55 @@ func TestWhatGoesOnHasAConditionOnlyForAsLong(t *testing.T) {
 		kind  string
 		want  string
 	}{
-		"scaling":    {observed(newCluster(), 3).asks(sized(4)), etcdv1beta2.EtcdClusterScaling, "True ScalingUp: Current cluster size: 3, desired cluster size: 4"},
-		"upgrading":  {observed(newCluster(), 3).asks(versioned("3.6.16")), etcdv1beta2.EtcdClusterUpgrading, "True ClusterUpgrading: upgrading to 3.6.16"},
-		"recovering": {observed(newCluster(), 3).without(1), etcdv1beta2.EtcdClusterRecovering, "True ReplacingMember: A member is being replaced; "},
+		"scaling":    {observed(clustertest.New(), 3).asks(clustertest.Sized(4)), etcdv1beta2.EtcdClusterScaling, "True ScalingUp: Current cluster size: 3, desired cluster size: 4"},
+		"upgrading":  {observed(clustertest.New(), 3).asks(clustertest.Versioned("3.6.16")), etcdv1beta2.EtcdClusterUpgrading, "True ClusterUpgrading: upgrading to 3.6.16"},
+		"recovering": {observed(clustertest.New(), 3).without(1), etcdv1beta2.EtcdClusterRecovering, "True ReplacingMember: A member is being replaced; "},
 	} {
-		if got := conditionOf(report(test.world), test.kind); !strings.HasPrefix(got, test.want) {
+		if got := conditionOf(reported(test.world), test.kind); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: expected %q, got %q", name, test.want, got)
 		}
-		if got := conditionOf(report(observed(newCluster(), 3)), test.kind); got != "none" {
+		if got := conditionOf(reported(observed(clustertest.New(), 3)), test.kind); got != "none" {
 			t.Errorf("expected nothing of %s when all is well, got %q", name, got)
 		}
 	}
 }
 
 func TestANewProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
-	w := observed(newCluster(), 3)
-	w.c = report(w)
-	if got := report(unseen(w)); conditionOf(got, "Ready") != conditionOf(w.c, "Ready") || got.Status.Quorum != w.c.Status.Quorum {
+	w := observed(clustertest.New(), 3)
+	w.c = reported(w)
+	if got := reported(unseen(w)); conditionOf(got, "Ready") != conditionOf(w.c, "Ready") || got.Status.Quorum != w.c.Status.Quorum {
 		t.Errorf("expected the status to stay, got %s", conditionOf(got, "Ready"))
 	}
-	if got := conditionOf(report(unseen(w.without(1))), "Ready"); !strings.HasPrefix(got, "False MemberNotReady: 2 of 3 pods of members are ready") {
-		t.Errorf("expected a pod that is gone to be told, got %s", got)
+	if got := conditionOf(reported(unseen(w.without(1))), "Ready"); !strings.HasPrefix(got, "False MemberNotReady: 2 of 3 pods of members are ready") {
+		t.Errorf("expected a pod that is gone to be reported, got %s", got)
 	}
 }
 
-// Regression: a new process called a spec carried out of which it had seen nothing.
+// Regression: a new process reported a spec as carried out before it had read the cluster.
 func TestANewProcessDoesNotTakeWhatWasSaidOfAnEarlierSpecForThisOne(t *testing.T) {
-	w := observed(newCluster(), 3)
-	w.c = report(w)
+	w := observed(clustertest.New(), 3)
+	w.c = reported(w)
 	w.c.Generation++
-	if got := conditionOf(report(unseen(w.asks(sized(5)))), "Ready"); !strings.HasPrefix(got, "False Updating: ") {
+	if got := conditionOf(reported(unseen(w.asks(clustertest.Sized(5)))), "Ready"); !strings.HasPrefix(got, "False Updating: ") {
 		t.Errorf("expected it to be on its way, got %s", got)
 	}
 }
 
 func TestAFormedClusterIsNotedOnceAndForAll(t *testing.T) {
-	c := newCluster(unformed)
+	c := clustertest.New(clustertest.Unformed)
 	w := observed(c, 3)
-	got := report(w)
+	got := reported(w)
 	if got.Status.ClusterID != "00000000000000c1" || got.Status.Serial != 2 || got.Status.Phase != etcdv1beta2.PhaseRunning {
 		t.Errorf("expected the cluster's id, the number of its last member and phase Running, got %+v", got.Status)
 	}
 	w.c = got
-	if again := report(w.without(0, 1, 2)); again.Status.ClusterID != got.Status.ClusterID || again.Status.Size != 3 || len(again.Status.Membership) != 3 {
+	if again := reported(w.without(0, 1, 2)); again.Status.ClusterID != got.Status.ClusterID || again.Status.Size != 3 || len(again.Status.Membership) != 3 {
 		t.Errorf("expected what etcd last said to stay while it says nothing, got %+v", again.Status)
 	}
 }
 
 func TestWhatTheFirstMembersMayHaveRunIsNotedUntilTheClusterIsFormed(t *testing.T) {
-	begun := observed(newCluster(unformed, versioned("3.6.16")), 0)
+	begun := observed(clustertest.New(clustertest.Unformed, clustertest.Versioned("3.6.16")), 0)
 	for name, test := range map[string]struct {
 		world world
 		want  string
@@ -188,19 +186,19 @@ func TestWhatTheFirstMembersMayHaveRunIsNotedUntilTheClusterIsFormed(t *testing.
 		"it begins":                       {begun, "3.6.16"},
 		"another is asked for":            {begun.asks(formedOn("3.6.8")), "3.6.8"},
 		"an older one is asked for":       {begun.asks(formedOn("3.7.3")), "3.6.16"},
-		"it is formed":                    {observed(newCluster(unformed), 3), "3.5.35"},
-		"it was formed, and goes on":      {observed(newCluster(formedOn("3.5.35")), 3).asks(versioned("3.6.16")), "3.5.35"},
-		"it was formed, who knows how":    {observed(newCluster(), 3), ""},
-		"what is asked for is no version": {begun.asks(versioned("latest")), ""},
+		"it is formed":                    {observed(clustertest.New(clustertest.Unformed), 3), "3.5.35"},
+		"it was formed, and goes on":      {observed(clustertest.New(formedOn("3.5.35")), 3).asks(clustertest.Versioned("3.6.16")), "3.5.35"},
+		"it was formed, who knows how":    {observed(clustertest.New(), 3), ""},
+		"what is asked for is no version": {begun.asks(clustertest.Versioned("latest")), ""},
 	} {
-		if got := report(test.world).Status.FormedWith; got != test.want {
+		if got := reported(test.world).Status.FormedWith; got != test.want {
 			t.Errorf("%s: expected formedWith %q, got %q", name, test.want, got)
 		}
 	}
 }
 
 func TestTheEndOfWhat35WroteIsNotedOnceWhenAllHaveAgreedOn36(t *testing.T) {
-	quiet := func(options ...option) world {
+	quiet := func(options ...clustertest.Option) world {
 		return entered("3.6.16", options...).applied(40, 41, 40)
 	}
 	for name, test := range map[string]struct {
@@ -212,69 +210,69 @@ func TestTheEndOfWhat35WroteIsNotedOnceWhenAllHaveAgreedOn36(t *testing.T) {
 		"begun on 3.6":                   {quiet(formedOn("3.6.16")), 0},
 		"it is noted":                    {quiet(notedAt(7)), 7},
 		"they have not agreed":           {quiet().speaking("3.5.0"), 0},
-		"they have not told":             {quiet().speaking(""), 0},
+		"they have not reported it":      {quiet().speaking(""), 0},
 		"one does not answer":            {quiet().down(2), 0},
 		"one runs 3.5":                   {quiet().running(1, "3.5.35", "3.5.35"), 0},
-		"it runs 3.5":                    {observed(newCluster(), 3).applied(40, 41, 40), 0},
+		"it runs 3.5":                    {observed(clustertest.New(), 3).applied(40, 41, 40), 0},
 		"it runs 3.7, and has got there": {entered("3.7.3").applied(40, 41, 40), 0},
 	} {
-		if got := report(test.world).Status.SnapshotFrom; got != test.want {
+		if got := reported(test.world).Status.SnapshotFrom; got != test.want {
 			t.Errorf("%s: expected snapshotFrom %d, got %d", name, test.want, got)
 		}
 	}
 }
 
-func TestTheWayToASnapshotIsToldInTenths(t *testing.T) {
-	w := entered("3.6.16").asks(versioned("3.7.3"), notedAt(50)).applied(6_300, 6_200, 6_300)
+func TestTheWayToASnapshotIsReportedInTenths(t *testing.T) {
+	w := entered("3.6.16").asks(clustertest.Versioned("3.7.3"), notedAt(50)).applied(6_300, 6_200, 6_300)
 	want := "False Updating: 3 of 3 members are not yet as the spec says; it waits for the members to write a snapshot that etcd 3.7 can start from (60% of the way)"
-	if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); got != want {
+	if got := conditionOf(reported(w), etcdv1beta2.EtcdClusterUpToDate); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
-	w.facts.refused.words = "no entry was written: no leader"
-	if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); got != want+": "+w.facts.refused.words {
+	w.facts.refused.Words = "no entry was written: no leader"
+	if got := conditionOf(reported(w), etcdv1beta2.EtcdClusterUpToDate); got != want+": "+w.facts.refused.Words {
 		t.Errorf("expected it to say why it does not go on, got\n%s", got)
 	}
 }
 
-func TestSpecPausedIsToldInItsOwnWords(t *testing.T) {
-	w := observed(newCluster(), 3).asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
+func TestSpecPausedIsReportedInItsOwnWords(t *testing.T) {
+	w := observed(clustertest.New(), 3).asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
 	c := w.c.DeepCopy()
-	(&reconciler{}).Report(c, w.facts, kit.Outcome{Held: 2, Paused: true, PausedBy: "spec.paused"}, noon)
+	reportAt(c, w.facts, kit.Outcome{Held: 2, Paused: true, PausedBy: "spec.paused"}, clustertest.Noon)
 	if got := conditionOf(c, "Ready"); got != "False Paused: Changes of children are held back by spec.paused" || !c.Status.ControlPaused {
-		t.Errorf("expected the pause to be told, got %s", got)
+		t.Errorf("expected the pause to be reported, got %s", got)
 	}
 }
 
 func TestAQuorumThatCannotComeBackIsNoRecovery(t *testing.T) {
-	got := report(observed(newCluster(), 3).without(0, 2))
+	got := reported(observed(clustertest.New(), 3).without(0, 2))
 	if got.Status.Phase != etcdv1beta2.PhaseFailed || got.Status.Reason != "Quorum is lost for good: 1 of 3 voters are healthy, 2 are needed" {
 		t.Errorf("expected phase Failed, which in the contract ends by hand only, got %s: %s", got.Status.Phase, got.Status.Reason)
 	}
 	if got := conditionOf(got, etcdv1beta2.EtcdClusterRecovering); got != "none" {
 		t.Errorf("expected nothing to be said of members being replaced, got %s", got)
 	}
-	if got := report(observed(newCluster(), 3).without(2)); got.Status.Phase != etcdv1beta2.PhaseRunning {
+	if got := reported(observed(clustertest.New(), 3).without(2)); got.Status.Phase != etcdv1beta2.PhaseRunning {
 		t.Errorf("expected a cluster that can replace a member to run, got %s", got.Status.Phase)
 	}
 }
 
 func TestNothingIsSaidToBeUpToDateBeforeThereIsAnything(t *testing.T) {
-	w := uncertified(observed(newCluster(unformed), 0))
+	w := uncertified(observed(clustertest.New(clustertest.Unformed), 0))
 	for _, kind := range []string{etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.EtcdClusterMembersReady, etcdv1beta2.EtcdClusterAvailable} {
-		if got := conditionOf(report(w), kind); got != "False SecretMissing: TLS.static.operatorSecret: there is no Secret operator" {
+		if got := conditionOf(reported(w), kind); got != "False SecretMissing: TLS.static.operatorSecret: there is no Secret operator" {
 			t.Errorf("expected %s to name the missing Secret, got %s", kind, got)
 		}
 	}
-	if got := conditionOf(report(observed(newCluster(unformed, sized(1)), 0)), etcdv1beta2.EtcdClusterUpToDate); got != "False Creating: The first members are starting" {
+	if got := conditionOf(reported(observed(clustertest.New(clustertest.Unformed, clustertest.Sized(1)), 0)), etcdv1beta2.EtcdClusterUpToDate); got != "False Creating: The first members are starting" {
 		t.Errorf("expected nothing to be up to date yet, got %s", got)
 	}
 }
 
 // Regression: a member that is sent a snapshot as a learner votes seconds before it serves clients.
 func TestAVoterThatDoesNotAnswerIsNoLostQuorumWhileTheMembersDecide(t *testing.T) {
-	w := observed(newCluster(sized(2)), 2).down(1)
+	w := observed(clustertest.New(clustertest.Sized(2)), 2).down(1)
 	w.view.Err = nil
-	got := report(w)
+	got := reported(w)
 	want := "True ClusterAvailable: Cluster available: the members decide, and do not all answer: 1 of 2 voters are healthy, 2 are needed"
 	if available := conditionOf(got, etcdv1beta2.EtcdClusterAvailable); available != want {
 		t.Errorf("expected\n%s, got\n%s", want, available)

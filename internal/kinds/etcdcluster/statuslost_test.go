@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -21,7 +22,7 @@ func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 		return w
 	}
 	grown := func() world { // by one that was replaced
-		return observed(newCluster(withClaims), 0).with(0, false).with(1, false).with(3, false)
+		return observed(clustertest.New(clustertest.WithClaims), 0).with(0, false).with(1, false).with(3, false)
 	}
 	for name, test := range map[string]struct {
 		world world
@@ -31,16 +32,16 @@ func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 		"a quorum says who they are":          {lost(grown()), true, "True AllMembersReady"},
 		"no quorum answers":                   {lost(grown().down(0, 1)), true, "False StatusLost: The status is lost, and "},
 		"a pod is of another cluster":         {lost(grown().with(7, false).drop(7)), true, "False StatusLost"},
-		"it was not formed yet":               {observed(newCluster(unformed, withClaims), 3).down(0, 1, 2), false, "False "},
-		"all first members are there, formed": {lost(observed(newCluster(), 3)), true, "True AllMembersReady"},
+		"it was not formed yet":               {observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims), 3).down(0, 1, 2), false, "False "},
+		"all first members are there, formed": {lost(observed(clustertest.New(), 3)), true, "True AllMembersReady"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := test.world
-			plan := (&reconciler{}).Plan(w.c, w.facts, noon)
+			plan := planAt(w.c, w.facts, clustertest.Noon)
 			if held := len(plan.Children)+len(plan.Prune)+len(plan.Patches) == 0 && plan.Step == nil; held != test.held {
 				t.Errorf("expected that nothing is changed: %v, got %d children, kinds %d to prune, %d patches", test.held, len(plan.Children), len(plan.Prune), len(plan.Patches))
 			}
-			(&reconciler{}).Report(w.c, w.facts, kit.Outcome{}, noon)
+			reportAt(w.c, w.facts, kit.Outcome{}, clustertest.Noon)
 			ready := meta.FindStatusCondition(w.c.Status.Conditions, etcdv1beta2.EtcdClusterReady)
 			if got := string(ready.Status) + " " + ready.Reason + ": " + ready.Message; !strings.HasPrefix(got, test.ready) {
 				t.Errorf("expected %q, got %q", test.ready, got)
@@ -52,7 +53,7 @@ func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 	}
 }
 
-// drop has a member be none, whose pod is there.
+// drop removes a member from the list of members and keeps its pod.
 func (w world) drop(serial int64) world {
 	for i, m := range w.view.Members {
 		if m.ID == w.id(serial) {

@@ -8,25 +8,26 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // A cloud that takes nodes back deletes their Nodes. Kubernetes ends the pods a while later; until then they look
 // as if they were gone for good, and their volumes are as they were.
 func TestMembersWhoseVolumesAreIntactComeBackWhenTheirNodesAreGone(t *testing.T) {
-	w := observed(newCluster(withClaims, automatic), 3).applied(70).savedAs("old", 5).serverless(0, 1, 2).plannedRecovery()
+	w := observed(clustertest.New(clustertest.WithClaims, automatic), 3).applied(70).savedAs("old", 5).serverless(0, 1, 2).plannedRecovery()
 	if loss := w.c.Status.QuorumLoss; loss == nil || loss.Digest != "" || !strings.Contains(loss.Plan, "No plan is needed: enough members can still come back; ") {
-		t.Errorf("expected no plan, and to be told what is waited for, got %+v", loss)
+		t.Errorf("expected no plan, and the status to say what is waited for, got %+v", loss)
 	}
-	if at := report(w).Status.Restore; at != nil {
+	if at := reported(w).Status.Restore; at != nil {
 		t.Errorf("expected nothing to be recovered, got %+v", at)
 	}
 	ended := w.without(0, 1, 2)
-	if children := (&reconciler{}).Plan(ended.c, ended.facts, noon).Children; podsIn(children) != 3 {
-		t.Errorf("expected the members to be made anew on their claims, got %d pods", podsIn(children))
+	if children := planAt(ended.c, ended.facts, clustertest.Noon).Children; podsIn(children) != 3 {
+		t.Errorf("expected the members to be recreated on their claims, got %d pods", podsIn(children))
 	}
 }
 
@@ -41,50 +42,26 @@ func podsIn(children []ensure.Child) int {
 }
 
 func TestAVolumeOnANodeThatIsGoneIsLostWhenItsMemberCannotBePlaced(t *testing.T) {
-	three := func() world { return observed(newCluster(withClaims), 3).applied(70) }
-	off, silent := &node{silentSince: noon.Add(-time.Hour), outOfService: true}, &node{silentSince: noon.Add(-time.Hour)}
+	three := func() world { return observed(clustertest.New(clustertest.WithClaims), 3).applied(70) }
+	off, silent := &model.Node{SilentSince: clustertest.Noon.Add(-time.Hour), OutOfService: true}, &model.Node{SilentSince: clustertest.Noon.Add(-time.Hour)}
 	for name, c := range map[string]struct {
 		world world
 		want  string
 	}{
-		"their nodes are deleted":          {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil), "To go on from member " + memberName(newCluster(), 0)},
-		"their nodes are out of service":   {three().unplaced(1, time.Hour, off).unplaced(2, time.Hour, off), "To go on from member " + memberName(newCluster(), 0)},
-		"they may be started anew":         {three().unplaced(1, time.Hour, off).unplaced(2, time.Minute, off), "No plan is needed: enough members can still come back; " + memberName(newCluster(), 2) + ": node node-2, which has its volume, is gone or out of service: it is given up when its pod could not be placed for 5m0s, or when its claim is deleted"},
-		"the last one's volume is intact":  {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).serverless(0).savedAs("old", 5), "It waits for member " + memberName(newCluster(), 0) + ", which still has its data, to answer"},
-		"the last one's node is silent":    {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).silent(0, time.Hour).down(0).savedAs("old", 5), "It waits for member " + memberName(newCluster(), 0) + ", which still has its data, to answer"},
+		"their nodes are deleted":          {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil), "To go on from member " + model.MemberName(clustertest.New(), 0)},
+		"their nodes are out of service":   {three().unplaced(1, time.Hour, off).unplaced(2, time.Hour, off), "To go on from member " + model.MemberName(clustertest.New(), 0)},
+		"they may be restarted":            {three().unplaced(1, time.Hour, off).unplaced(2, time.Minute, off), "No plan is needed: enough members can still come back; " + model.MemberName(clustertest.New(), 2) + ": node node-2, which has its volume, is gone or out of service: it is given up when its pod could not be placed for 5m0s, or when its claim is deleted"},
+		"the last one's volume is intact":  {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).serverless(0).savedAs("old", 5), "It waits for member " + model.MemberName(clustertest.New(), 0) + ", which still has its data, to answer"},
+		"the last one's node is silent":    {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).silent(0, time.Hour).down(0).savedAs("old", 5), "It waits for member " + model.MemberName(clustertest.New(), 0) + ", which still has its data, to answer"},
 		"one is only silent":               {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, silent), ""},
-		"it cannot be placed for its size": {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, &node{}), ""},
+		"it cannot be placed for its size": {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, &model.Node{}), ""},
 	} {
 		got := ""
-		if loss := report(c.world).Status.QuorumLoss; loss != nil {
+		if loss := reported(c.world).Status.QuorumLoss; loss != nil {
 			got = loss.Plan
 		}
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: expected %q, got %q", name, c.want, got)
-		}
-	}
-}
-
-func TestOnlyAVolumeOnTheDiskOfANodeIsBoundToIt(t *testing.T) {
-	term := func(key string, values ...string) corev1.NodeSelectorTerm {
-		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}
-	}
-	for name, c := range map[string]struct {
-		terms []corev1.NodeSelectorTerm
-		want  string
-	}{
-		"on any node":              {nil, ""},
-		"on one":                   {[]corev1.NodeSelectorTerm{term(corev1.LabelHostname, "a")}, "a"},
-		"on one of two":            {[]corev1.NodeSelectorTerm{term(corev1.LabelHostname, "a"), term(corev1.LabelHostname, "b")}, "a b"},
-		"in a zone":                {[]corev1.NodeSelectorTerm{term(corev1.LabelTopologyZone, "a")}, ""},
-		"on one or those in zones": {[]corev1.NodeSelectorTerm{term(corev1.LabelHostname, "a"), term(corev1.LabelTopologyZone, "b")}, ""},
-	} {
-		volume := &corev1.PersistentVolume{}
-		if c.terms != nil {
-			volume.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: c.terms}}
-		}
-		if got := strings.Join(homesOf(volume), " "); got != c.want {
-			t.Errorf("%s: expected it to be bound to %q, got %q", name, c.want, got)
 		}
 	}
 }

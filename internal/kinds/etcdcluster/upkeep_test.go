@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
@@ -20,33 +22,7 @@ const (
 	quota = 100 * mebi
 )
 
-// tends is an edit of the upkeep.
-func tends(edit func(*etcdv1beta2.Upkeep)) option {
-	return func(c *etcdv1beta2.EtcdCluster) {
-		if c.Spec.Upkeep == nil {
-			c.Spec.Upkeep = &etcdv1beta2.Upkeep{}
-		}
-		edit(c.Spec.Upkeep)
-	}
-}
-
-func defragments(schedule string) option {
-	return tends(func(u *etcdv1beta2.Upkeep) { u.Defragment = &etcdv1beta2.Defragment{Schedule: schedule} })
-}
-
-func inZone(zone string) option {
-	return tends(func(u *etcdv1beta2.Upkeep) { u.Defragment.TimeZone = zone })
-}
-
-func compacts(mode, retention string) option {
-	return tends(func(u *etcdv1beta2.Upkeep) {
-		u.Compaction = &etcdv1beta2.Compaction{Mode: mode, Retention: retention}
-	})
-}
-
-func reports(u *etcdv1beta2.Upkeep) { u.NoSpace = etcdv1beta2.NoSpaceReport }
-
-// holding has a member's data take so much, of which so much is in use, in MiB, at revision 5000.
+// holding sets how much a member's data takes and how much of that is in use, in MiB, at revision 5000.
 func (w world) holding(serial, takes, inUse int64) world {
 	status := w.view.Status[w.id(serial)]
 	status.DBSize, status.DBInUse, status.Quota, status.Revision = takes*mebi, inUse*mebi, quota, 5000
@@ -54,7 +30,7 @@ func (w world) holding(serial, takes, inUse int64) world {
 	return w
 }
 
-// allHolding has all of three do.
+// allHolding does what holding does, for all three members.
 func allHolding(w world, takes, inUse int64) world {
 	return w.holding(0, takes, inUse).holding(1, takes, inUse).holding(2, takes, inUse)
 }
@@ -70,41 +46,41 @@ func (w world) alarmed(kind string, member uint64) world {
 
 func (w world) full(serial int64) world { return w.alarmed(etcd.AlarmNoSpace, w.id(serial)) }
 
-// compactedTo has history have been thrown away a while ago.
+// compactedTo records that history was compacted some time ago.
 func (w world) compactedTo(revision int64, ago time.Duration) world {
-	w.tended.compacted, w.tended.compaction = revision, attempt{at: noon.Add(-ago)}
+	w.history.Compacted, w.history.Compaction = revision, steps.Attempt{At: clustertest.Noon.Add(-ago)}
 	return w
 }
 
-// defragmented has a member have been a while ago.
-func (w world) defragmented(serial int64, last attempt) world {
-	if w.tended.defragmented == nil {
-		w.tended.defragmented = map[uint64]attempt{}
+// defragmented records that a member was defragmented some time ago.
+func (w world) defragmented(serial int64, last steps.Attempt) world {
+	if w.history.Defragmented == nil {
+		w.history.Defragmented = map[uint64]steps.Attempt{}
 	}
-	w.tended.defragmented[w.id(serial)] = last
+	w.history.Defragmented[w.id(serial)] = last
 	return w
 }
 
-// inVain has members have been defragmented a while ago, and hold as much as before.
+// inVain records that members were defragmented some time ago and hold as much as before.
 func (w world) inVain(ago time.Duration, serials ...int64) world {
 	for _, serial := range serials {
 		status := w.view.Status[w.id(serial)]
-		w = w.defragmented(serial, attempt{at: noon.Add(-ago), size: status.DBSize, inUse: status.DBInUse})
+		w = w.defragmented(serial, steps.Attempt{At: clustertest.Noon.Add(-ago), Size: status.DBSize, InUse: status.DBInUse})
 	}
 	return w
 }
 
-// blocked has one have been as long ago, for so long.
+// blocked records a defragmentation at the given time ago, and how long it blocked the member.
 func (w world) blocked(serial int64, ago, took time.Duration) world {
 	w = w.inVain(ago, serial)
-	last := w.tended.defragmented[w.id(serial)]
-	last.took = took
+	last := w.history.Defragmented[w.id(serial)]
+	last.Took = took
 	return w.defragmented(serial, last)
 }
 
-// uncompacted has the last compaction have failed.
+// uncompacted records that the last compaction failed.
 func uncompacted(w world) world {
-	w.tended.compaction.failed = "permission denied"
+	w.history.Compaction.Failed = "permission denied"
 	return w
 }
 
@@ -114,47 +90,47 @@ func working(w world, on string) world {
 }
 
 func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
-	begin := func(options ...option) world { return observed(newCluster(options...), 3) }
-	n := func(serial int64) string { return memberName(newCluster(), serial) }
+	begin := func(options ...clustertest.Option) world { return observed(clustertest.New(options...), 3) }
+	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
 	for name, test := range map[string]struct {
 		world world
 		want  string
 	}{
-		"history fills them":                    {allHolding(begin(), 100, 99).full(1), "compact at revision 4000"},
-		"all of it is to go":                    {allHolding(begin(tends(keepNone)), 100, 99).full(1), "compact at revision 5000"},
-		"it is free already":                    {allHolding(begin(), 100, 20).full(1), "defragment member " + n(1)},
-		"it was thrown away":                    {allHolding(begin(), 100, 20).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
-		"there are fewer revisions than stay":   {allHolding(begin(tends(keepMany)), 100, 85).full(1), "defragment member " + n(1)},
-		"one was defragmented":                  {allHolding(begin(), 100, 20).holding(1, 20, 20).full(1), "defragment member " + n(2)},
-		"the leader is the last":                {allHolding(begin(), 20, 20).holding(0, 100, 20).full(1), "move the lead to " + n(1)},
-		"it has handed over":                    {leads(allHolding(begin(), 20, 20).holding(0, 100, 20), 1).full(1), "defragment member " + n(0)},
-		"one is busy":                           {working(allHolding(begin(), 100, 20).full(1), "defragmentation of x"), "wait for the defragmentation of x"},
-		"all were":                              {allHolding(begin(), 20, 20).full(1), "disarm NOSPACE"},
-		"they say that it is in use still":      {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
-		"and one was defragmented":              {allHolding(begin(), 99, 98).holding(1, 9, 9).compactedTo(4000, time.Minute).full(1), "defragment member " + n(2)},
-		"so was the next, before that":          {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1).inVain(time.Hour, 2).full(1), "defragment member " + n(2)},
-		"the leader, too":                       {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1), "move the lead to " + n(1)},
-		"they may still be freeing":             {allHolding(begin(), 99, 20).compactedTo(4000, time.Second).full(1), "nothing"},
-		"one has been blocked for long enough":  {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).blocked(1, 2*time.Minute, 10*time.Second).inVain(time.Second, 0, 2).full(1), "nothing"},
-		"and has served for long since":         {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).blocked(1, 4*time.Minute, 10*time.Second).inVain(time.Second, 0, 2).full(1), "defragment member " + n(1)},
-		"it could not be thrown away":           {uncompacted(allHolding(begin(), 99, 98).compactedTo(4000, time.Minute)).full(1), "nothing"},
-		"keys fill them":                        {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1), "nothing"},
-		"keys fill them, and a larger quota":    {allHolding(observed(newCluster(withClaims), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1).asks(withEnv(quotaFlag, "1")), "make " + n(1) + " anew"},
-		"clients have deleted keys since":       {allHolding(begin(), 99, 98).compactedTo(3900, time.Minute).full(1), "compact at revision 4000"},
-		"they go on to":                         {allHolding(begin(), 99, 98).compactedTo(3900, time.Second).full(1), "nothing"},
-		"one does not answer":                   {allHolding(begin(), 100, 20).full(1).down(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
-		"the kubelets call them not ready":      {allHolding(begin(), 100, 20).unprobed(0).unprobed(1).unprobed(2).full(1), "defragment member " + n(1)},
-		"nothing is to be done":                 {allHolding(begin(tends(reports)), 100, 99).full(1), "nothing"},
-		"its member was taken out":              {allHolding(begin(tends(reports)), 20, 20).alarmed(etcd.AlarmNoSpace, 0x999), "disarm NOSPACE"},
-		"the quota is said elsewhere":           {allHolding(begin(elsewhere), 100, 99).untold().full(1), "nothing"},
-		"the quota is said in the spec":         {allHolding(begin(withEnv(quotaFlag, "104857600")), 100, 99).untold().full(1), "compact at revision 4000"},
-		"a defragmentation failed just now":     {allHolding(begin(), 20, 20).holding(1, 100, 20).defragmented(1, attempt{at: noon, failed: "x"}).full(1), "nothing"},
-		"and a while ago":                       {allHolding(begin(), 20, 20).holding(1, 100, 20).defragmented(1, attempt{at: noon.Add(-time.Hour), failed: "x"}).full(1), "defragment member " + n(1)},
-		"one gave nothing back":                 {allHolding(begin(), 20, 20).holding(1, 100, 90).inVain(0, 1).compactedTo(4000, time.Minute).full(1), "nothing"},
-		"and would now":                         {allHolding(begin(), 20, 20).holding(1, 100, 50).defragmented(1, attempt{at: noon, size: 100 * mebi, inUse: 90 * mebi}).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
-		"a member that is lost goes first":      {allHolding(begin(), 100, 99).full(1).without(1), "remove member " + n(1)},
-		"no alarm, and no room":                 {allHolding(begin(), 99, 99), "nothing"},
-		"the only member has nobody to hand to": {observed(newCluster(sized(1)), 1).holding(0, 100, 20).full(0), "defragment member " + n(0)},
+		"history fills them":                   {allHolding(begin(), 100, 99).full(1), "compact at revision 4000"},
+		"all of it is to go":                   {allHolding(begin(clustertest.Upkeep(clustertest.KeepNone)), 100, 99).full(1), "compact at revision 5000"},
+		"it is free already":                   {allHolding(begin(), 100, 20).full(1), "defragment member " + n(1)},
+		"it was thrown away":                   {allHolding(begin(), 100, 20).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
+		"there are fewer revisions than stay":  {allHolding(begin(clustertest.Upkeep(clustertest.KeepMany)), 100, 85).full(1), "defragment member " + n(1)},
+		"one was defragmented":                 {allHolding(begin(), 100, 20).holding(1, 20, 20).full(1), "defragment member " + n(2)},
+		"the leader is the last":               {allHolding(begin(), 20, 20).holding(0, 100, 20).full(1), "move the lead to " + n(1)},
+		"it has handed over":                   {leads(allHolding(begin(), 20, 20).holding(0, 100, 20), 1).full(1), "defragment member " + n(0)},
+		"one is busy":                          {working(allHolding(begin(), 100, 20).full(1), "defragmentation of x"), "wait for the defragmentation of x"},
+		"all were":                             {allHolding(begin(), 20, 20).full(1), "disarm NOSPACE"},
+		"they say that it is in use still":     {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
+		"and one was defragmented":             {allHolding(begin(), 99, 98).holding(1, 9, 9).compactedTo(4000, time.Minute).full(1), "defragment member " + n(2)},
+		"so was the next, before that":         {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1).inVain(time.Hour, 2).full(1), "defragment member " + n(2)},
+		"the leader, too":                      {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1), "move the lead to " + n(1)},
+		"they may still be freeing":            {allHolding(begin(), 99, 20).compactedTo(4000, time.Second).full(1), "nothing"},
+		"one has been blocked for long enough": {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).blocked(1, 2*time.Minute, 10*time.Second).inVain(time.Second, 0, 2).full(1), "nothing"},
+		"and has served for long since":        {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).blocked(1, 4*time.Minute, 10*time.Second).inVain(time.Second, 0, 2).full(1), "defragment member " + n(1)},
+		"it could not be thrown away":          {uncompacted(allHolding(begin(), 99, 98).compactedTo(4000, time.Minute)).full(1), "nothing"},
+		"keys fill them":                       {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1), "nothing"},
+		"keys fill them, and a larger quota":   {allHolding(observed(clustertest.New(clustertest.WithClaims), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1).asks(clustertest.WithEnv("ETCD_QUOTA_BACKEND_BYTES", "1")), "recreate " + n(1)},
+		"clients have deleted keys since":      {allHolding(begin(), 99, 98).compactedTo(3900, time.Minute).full(1), "compact at revision 4000"},
+		"they go on to":                        {allHolding(begin(), 99, 98).compactedTo(3900, time.Second).full(1), "nothing"},
+		"one does not answer":                  {allHolding(begin(), 100, 20).full(1).down(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
+		"the kubelets call them not ready":     {allHolding(begin(), 100, 20).unprobed(0).unprobed(1).unprobed(2).full(1), "defragment member " + n(1)},
+		"nothing is to be done":                {allHolding(begin(clustertest.Upkeep(clustertest.ReportsNoSpace)), 100, 99).full(1), "nothing"},
+		"its member was taken out":             {allHolding(begin(clustertest.Upkeep(clustertest.ReportsNoSpace)), 20, 20).alarmed(etcd.AlarmNoSpace, 0x999), "disarm NOSPACE"},
+		"the quota is said elsewhere":          {allHolding(begin(clustertest.QuotaElsewhere), 100, 99).withoutQuota().full(1), "nothing"},
+		"the quota is said in the spec":        {allHolding(begin(clustertest.WithEnv("ETCD_QUOTA_BACKEND_BYTES", "104857600")), 100, 99).withoutQuota().full(1), "compact at revision 4000"},
+		"a defragmentation failed just now":    {allHolding(begin(), 20, 20).holding(1, 100, 20).defragmented(1, steps.Attempt{At: clustertest.Noon, Failed: "x"}).full(1), "nothing"},
+		"and a while ago":                      {allHolding(begin(), 20, 20).holding(1, 100, 20).defragmented(1, steps.Attempt{At: clustertest.Noon.Add(-time.Hour), Failed: "x"}).full(1), "defragment member " + n(1)},
+		"one gave nothing back":                {allHolding(begin(), 20, 20).holding(1, 100, 90).inVain(0, 1).compactedTo(4000, time.Minute).full(1), "nothing"},
+		"and would now":                        {allHolding(begin(), 20, 20).holding(1, 100, 50).defragmented(1, steps.Attempt{At: clustertest.Noon, Size: 100 * mebi, InUse: 90 * mebi}).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
+		"a member that is lost goes first":     {allHolding(begin(), 100, 99).full(1).without(1), "remove member " + n(1)},
+		"no alarm, and no room":                {allHolding(begin(), 99, 99), "nothing"},
+		"the only member cannot hand over":     {observed(clustertest.New(clustertest.Sized(1)), 1).holding(0, 100, 20).full(0), "defragment member " + n(0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := test.world.decide(test.world.c).says(); got != test.want {
@@ -164,16 +140,8 @@ func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
 	}
 }
 
-func keepNone(u *etcdv1beta2.Upkeep) { u.KeepRevisions = new(int64) }
-
-func keepMany(u *etcdv1beta2.Upkeep) { many := int64(9000); u.KeepRevisions = &many }
-
-func elsewhere(c *etcdv1beta2.EtcdCluster) {
-	policy(c).EtcdEnv = []etcdv1beta2.EnvVar{{Name: quotaFlag, ValueFrom: &corev1.EnvVarSource{}}}
-}
-
-// untold has members not tell their quota, as before 3.6.
-func (w world) untold() world {
+// withoutQuota makes members report no quota, as before 3.6.
+func (w world) withoutQuota() world {
 	for id, status := range w.view.Status {
 		status.Quota = 0
 		w.view.Status[id] = status
@@ -182,54 +150,54 @@ func (w world) untold() world {
 }
 
 func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
-	n := memberName(newCluster(), 1)
+	n := model.MemberName(clustertest.New(), 1)
 	out := "False NoSpace: Writes are refused: " + n + " is out of space (alarm NOSPACE)"
 	for name, test := range map[string]struct {
 		world world
 		want  string
 	}{
-		"it is healed": {allHolding(observed(newCluster(), 3), 100, 99).full(1),
+		"it is healed": {allHolding(observed(clustertest.New(), 3), 100, 99).full(1),
 			out + "; the members are defragmented, and history but for the last 1000 revisions is thrown away if that is not enough"},
-		"members may still be freeing": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Second).full(1),
+		"members may still be freeing": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Second).full(1),
 			out + "; the members are defragmented, "},
-		"keys fill it": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
+		"keys fill it": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
 			out + "; all that can be given back was, and 98 MiB of 100 MiB are in use by keys and the last 1000 revisions: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, " +
 				"or delete keys and set spec.upkeep.keepRevisions lower than 1000: as long as their revisions are kept, keys that were deleted take room"},
-		"keys alone do": {allHolding(observed(newCluster(tends(keepNone)), 3), 99, 98).compactedTo(5000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
+		"keys alone do": {allHolding(observed(clustertest.New(clustertest.Upkeep(clustertest.KeepNone)), 3), 99, 98).compactedTo(5000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
 			out + "; all that can be given back was, and 98 MiB of 100 MiB are in use by keys: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, or delete keys"},
-		"one has yet to be defragmented": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1),
+		"one has yet to be defragmented": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1),
 			out + "; the members are defragmented, "},
-		"one cannot be": {allHolding(observed(newCluster(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 2).defragmented(1, attempt{at: noon, failed: "no space left on device"}).full(1),
+		"one cannot be": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 2).defragmented(1, steps.Attempt{At: clustertest.Noon, Failed: "no space left on device"}).full(1),
 			out + "; the defragmentation of " + n + " has failed: no space left on device"},
-		"nothing is to be done": {allHolding(observed(newCluster(tends(reports)), 3), 100, 99).full(1),
+		"nothing is to be done": {allHolding(observed(clustertest.New(clustertest.Upkeep(clustertest.ReportsNoSpace)), 3), 100, 99).full(1),
 			out + "; compact, defragment and disarm, or set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv"},
-		"the quota is said elsewhere": {allHolding(observed(newCluster(elsewhere), 3), 100, 99).untold().full(1),
+		"the quota is said elsewhere": {allHolding(observed(clustertest.New(clustertest.QuotaElsewhere), 3), 100, 99).withoutQuota().full(1),
 			out + ", and the value of ETCD_QUOTA_BACKEND_BYTES is not in the spec"},
 	} {
-		if got := conditionOf(report(test.world), etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(got, test.want) {
+		if got := conditionOf(reported(test.world), etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: expected Ready to be\n%s, it is\n%s", name, test.want, got)
 		}
 	}
 }
 
 func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
-	n := func(serial int64) string { return memberName(newCluster(), serial) }
-	always, nightly, daily := defragments(""), defragments("0 3 * * *"), defragments("30 11 * * *") // it is noon
+	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
+	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // it is noon
 	for name, test := range map[string]struct {
 		world world
 		want  string
 	}{
-		"not asked for":           {allHolding(observed(newCluster(), 3), 100, 1), "nothing"},
-		"more than half is free":  {allHolding(observed(newCluster(always), 3), 100, 45), "defragment member " + n(1)},
-		"less is":                 {allHolding(observed(newCluster(always), 3), 100, 55), "nothing"},
-		"it is small":             {allHolding(observed(newCluster(always), 3), 60, 5), "nothing"},
-		"it is not the time":      {allHolding(observed(newCluster(nightly), 3), 100, 1), "nothing"},
-		"it was half an hour ago": {allHolding(observed(newCluster(daily), 3), 100, 85), "defragment member " + n(1)},
-		"and little is free":      {allHolding(observed(newCluster(daily), 3), 100, 95), "nothing"},
-		"the schedule is none":    {allHolding(observed(newCluster(defragments("now")), 3), 100, 1), "nothing"},
-		"only the leader is left": {observed(newCluster(always), 3).holding(0, 100, 1), "move the lead to " + n(1)},
-		"one is not ready":        {allHolding(observed(newCluster(always), 3), 100, 1).unprobed(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
-		"other changes go first":  {allHolding(observed(newCluster(always), 3), 100, 1).asks(versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
+		"not asked for":           {allHolding(observed(clustertest.New(), 3), 100, 1), "nothing"},
+		"more than half is free":  {allHolding(observed(clustertest.New(always), 3), 100, 45), "defragment member " + n(1)},
+		"less is":                 {allHolding(observed(clustertest.New(always), 3), 100, 55), "nothing"},
+		"it is small":             {allHolding(observed(clustertest.New(always), 3), 60, 5), "nothing"},
+		"it is not the time":      {allHolding(observed(clustertest.New(nightly), 3), 100, 1), "nothing"},
+		"it was half an hour ago": {allHolding(observed(clustertest.New(daily), 3), 100, 85), "defragment member " + n(1)},
+		"and little is free":      {allHolding(observed(clustertest.New(daily), 3), 100, 95), "nothing"},
+		"the schedule is none":    {allHolding(observed(clustertest.New(clustertest.Defragments("now")), 3), 100, 1), "nothing"},
+		"only the leader is left": {observed(clustertest.New(always), 3).holding(0, 100, 1), "move the lead to " + n(1)},
+		"one is not ready":        {allHolding(observed(clustertest.New(always), 3), 100, 1).unprobed(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
+		"other changes go first":  {allHolding(observed(clustertest.New(always), 3), 100, 1).asks(clustertest.Versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := test.world.decide(test.world.c).says(); got != test.want {
@@ -240,41 +208,18 @@ func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
 }
 
 func TestTheNextTimeOfAScheduleWakesTheLoop(t *testing.T) {
-	w := observed(newCluster(defragments("0 3 * * *")), 3)
+	w := observed(clustertest.New(clustertest.Defragments("0 3 * * *")), 3)
 	if got := w.again(w.c, w.decide(w.c)); got != 15*time.Hour {
 		t.Errorf("expected to look again at three in the morning, 15h from noon, got %s", got)
 	}
 }
 
-func TestWhatIsAskedOfEtcdItselfIsInItsEnvironment(t *testing.T) {
-	checked := tends(func(u *etcdv1beta2.Upkeep) { u.CorruptionCheck = "4h" })
-	for name, test := range map[string]struct {
-		c    *etcdv1beta2.EtcdCluster
-		want []string
-	}{
-		"nothing":    {newCluster(), nil},
-		"by time":    {newCluster(compacts("Periodic", "1h")), []string{"ETCD_AUTO_COMPACTION_MODE=periodic", "ETCD_AUTO_COMPACTION_RETENTION=1h"}},
-		"by number":  {newCluster(compacts("Revision", "1000")), []string{"ETCD_AUTO_COMPACTION_MODE=revision", "ETCD_AUTO_COMPACTION_RETENTION=1000"}},
-		"compared":   {newCluster(checked, versioned("3.6.16")), []string{"ETCD_CORRUPT_CHECK_TIME=4h"}},
-		"before 3.6": {newCluster(checked), []string{"ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME=4h"}},
-		"before 3.3": {newCluster(checked, versioned("3.2.32")), nil},
-	} {
-		var got []string
-		for _, env := range podUpkeepOf(test.c).environment() {
-			got = append(got, *env.Name+"="+*env.Value)
-		}
-		if strings.Join(got, " ") != strings.Join(test.want, " ") {
-			t.Errorf("%s: expected %q, got %q", name, test.want, got)
-		}
+func TestOnlyWhatPodsAreCreatedWithHasThemRecreated(t *testing.T) {
+	plain := settings.Hash(clustertest.New())
+	if settings.Hash(clustertest.New(clustertest.Defragments(""), clustertest.Upkeep(clustertest.ReportsNoSpace), clustertest.Upkeep(clustertest.KeepNone))) != plain {
+		t.Error("expected what the operator does itself to restart no pod")
 	}
-}
-
-func TestOnlyWhatPodsAreMadeWithHasThemMadeAnew(t *testing.T) {
-	plain := wishes(newCluster())
-	if wishes(newCluster(defragments(""), tends(reports), tends(keepNone))) != plain {
-		t.Error("expected what the operator does itself to restart nobody")
-	}
-	if wishes(newCluster(compacts("Periodic", "1h"))) == plain {
+	if settings.Hash(clustertest.New(clustertest.Compacts("Periodic", "1h"))) == plain {
 		t.Error("expected another compaction to be rolled out")
 	}
 }
@@ -284,21 +229,21 @@ func TestWhatOfTheUpkeepCannotBeIsSaidAndHoldsUpNothingElse(t *testing.T) {
 		c    *etcdv1beta2.EtcdCluster
 		want string
 	}{
-		"no schedule": {newCluster(defragments("now"), sized(5)), `False InvalidSpec: spec.upkeep.defragment.schedule "now": `},
-		"no time zone, and no schedule yet": {newCluster(defragments(""), inZone("Mars/Base"), sized(5)),
+		"no schedule": {clustertest.New(clustertest.Defragments("now"), clustertest.Sized(5)), `False InvalidSpec: spec.upkeep.defragment.schedule "now": `},
+		"no time zone, and no schedule yet": {clustertest.New(clustertest.Defragments(""), clustertest.InZone("Mars/Base"), clustertest.Sized(5)),
 			`False InvalidSpec: spec.upkeep.defragment.timeZone "Mars/Base" is not known; write one such as Europe/Berlin`},
-		"too old an etcd": {newCluster(compacts("Periodic", "1h"), versioned("3.2.32"), formedLike("3.2.32"), sized(5)), "False InvalidSpec: spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is 3.2.32"},
+		"too old an etcd": {clustertest.New(clustertest.Compacts("Periodic", "1h"), clustertest.Versioned("3.2.32"), formedLike("3.2.32"), clustertest.Sized(5)), "False InvalidSpec: spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is 3.2.32"},
 	} {
 		w := observed(test.c, 3)
-		if got := conditionOf(report(w), etcdv1beta2.EtcdClusterUpToDate); !strings.HasPrefix(got, test.want) {
+		if got := conditionOf(reported(w), etcdv1beta2.EtcdClusterUpToDate); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: expected UpToDate to be %s, got %s", name, test.want, got)
 		}
-		if got := w.decide(w.c).says(); got != "add member "+memberName(w.c, 3) {
+		if got := w.decide(w.c).says(); got != "add member "+model.MemberName(w.c, 3) {
 			t.Errorf("%s: expected it to grow all the same, got %s", name, got)
 		}
 	}
 }
 
-func formedLike(version string) option {
+func formedLike(version string) clustertest.Option {
 	return func(c *etcdv1beta2.EtcdCluster) { c.Status.CurrentVersion = version }
 }

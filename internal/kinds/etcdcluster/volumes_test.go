@@ -16,12 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// sizedVolumes has the volumes of members be as the claims say: what each asks for and has.
+// sizedVolumes sets the volumes of members by their claims: what each requests and has.
 func (w world) sizedVolumes(asksHas ...[2]string) world {
 	for serial, size := range asksHas {
 		claim := w.claimOf(int64(serial))
@@ -37,8 +40,8 @@ func (w world) lookAtVolumes(t *testing.T) world {
 	grows := true
 	elastic := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "elastic"}, AllowVolumeExpansion: &grows}
 	rigid := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "rigid"}}
-	live, clock := fake.NewClientBuilder().WithObjects(elastic, rigid).Build(), clocktesting.NewFakePassiveClock(noon)
-	r := &reconciler{Tools: &kit.Tools{Live: live, Children: &ensure.Applier{Writes: ensure.NewWrites()}}, classes: workload.Classes{Live: live, Clock: clock}}
+	live, clock := fake.NewClientBuilder().WithObjects(elastic, rigid).Build(), clocktesting.NewFakePassiveClock(clustertest.Noon)
+	r := &reconciler{Tools: &kit.Tools{Live: live, Children: &ensure.Applier{}}, classes: workload.Classes{Live: live, Clock: clock}}
 	if err := r.observeVolumes(t.Context(), w.c, &w.facts); err != nil {
 		t.Fatal(err)
 	}
@@ -58,33 +61,33 @@ func TestVolumesGetTheSizeOfTheSpecWhereTheyCan(t *testing.T) {
 		class, size string
 		claims      [][2]string
 		but         func(world)
-		options     []option
+		options     []clustertest.Option
 		patched     string // serials and the sizes that they are to ask for
-		told        string // of UpToDate, where CLAIM is the claim of member 0
+		want        string // of UpToDate, where CLAIM is the claim of member 0
 	}{
-		"they have it":                {class: "elastic", size: "1Gi", claims: [][2]string{one, one, one}, told: upToDate},
-		"a larger one was given":      {class: "elastic", size: "1Gi", claims: [][2]string{one, one, as("1Gi", "2Gi")}, told: upToDate},
-		"they are to grow":            {class: "elastic", size: "2Gi", claims: [][2]string{one, one, two}, patched: "0=2Gi 1=2Gi", told: "False VolumesGrowing: 1 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
-		"they grow":                   {class: "elastic", size: "2Gi", claims: [][2]string{as("2Gi", "1Gi"), two, two}, told: "False VolumesGrowing: 2 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
-		"they are to, asleep":         {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, options: []option{hibernates}, patched: "0=2Gi", told: "False VolumesGrowing: 2 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
-		"their class does not let it": {class: "rigid", size: "2Gi", claims: [][2]string{one, one, one}, told: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: StorageClass rigid does not let volumes grow; set its allowVolumeExpansion, if its driver can do that; else set " + storageField + " to what the volumes have, or name a class that lets them grow"},
-		"there is no such class":      {class: "gone", size: "2Gi", claims: [][2]string{one, one, one}, told: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: there is no StorageClass gone by which its volume could grow; else set " + storageField + " to what the volumes have, or name a class that lets them grow"},
-		"their driver cannot":         {class: "elastic", size: "9Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "1=9Gi 2=9Gi", told: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; else set " + storageField + " to what the volumes have, or name a class that lets them grow"},
-		"and the size is taken back":  {class: "elastic", size: "2Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "0=2Gi", told: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; else set " + storageField + " to what the volumes have, or name a class that lets them grow"},
-		"to what they have":           {class: "elastic", size: "1Gi", claims: [][2]string{as("9Gi", "1Gi"), one, one}, but: infeasible, told: upToDate},
-		"they are to shrink":          {class: "elastic", size: "1Gi", claims: [][2]string{two, one, one}, told: "False VolumesFixed: claim CLAIM asks for 2Gi and not 1Gi, and volumes never shrink: set " + storageField + " to 2Gi, or move the data to a new cluster"},
-		"one is to be replaced":       {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, but: func(w world) { w.claimOf(0).Spec.StorageClassName = new("rigid") }, told: "False Updating: 1 of 3 members are not yet as the spec says; claim CLAIM is of storageClassName rigid and not elastic: members are replaced one at a time, each by a new one on a new claim"},
+		"they have it":                {class: "elastic", size: "1Gi", claims: [][2]string{one, one, one}, want: upToDate},
+		"a larger one was given":      {class: "elastic", size: "1Gi", claims: [][2]string{one, one, as("1Gi", "2Gi")}, want: upToDate},
+		"they are to grow":            {class: "elastic", size: "2Gi", claims: [][2]string{one, one, two}, patched: "0=2Gi 1=2Gi", want: "False VolumesGrowing: 1 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
+		"they grow":                   {class: "elastic", size: "2Gi", claims: [][2]string{as("2Gi", "1Gi"), two, two}, want: "False VolumesGrowing: 2 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
+		"they are to, asleep":         {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, options: []clustertest.Option{clustertest.Hibernates}, patched: "0=2Gi", want: "False VolumesGrowing: 2 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
+		"their class does not let it": {class: "rigid", size: "2Gi", claims: [][2]string{one, one, one}, want: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: StorageClass rigid does not let volumes grow; set its allowVolumeExpansion, if its driver can do that; else set " + volumes.StorageField + " to what the volumes have, or name a class that lets them grow"},
+		"there is no such class":      {class: "gone", size: "2Gi", claims: [][2]string{one, one, one}, want: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: there is no StorageClass gone by which its volume could grow; else set " + volumes.StorageField + " to what the volumes have, or name a class that lets them grow"},
+		"their driver cannot":         {class: "elastic", size: "9Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "1=9Gi 2=9Gi", want: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; else set " + volumes.StorageField + " to what the volumes have, or name a class that lets them grow"},
+		"and the size is taken back":  {class: "elastic", size: "2Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "0=2Gi", want: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; else set " + volumes.StorageField + " to what the volumes have, or name a class that lets them grow"},
+		"to what they have":           {class: "elastic", size: "1Gi", claims: [][2]string{as("9Gi", "1Gi"), one, one}, but: infeasible, want: upToDate},
+		"they are to shrink":          {class: "elastic", size: "1Gi", claims: [][2]string{two, one, one}, want: "False VolumesFixed: claim CLAIM asks for 2Gi and not 1Gi, and volumes never shrink: set " + volumes.StorageField + " to 2Gi, or move the data to a new cluster"},
+		"one is to be replaced":       {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, but: func(w world) { w.claimOf(0).Spec.StorageClassName = new("rigid") }, want: "False Updating: 1 of 3 members are not yet as the spec says; claim CLAIM is of storageClassName rigid and not elastic: members are replaced one at a time, each by a new one on a new claim"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := observed(newCluster(withClaims, classed(test.class)), 3).asks(append(test.options, stored(test.size))...).sizedVolumes(test.claims...)
+			w := observed(clustertest.New(clustertest.WithClaims, clustertest.StorageClass(test.class)), 3).asks(append(test.options, clustertest.Storage(test.size))...).sizedVolumes(test.claims...)
 			if test.but != nil {
 				test.but(w)
 			}
 			w = w.lookAtVolumes(t)
 			var asked []string
-			for _, patch := range (&reconciler{}).Plan(w.c, w.facts, noon).Aside {
+			for _, patch := range planAt(w.c, w.facts, clustertest.Noon).Independent {
 				for serial := range int64(3) {
-					if patch.Object.GetName() == memberName(w.c, serial) {
+					if patch.Object.GetName() == model.MemberName(w.c, serial) {
 						asked = append(asked, strings.Join([]string{string(rune('0' + serial)), patch.Intent}, "="))
 					}
 				}
@@ -93,8 +96,8 @@ func TestVolumesGetTheSizeOfTheSpecWhereTheyCan(t *testing.T) {
 			if got := strings.Join(asked, " "); got != test.patched {
 				t.Errorf("expected claims to ask for %q, got %q", test.patched, got)
 			}
-			c := report(w)
-			want := strings.ReplaceAll(test.told, "CLAIM", memberName(w.c, 0))
+			c := reported(w)
+			want := strings.ReplaceAll(test.want, "CLAIM", model.MemberName(w.c, 0))
 			if got := conditionOf(c, etcdv1beta2.EtcdClusterUpToDate); got != want {
 				t.Errorf("expected UpToDate to be\n%s, got\n%s", want, got)
 			}
@@ -110,35 +113,9 @@ func TestVolumesGetTheSizeOfTheSpecWhereTheyCan(t *testing.T) {
 
 func TestClassesAreLookedAtAgainWhileAVolumeIsTooSmall(t *testing.T) {
 	for class, want := range map[string]bool{"elastic": false, "rigid": true} {
-		w := observed(newCluster(withClaims, classed(class), stored("1Gi")), 3).asks(stored("2Gi")).lookAtVolumes(t)
+		w := observed(clustertest.New(clustertest.WithClaims, clustertest.StorageClass(class), clustertest.Storage("1Gi")), 3).asks(clustertest.Storage("2Gi")).lookAtVolumes(t)
 		if again := w.again(w.c, w.decide(w.c)); again > 0 != want {
 			t.Errorf("class %s: expected another look: %v, got one after %s", class, want, again)
-		}
-	}
-}
-
-// A larger quota fills a volume that is too small for it, and etcd ends on a full disk.
-func TestAQuotaThatIsAskedForComesWithTheVolumeThatItNeeds(t *testing.T) {
-	full := func(options ...option) world {
-		w := observed(newCluster(options...), 3)
-		for id, status := range w.view.Status {
-			status.DBInUse, status.DBSize, status.Quota = 2<<30, 2<<30, 2<<30
-			w.view.Status[id] = status
-		}
-		return w
-	}
-	const quota = ": set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 2685403136 or more"
-	for name, test := range map[string]struct {
-		world world
-		want  string
-	}{
-		"a small volume": {full(withClaims, classed("elastic"), stored("2Gi")), quota + " and " + storageField + ", which is 2Gi, to 5122Mi or more, or"},
-		"a large volume": {full(withClaims, classed("elastic"), stored("10Gi")), quota + ", or"},
-		"no volume":      {full(), quota + ", or"},
-	} {
-		w := test.world.lookAtVolumes(t)
-		if got := w.shortage(w.c); !strings.Contains(got, test.want) {
-			t.Errorf("%s: expected %q in it, got\n%s", name, test.want, got)
 		}
 	}
 }

@@ -11,8 +11,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
@@ -27,9 +34,9 @@ type world struct {
 // for what c asks now.
 func observed(c *etcdv1beta2.EtcdCluster, n int64) world {
 	w := world{c: c, facts: facts{
-		now: noon, helperImage: "opcrew-helper:test", nodesKnown: true,
-		pods: map[string]*corev1.Pod{}, claims: map[string]*corev1.PersistentVolumeClaim{}, nodes: map[string]node{},
-		view: etcd.View{At: noon, ClusterID: 0xc1, Status: map[uint64]etcd.MemberStatus{}, ClusterVersion: minorOf(c.Status.CurrentVersion) + ".0"},
+		now: clustertest.Noon, agentImage: "opcrew-agent:test",
+		pods: map[string]*corev1.Pod{}, claims: map[string]*corev1.PersistentVolumeClaim{}, nodes: map[string]model.Node{},
+		view: etcd.View{At: clustertest.Noon, ClusterID: 0xc1, Status: map[uint64]etcd.MemberStatus{}, ClusterVersion: versions.MinorOf(c.Status.CurrentVersion) + ".0"},
 	}}
 	for serial := range n {
 		w = w.with(serial, false)
@@ -43,38 +50,38 @@ func id(serial int64) uint64 { return uint64(0x100 + serial) }
 // id is that of the member of a number.
 func (w world) id(serial int64) uint64 {
 	if w.c.Status.ClusterID == "" {
-		return bootstrapID(w.c, memberName(w.c, serial))
+		return model.BootstrapID(w.c, model.MemberName(w.c, serial))
 	}
 	return id(serial)
 }
 
 // with adds a member that is well.
 func (w world) with(serial int64, learner bool) world {
-	name := memberName(w.c, serial)
-	w.nodes["node-"+strconv.FormatInt(serial, 10)] = node{}
+	name := model.MemberName(w.c, serial)
+	w.nodes["node-"+strconv.FormatInt(serial, 10)] = model.Node{}
 	w.view.Members = append(w.view.Members, etcd.Member{ID: w.id(serial), Name: name, PeerURLs: []string{w.c.PeerURL(name)}, ClientURLs: []string{w.c.ClientURL(name)}, Learner: learner})
 	w.view.Status[w.id(serial)] = etcd.MemberStatus{ID: w.id(serial), Version: w.c.Status.CurrentVersion, Leader: w.id(0), Learner: learner}
 	pod := &corev1.Pod{}
 	pod.Name, pod.Namespace, pod.UID = name, w.c.Namespace, "pod"
 	pod.Spec.NodeName = "node-" + strconv.FormatInt(serial, 10)
-	pod.Labels = fixedLabels(w.c, member{name: name})
+	pod.Labels = build.FixedLabels(w.c, model.Member{Name: name})
 	if !learner {
-		pod.Labels[voterLabel] = isVoter
+		pod.Labels[model.VoterLabel] = model.IsVoter
 	}
 	pod.Annotations = map[string]string{
-		startAnnotation: startOf(etcdstart.Established, w.id(serial)), serialAnnotation: strconv.FormatInt(serial, 10),
-		etcdv1beta2.VersionAnnotation: w.c.Status.CurrentVersion, wishesAnnotation: wishes(w.c),
+		model.StartAnnotation: model.StartAs(etcdstart.Established, w.id(serial)), model.SerialAnnotation: strconv.FormatInt(serial, 10),
+		etcdv1beta2.VersionAnnotation: w.c.Status.CurrentVersion, model.SettingsAnnotation: settings.Hash(w.c),
 	}
 	if w.c.Spec.Pod != nil {
-		pod.Annotations[resourcesAnnotation] = encoded(w.c.Spec.Pod.Resources)
-		pod.Spec.Containers = []corev1.Container{{Name: "sidecar"}, {Name: container, Resources: complete(w.c.Spec.Pod.Resources)}}
+		pod.Annotations[settings.ResourcesAnnotation] = settings.EncodeJSON(w.c.Spec.Pod.Resources)
+		pod.Spec.Containers = []corev1.Container{{Name: "sidecar"}, {Name: model.Container, Resources: settings.WithRequests(w.c.Spec.Pod.Resources)}}
 	}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container, Ready: true, State: corev1.ContainerState{
-		Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon.Add(-time.Hour))},
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: model.Container, Ready: true, State: corev1.ContainerState{
+		Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(clustertest.Noon.Add(-time.Hour))},
 	}}}
 	w.pods[name] = pod
-	if persistent(w.c) {
+	if model.Persistent(w.c) {
 		claim := &corev1.PersistentVolumeClaim{}
 		claim.Name, claim.Namespace = name, w.c.Namespace
 		claim.Spec = *w.c.Spec.Pod.PersistentVolumeClaimSpec.DeepCopy()
@@ -87,22 +94,22 @@ func (w world) with(serial int64, learner bool) world {
 	return w
 }
 
-// begins has a member be one of the first, of a cluster that is not formed yet.
+// begins makes a member one of the first members of a cluster that is not formed yet.
 func (w world) begins(name string, serial int64) {
-	w.pods[name].Annotations[startAnnotation] = startOf(etcdstart.Bootstrap, w.id(serial))
-	w.pods[name].Annotations[firstAnnotation] = strconv.Itoa(int(w.c.Spec.Size))
+	w.pods[name].Annotations[model.StartAnnotation] = model.StartAs(etcdstart.Bootstrap, w.id(serial))
+	w.pods[name].Annotations[model.FirstMembersAnnotation] = strconv.Itoa(int(w.c.Spec.Size))
 	if claim := w.claims[name]; claim != nil {
-		claim.Annotations = map[string]string{firstAnnotation: strconv.Itoa(int(w.c.Spec.Size))}
+		claim.Annotations = map[string]string{model.FirstMembersAnnotation: strconv.Itoa(int(w.c.Spec.Size))}
 	}
 }
 
 // joining adds a member that was added and has not run yet; with or without a pod.
 func (w world) joining(serial int64, pod bool) world {
 	w = w.with(serial, true)
-	name, last := memberName(w.c, serial), len(w.view.Members)-1
+	name, last := model.MemberName(w.c, serial), len(w.view.Members)-1
 	w.view.Members[last].Name, w.view.Members[last].ClientURLs = "", nil
 	w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
-	w.pods[name].Annotations[startAnnotation] = startOf(etcdstart.Join, w.id(serial))
+	w.pods[name].Annotations[model.StartAnnotation] = model.StartAs(etcdstart.Join, w.id(serial))
 	w.pods[name].Status = corev1.PodStatus{}
 	if !pod {
 		delete(w.pods, name)
@@ -111,15 +118,15 @@ func (w world) joining(serial int64, pod bool) world {
 	return w
 }
 
-// aloof has a member not answer whose pod has been ready for some time.
+// aloof makes a member give no answer although its pod has been ready for some time.
 func (w world) aloof(serial int64, since time.Duration) world {
 	w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("error reading server preface")}
-	w.pods[memberName(w.c, serial)].Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(-since))
+	w.pods[model.MemberName(w.c, serial)].Status.Conditions[0].LastTransitionTime = metav1.NewTime(clustertest.Noon.Add(-since))
 	return w
 }
 
 // asks is the world after an edit of the spec.
-func (w world) asks(options ...option) world {
+func (w world) asks(options ...clustertest.Option) world {
 	w.c = w.c.DeepCopy()
 	for _, o := range options {
 		o(w.c)
@@ -127,11 +134,11 @@ func (w world) asks(options ...option) world {
 	return w
 }
 
-// down has members not answer; their pods are as they were.
+// down makes members give no answer; their pods do not change.
 func (w world) down(serials ...int64) world {
 	for _, serial := range serials {
 		w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
-		if pod := w.pods[memberName(w.c, serial)]; pod != nil {
+		if pod := w.pods[model.MemberName(w.c, serial)]; pod != nil {
 			pod.Status.Conditions, pod.Status.ContainerStatuses[0].Ready = nil, false
 		}
 	}
@@ -141,87 +148,87 @@ func (w world) down(serials ...int64) world {
 			if len(w.c.Status.Membership) == len(w.view.Members) {
 				break
 			}
-			w.c.Status.Membership = append(w.c.Status.Membership, etcdv1beta2.MemberIdentity{ID: fmt.Sprintf("%016x", m.ID), Name: nameOf(m.PeerURLs[0]), Learner: m.Learner})
+			w.c.Status.Membership = append(w.c.Status.Membership, etcdv1beta2.MemberIdentity{ID: fmt.Sprintf("%016x", m.ID), Name: model.NameInURL(m.PeerURLs[0]), Learner: m.Learner})
 		}
 	}
 	return w
 }
 
-// unprobed has a member be well whose kubelet does not say so yet.
+// unprobed makes a member well although its kubelet does not report the pod as ready yet.
 func (w world) unprobed(serial int64) world {
-	pod := w.pods[memberName(w.c, serial)]
+	pod := w.pods[model.MemberName(w.c, serial)]
 	pod.Status.Conditions, pod.Status.ContainerStatuses[0].Ready = nil, false
 	return w
 }
 
-// hidden has a member not be shown to clients yet.
+// hidden makes a member one that the Service does not select yet.
 func (w world) hidden(serial int64) world {
-	delete(w.pods[memberName(w.c, serial)].Labels, voterLabel)
+	delete(w.pods[model.MemberName(w.c, serial)].Labels, model.VoterLabel)
 	return w
 }
 
-// without has pods gone.
+// without removes the pods of members.
 func (w world) without(serials ...int64) world {
 	for _, serial := range serials {
-		delete(w.pods, memberName(w.c, serial))
+		delete(w.pods, model.MemberName(w.c, serial))
 	}
 	return w.down(serials...)
 }
 
-// unclaimed has claims gone.
+// unclaimed removes the claims of members.
 func (w world) unclaimed(serials ...int64) world {
 	for _, serial := range serials {
-		delete(w.claims, memberName(w.c, serial))
+		delete(w.claims, model.MemberName(w.c, serial))
 	}
 	return w
 }
 
-// refused has the gate in a pod refuse to start etcd.
+// refused makes the gate in a pod refuse to start etcd.
 func (w world) refused(serial int64, reason etcdstart.Reason) world {
 	return w.said(serial, reason, "no log in /var/etcd/data")
 }
 
-// said has a member's etcd not run, for what the gate has said.
+// said stops a member's etcd for the reason that the gate reported.
 func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	w = w.down(serial)
-	w.pods[memberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: container, RestartCount: 1,
+	w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: model.Container, RestartCount: 1,
 		State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
 		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: `{"reason":"` + string(reason) + `","message":"` + words + `"}`}},
 	}}
 	return w
 }
 
-// onceRefused has members run whose containers before this one the gate had refused, as with a volume that was mounted late.
+// onceRefused makes members run after the gate had refused their previous containers, as with a volume that was mounted late.
 func (w world) onceRefused(serials ...int64) world {
 	for _, serial := range serials {
-		status := &w.pods[memberName(w.c, serial)].Status.ContainerStatuses[0]
+		status := &w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses[0]
 		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, Message: `{"reason":"VolumeLost","message":"no log in /var/etcd/data"}`}
 	}
 	return w
 }
 
-// unpulled has members whose image cannot be pulled.
+// unpulled makes the image of members one that cannot be pulled.
 func (w world) unpulled(serials ...int64) world {
 	w = w.down(serials...)
 	for _, serial := range serials {
-		w.pods[memberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
-			Name: container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}},
+		w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: model.Container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}},
 		}}
 	}
 	return w
 }
 
-// running has a member run another version than its pod's, or both.
+// running sets the version that a member runs, and the version in the annotation of its pod.
 func (w world) running(serial int64, version, annotation string) world {
 	status := w.view.Status[w.id(serial)]
 	status.Version = version
 	w.view.Status[w.id(serial)] = status
-	w.pods[memberName(w.c, serial)].Annotations[etcdv1beta2.VersionAnnotation] = annotation
+	w.pods[model.MemberName(w.c, serial)].Annotations[etcdv1beta2.VersionAnnotation] = annotation
 	return w
 }
 
-// applied has members have carried out their logs up to an index each, and the first know of all.
+// applied sets the index up to which each of the first members has received and applied its log.
 func (w world) applied(indexes ...uint64) world {
 	for serial, index := range indexes {
 		status := w.view.Status[w.id(int64(serial))]
@@ -231,21 +238,27 @@ func (w world) applied(indexes ...uint64) world {
 	return w
 }
 
-// speaking has the members have agreed on a version, or, if it is "", not have told.
+// speaking sets the version that the members have agreed on; "": they do not report it.
 func (w world) speaking(version string) world {
 	w.view.ClusterVersion = version
 	return w
 }
 
-// mute has no one tell it, and why.
+// mute makes the agreed version unknown, and records why.
 func (w world) mute(why string) world {
 	w.view.VersionErr = errors.New(why)
 	return w
 }
 
-// silent has a node not been heard of for a while.
+// silent makes a node one that has not reported for some time.
 func (w world) silent(serial int64, since time.Duration) world {
-	w.nodes["node-"+strconv.FormatInt(serial, 10)] = node{silentSince: noon.Add(-since)}
+	w.nodes["node-"+strconv.FormatInt(serial, 10)] = model.Node{SilentSince: clustertest.Noon.Add(-since)}
+	return w
+}
+
+// cordoned has a node take no new pods.
+func (w world) cordoned(serial int64) world {
+	w.nodes["node-"+strconv.FormatInt(serial, 10)] = model.Node{Cordoned: true}
 	return w
 }
 
@@ -257,48 +270,46 @@ func (w world) serverless(serials ...int64) world {
 	return w.down(serials...)
 }
 
-// unplaced has the pod of a member have been recreated, and not find a place for a while: its volume is on the
-// disk of a node that is as told, or gone.
-func (w world) unplaced(serial int64, since time.Duration, home *node) world {
+// unplaced makes the pod of a member a recreated one that has been unschedulable for some time. Its volume is on the
+// disk of the given node; nil: the node is gone.
+func (w world) unplaced(serial int64, since time.Duration, home *model.Node) world {
 	w = w.down(serial)
-	pod := w.pods[memberName(w.c, serial)].DeepCopy()
+	pod := w.pods[model.MemberName(w.c, serial)].DeepCopy()
 	pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
 	pod.Status.Conditions = []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
-		Message: "0/1 nodes are available", LastTransitionTime: metav1.NewTime(noon.Add(-since)),
+		Message: "0/1 nodes are available", LastTransitionTime: metav1.NewTime(clustertest.Noon.Add(-since)),
 	}}
 	host := "node-" + strconv.FormatInt(serial, 10)
-	if w.homes == nil {
-		w.homes, w.hosts = map[string][]string{}, map[string]node{}
+	if w.disks == nil {
+		w.disks = map[string]model.Disk{}
 	}
-	w.pods[pod.Name], w.homes[pod.Name] = pod, []string{host}
-	if home != nil {
-		w.hosts[host] = *home
-	}
+	w.pods[pod.Name] = pod
+	w.disks[pod.Name] = model.Disk{Nodes: []string{host}, Gone: home == nil || home.OutOfService}
 	return w
 }
 
 // says sums a decision up in words.
 func (d decision) says() string {
 	switch {
-	case d.step != nil:
-		return d.step.name
-	case d.resize != nil && d.resize.renotes:
-		return "note for " + d.resize.name
-	case d.resize != nil:
-		return "resize " + d.resize.name
-	case d.change != nil:
-		return "change " + d.change.name + " to " + d.version
+	case d.next.Step != nil:
+		return d.next.Step.Name
+	case d.next.Resize != nil && d.next.Resize.ResizeDue:
+		return "note for " + d.next.Resize.Name
+	case d.next.Resize != nil:
+		return "resize " + d.next.Resize.Name
+	case d.next.Change != nil:
+		return "change " + d.next.Change.Name + " to " + d.next.Version
 	case len(d.drop) > 0:
 		for name := range d.drop {
-			return "make " + name + " anew"
+			return "recreate " + name
 		}
 	case len(d.establish) > 0:
 		return fmt.Sprintf("establish %d", len(d.establish))
 	case len(d.show) > 0:
 		return fmt.Sprintf("show %d to clients", len(d.show))
-	case d.waits != "":
-		return "wait for " + d.waits
+	case d.next.Waits != "":
+		return "wait for " + d.next.Waits
 	}
 	return "nothing"
 }
@@ -319,4 +330,33 @@ func unseen(w world) world {
 func stale(w world) world {
 	w.view.Stale = true
 	return w
+}
+
+// takesUp reports whether a restore or a recovery begins.
+func (w world) takesUp(c *etcdv1beta2.EtcdCluster) bool {
+	return (&reconciler{}).Decide(c, w.facts, w.now).stage == beginning
+}
+
+func (w world) children(c *etcdv1beta2.EtcdCluster, d decision) []ensure.Child {
+	return planner{w.facts, c, d}.children()
+}
+
+func (w world) keeps(c *etcdv1beta2.EtcdCluster, d decision) func(client.Object) bool {
+	return planner{w.facts, c, d}.keeps()
+}
+
+func (w world) again(c *etcdv1beta2.EtcdCluster, d decision) time.Duration {
+	return planner{w.facts, c, d}.again()
+}
+
+func (w world) wantsPod(c *etcdv1beta2.EtcdCluster, d decision, m model.Member) bool {
+	return planner{w.facts, c, d}.wantsPod(m)
+}
+
+func (w world) versionFor(c *etcdv1beta2.EtcdCluster, d decision) string {
+	return planner{w.facts, c, d}.versionFor()
+}
+
+func (w world) formedWith(c *etcdv1beta2.EtcdCluster) string {
+	return reporter{w.facts, c, decision{}}.formedWith()
 }

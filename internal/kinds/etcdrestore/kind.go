@@ -1,11 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdrestore is the kind EtcdRestore: it says how far an EtcdCluster is with taking over a
-// backup.
+// Package etcdrestore is the kind EtcdRestore: it reports the progress of the restore of an EtcdCluster.
 //
-// What is done is the cluster's own: internal/kinds/etcdcluster takes up the EtcdRestore of its name
-// (restore.go there), since only it knows its members. Nothing is written here but the status.
+// The restore itself belongs to internal/kinds/etcdcluster, which knows the members of the cluster. This
+// package writes the status of the EtcdRestore and nothing else.
 package etcdrestore
 
 import (
@@ -29,12 +28,12 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets;persistentvolumeclaims,verbs=get
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdrestores.etcd.database.coreos.com,verbs=get
 
-// workers is how many objects are looked at at a time.
+// workers is the number of objects that are reconciled at a time.
 const workers = 2
 
 // Kind is EtcdRestore's entry in the list of kinds.
-func Kind() kit.Kind {
-	return kit.Kind{
+func Kind() kit.Registration {
+	return kit.Registration{
 		Name:        "etcdrestore",
 		Layer:       kit.Data,
 		CRDs:        []string{"etcdrestores.etcd.database.coreos.com", "etcdclusters.etcd.database.coreos.com"},
@@ -47,7 +46,7 @@ func Kind() kit.Kind {
 }
 
 func setup(mgr ctrl.Manager, r *reconciler) error {
-	loop := &kit.Loop[*etcdv1beta2.EtcdRestore, facts]{
+	loop := &kit.Loop[*etcdv1beta2.EtcdRestore, facts, decision]{
 		Tools: r.Tools,
 		New:   func() *etcdv1beta2.EtcdRestore { return &etcdv1beta2.EtcdRestore{} },
 		Kind:  r,
@@ -56,16 +55,17 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Named("etcdrestore").
 		For(&etcdv1beta2.EtcdRestore{}).
 		Watches(&etcdv1beta2.EtcdCluster{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(wentOn)).
-		WithOptions(kit.ControllerOptions(workers)).
+		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }
 
-// ofItsName wakes the restore that has the cluster's name.
+// ofItsName enqueues the restore that has the name of the cluster.
 func ofItsName(_ context.Context, cluster client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cluster)}}
 }
 
-// wentOn leaves out all that a cluster tells but of restores, whether it serves, and whether it is held.
+// wentOn lets through changes of a cluster that matter to a restore: its progress, whether the cluster serves
+// clients, and whether it is paused or hibernated.
 var wentOn = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return !equality.Semantic.DeepEqual(was.Status.Restore, is.Status.Restore) || serves(was) != serves(is) || held(was) != held(is)

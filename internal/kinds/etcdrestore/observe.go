@@ -6,10 +6,8 @@ package etcdrestore
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
@@ -21,13 +19,13 @@ type reconciler struct{ *kit.Tools }
 
 // facts are all that is read about a restore.
 type facts struct {
-	// cluster is the one of its name, nil if there is none.
+	// cluster is the EtcdCluster that the restore names, nil if it does not exist.
 	cluster *etcdv1beta2.EtcdCluster
-	// unfit and why tell what keeps it from being taken up; empty: nothing that is known here.
+	// unfit is the reason why the cluster cannot begin this restore, and why the message; empty if none is known.
 	unfit, why string
 }
 
-// Observe reads the cluster.
+// Observe reads the cluster, and what the restore needs until the cluster has begun with it.
 func (r *reconciler) Observe(ctx context.Context, restore *etcdv1beta2.EtcdRestore) (facts, error) {
 	cluster := &etcdv1beta2.EtcdCluster{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: restore.Namespace, Name: restore.Spec.EtcdCluster.Name}, cluster)
@@ -41,22 +39,6 @@ func (r *reconciler) Observe(ctx context.Context, restore *etcdv1beta2.EtcdResto
 	if restore.Status.Succeeded || cluster.Status.Restore.TookUp(restore.UID) {
 		return f, nil
 	}
-	f.unfit, f.why, err = backuppod.Unfit(ctx, r.Live, restore)
+	f.unfit, f.why, err = backuppod.CannotBegin(ctx, r.Live, restore)
 	return f, err
-}
-
-// needsAgain passes until it is looked again for what a restore lacks.
-const needsAgain = 5 * time.Second
-
-// Plan changes nothing: the cluster does what is to be done.
-func (r *reconciler) Plan(_ *etcdv1beta2.EtcdRestore, f facts, _ time.Time) kit.Plan {
-	if f.unfit == "" || f.unfit == etcdv1beta2.ReasonInvalidSpec { // a spec never changes
-		return kit.Plan{}
-	}
-	return kit.Plan{Again: needsAgain}
-}
-
-// serves reports whether clients are served.
-func serves(c *etcdv1beta2.EtcdCluster) bool {
-	return meta.IsStatusConditionTrue(c.Status.Conditions, etcdv1beta2.EtcdClusterAvailable)
 }

@@ -30,7 +30,7 @@ func newRestore() *etcdv1beta2.EtcdRestore {
 
 type option func(*etcdv1beta2.EtcdCluster)
 
-// of is a cluster that is so far with a restore.
+// of returns the facts of a cluster in a phase of a restore.
 func of(uid, phase string, options ...option) facts {
 	c := &etcdv1beta2.EtcdCluster{}
 	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: uid, Phase: phase, Object: "backups/example", Revision: 1_000_000_042, Message: "member example-0 reads the backup"}
@@ -41,7 +41,7 @@ func of(uid, phase string, options ...option) facts {
 	return facts{cluster: c}
 }
 
-// unrecorded has no one know when the backup was saved.
+// unrecorded removes the time at which the backup was saved.
 func unrecorded(c *etcdv1beta2.EtcdCluster) { c.Status.Restore.SavedAt = nil }
 
 func annotated(c *etcdv1beta2.EtcdCluster) {
@@ -67,7 +67,7 @@ func failing(c *etcdv1beta2.EtcdCluster) {
 	c.Status.Restore.Reason, c.Status.Restore.Message = "BucketMissing", "S3 bucket backups does not exist"
 }
 
-func TestReadyTellsHowFarARestoreIs(t *testing.T) {
+func TestReadyReportsTheProgressOfARestore(t *testing.T) {
 	const mine = "uid-of-restore"
 	for name, c := range map[string]struct {
 		facts     facts
@@ -89,21 +89,21 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 		"a recovery is under way": {of("uid-of-recovery", etcdv1beta2.PhaseRestoring, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{}
 		}), "False Waiting: EtcdCluster example has not taken it up yet: its recovery from a lost quorum is called off first", false},
-		"it goes on":           {of(mine, etcdv1beta2.PhaseRestoring), "False Restoring: member example-0 reads the backup; until it serves the cluster stays what it is", false},
-		"it does not go on":    {of(mine, etcdv1beta2.PhaseRestoring, failing), "False BucketMissing: S3 bucket backups does not exist; until it serves the cluster stays what it is", false},
-		"nobody is served yet": {of(mine, etcdv1beta2.PhaseRestored), "False Restoring: EtcdCluster example has gone over to the restored member, and does not serve clients yet", false},
+		"it goes on":              {of(mine, etcdv1beta2.PhaseRestoring), "False Restoring: member example-0 reads the backup; until it serves the cluster stays what it is", false},
+		"it does not go on":       {of(mine, etcdv1beta2.PhaseRestoring, failing), "False BucketMissing: S3 bucket backups does not exist; until it serves the cluster stays what it is", false},
+		"no client is served yet": {of(mine, etcdv1beta2.PhaseRestored), "False Restoring: EtcdCluster example has gone over to the restored member, and does not serve clients yet", false},
 		"a quorum was lost since": {of("uid-of-recovery", etcdv1beta2.PhaseRestored, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{Former: mine}
 		}), "True Restored: EtcdCluster example was restored, and has lost its quorum since; it went on from what was left", true},
 		"what was restored is served":  {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
-		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves backups/example, of which no record tells when it was saved, from revision 1000000042 on", true},
+		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves backups/example, saved at an unknown time, from revision 1000000042 on", true},
 		"it was named although a proof had found it corrupt": {
 			of(mine, etcdv1beta2.PhaseRestored, serving, saying("a proof has found it corrupt")),
 			"True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on; a proof has found it corrupt", true,
 		},
 	} {
 		r := newRestore()
-		(&reconciler{}).Report(r, c.facts, kit.Outcome{}, noon)
+		reportAt(r, c.facts, kit.Outcome{}, noon)
 		ready := meta.FindStatusCondition(r.Status.Conditions, etcdv1beta2.EtcdRestoreReady)
 		if got := fmt.Sprintf("%s %s: %s", ready.Status, ready.Reason, ready.Message); got != c.want || r.Status.Succeeded != c.succeeded || (r.Status.Reason == "") != c.succeeded {
 			t.Errorf("%s: expected\n%s, succeeded %t; got\n%s, %+v", name, c.want, c.succeeded, got, r.Status)
@@ -111,17 +111,17 @@ func TestReadyTellsHowFarARestoreIs(t *testing.T) {
 	}
 }
 
-func TestWhatSucceededHasWhateverBecomesOfTheCluster(t *testing.T) {
+func TestARestoreStaysSucceededWhateverHappensToTheCluster(t *testing.T) {
 	r := newRestore()
-	(&reconciler{}).Report(r, of("uid-of-restore", etcdv1beta2.PhaseRestored, serving), kit.Outcome{}, noon)
+	reportAt(r, of("uid-of-restore", etcdv1beta2.PhaseRestored, serving), kit.Outcome{}, noon)
 	before := r.DeepCopy()
-	(&reconciler{}).Report(r, facts{}, kit.Outcome{}, noon.Add(time.Hour))
+	reportAt(r, facts{}, kit.Outcome{}, noon.Add(time.Hour))
 	if !r.Status.Succeeded || r.Status.Object != before.Status.Object || len(r.Status.Conditions) != 1 || r.Status.Conditions[0].Status != metav1.ConditionTrue {
 		t.Errorf("expected the status to stay, got %+v", r.Status)
 	}
 }
 
-func TestWhatARestoreLacksIsLookedForAgainUntilTheClusterHasTakenItUp(t *testing.T) {
+func TestMissingNeedsAreCheckedAgainUntilTheClusterBegins(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := etcdv1beta2.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -144,14 +144,14 @@ func TestWhatARestoreLacksIsLookedForAgainUntilTheClusterHasTakenItUp(t *testing
 		cluster.Namespace, cluster.Name = r.Namespace, r.Name
 		tools := &kit.Tools{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).Build(), Live: fake.NewFakeClient()}
 		f, err := (&reconciler{Tools: tools}).Observe(t.Context(), r)
-		again := (&reconciler{}).Plan(r, f, noon).Again > 0
+		again := planAt(r, f, noon).Again > 0
 		if err != nil || f.unfit != c.want || again != c.again {
 			t.Errorf("%s: expected %q, looked for again %t; got %q, %t, %v", name, c.want, c.again, f.unfit, again, err)
 		}
 	}
 }
 
-func TestARestoreHearsThatItsClusterIsHeld(t *testing.T) {
+func TestARestoreIsReconciledWhenItsClusterIsHeld(t *testing.T) {
 	is := func(options ...option) *etcdv1beta2.EtcdCluster { return of("", "", options...).cluster }
 	for name, c := range map[string]struct {
 		now  *etcdv1beta2.EtcdCluster

@@ -99,7 +99,7 @@ func lacks(names ...string) factOption {
 
 func has(name string) factOption { return func(f *facts) { f.Pods[name] = newPod(name) } }
 
-// counts has the StatefulSet report so many pods.
+// counts sets the number of pods that the StatefulSet reports.
 func counts(pods int32) factOption { return func(f *facts) { f.Set.Status.Replicas = pods } }
 
 func starts(name string) factOption {
@@ -144,7 +144,7 @@ func outcome(kind string, action ensure.Action, message string) kit.Outcome {
 
 // reported is an object after a look at it.
 func reported(m *cachev1alpha1.Memcached, f facts, done kit.Outcome) *cachev1alpha1.Memcached {
-	(&reconciler{}).Report(m, f, done, someTime)
+	reportAt(m, f, done, someTime)
 	return m
 }
 

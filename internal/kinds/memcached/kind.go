@@ -1,11 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memcached is the kind Memcached: memcached servers with names that last, in
-// a StatefulSet behind a headless Service.
-//
-// A client hashes keys over the names of the servers. Pod addresses change with every
-// restart, and with them the place of nearly every key; names do not.
+// Package memcached is the kind Memcached: memcached servers with stable names, in a StatefulSet behind a headless
+// Service. Clients hash keys over the names of the servers: addresses of pods change with every restart and would move
+// nearly all keys, names do not.
 package memcached
 
 import (
@@ -34,19 +32,18 @@ import (
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=memcacheds.cache.example.com,verbs=get
 
-// workers is how many objects are looked at at a time.
+// workers is the number of objects that are reconciled at a time.
 const workers = 8
 
 // Kind is Memcached's entry in the list of kinds.
-func Kind() kit.Kind {
-	return kit.Kind{
+func Kind() kit.Registration {
+	return kit.Registration{
 		Name:        "memcached",
 		Layer:       kit.Data,
 		CRDs:        []string{"memcacheds.cache.example.com"},
 		AddToScheme: cachev1alpha1.AddToScheme,
 		Cache: func() map[client.Object]cache.ByObject {
 			pods := kit.Ours()
-			pods.Transform = kit.TrimPod
 			return map[client.Object]cache.ByObject{
 				&cachev1alpha1.Memcached{}:      {},
 				&corev1.Service{}:               kit.Ours(),
@@ -54,7 +51,7 @@ func Kind() kit.Kind {
 				&appsv1.StatefulSet{}:           kit.Ours(),
 				&policyv1.PodDisruptionBudget{}: kit.Ours(),
 				&corev1.Pod{}:                   pods,
-				&corev1.Node{}:                  {Transform: kit.TrimNode},
+				&corev1.Node{}:                  {},
 			}
 		},
 		Setup: setup,
@@ -63,11 +60,12 @@ func Kind() kit.Kind {
 
 func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	r := &reconciler{Tools: tools, refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock}}
-	loop := &kit.Loop[*cachev1alpha1.Memcached, facts]{
-		Tools:  tools,
-		New:    func() *cachev1alpha1.Memcached { return &cachev1alpha1.Memcached{} },
-		Kind:   r,
-		Forget: r.refusals.Forget,
+	loop := &kit.Loop[*cachev1alpha1.Memcached, facts, decision]{
+		Tools:       tools,
+		New:         func() *cachev1alpha1.Memcached { return &cachev1alpha1.Memcached{} },
+		Kind:        r,
+		Transitions: r.transitions,
+		Forget:      []func(client.ObjectKey){r.refusals.Forget},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("memcached").
@@ -78,6 +76,6 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(objectOfPod)).
 		Watches(&corev1.Node{}, workload.ForPodsOn(tools.Client, objectOfPod), builder.WithPredicates(workload.ZoneChanged())).
-		WithOptions(kit.ControllerOptions(workers)).
+		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

@@ -28,14 +28,14 @@ const (
 	nameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 
-	// user is the one that memcached's images run as.
+	// user is the user of the images of memcached.
 	user = 11211
 
 	mebibyte = 1 << 20
 )
 
-// selector selects the pods. It can never change, so it holds only what never will; that
-// they are ours keeps it from pods of a chart of the same name.
+// selector selects the pods. It can never change, so it holds only what never will, and a label that excludes the pods
+// of a chart of the same name.
 func selector(m *cachev1alpha1.Memcached) map[string]string {
 	return map[string]string{nameLabel: appName, instanceLabel: m.Name, common.ManagedByLabel: common.Name}
 }
@@ -49,8 +49,8 @@ func labels(m *cachev1alpha1.Memcached) map[string]string {
 	return out
 }
 
-// service gives each server its name. Names of servers that are not ready are kept: a
-// client shall find the server down, and not another ring.
+// service gives each server a name. Servers that are not ready keep their names: a client should find the server down,
+// and not another ring.
 func service(m *cachev1alpha1.Memcached) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(m.Name, m.Namespace).WithLabels(labels(m)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -61,14 +61,14 @@ func service(m *cachev1alpha1.Memcached) *corev1ac.ServiceApplyConfiguration {
 				WithPort(port(m)).WithTargetPort(intstr.FromString(appName))))
 }
 
-// serverList is the ring, ready-made for clients to mount.
+// serverList is the list of servers, for clients to mount.
 func serverList(m *cachev1alpha1.Memcached) *corev1ac.ConfigMapApplyConfiguration {
 	return corev1ac.ConfigMap(m.Name+"-servers", m.Namespace).WithLabels(labels(m)).
 		WithData(map[string]string{"servers": strings.Join(servers(m, m.Spec.Size), "\n")})
 }
 
-// servers names the first n servers, in the order of their ordinals: a change of size
-// adds to the end of the list or takes from it, as consistent hashing wants it.
+// servers returns the names of the first n servers, in the order of their ordinals: a resize appends to the list or
+// shortens it, as consistent hashing requires.
 func servers(m *cachev1alpha1.Memcached, n int32) []string {
 	var out []string
 	for _, pod := range podNames(m, n) {
@@ -79,12 +79,12 @@ func servers(m *cachev1alpha1.Memcached, n int32) []string {
 
 func podNames(m *cachev1alpha1.Memcached, n int32) []string { return identity(m).Names(n) }
 
-// identity is what is read of the servers by.
+// identity has the labels by which the servers are found.
 func identity(m *cachev1alpha1.Memcached) workload.Identity {
 	return workload.Identity{Namespace: m.Namespace, Name: m.Name, Labels: labels(m), Selector: selector(m)}
 }
 
-// disruptionBudget keeps drains from emptying more than one server at a time.
+// disruptionBudget lets a drain evict one server at a time.
 func disruptionBudget(m *cachev1alpha1.Memcached) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	return policyv1ac.PodDisruptionBudget(m.Name, m.Namespace).WithLabels(labels(m)).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
@@ -128,7 +128,7 @@ func container(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration
 	return corev1ac.Container().WithName(appName).
 		WithImage(cmp.Or(m.Spec.Image, cachev1alpha1.DefaultImage)).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // its last words say why it ends
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // the end of its output says why it ended
 		WithCommand("memcached").
 		WithArgs(
 			"-m", fmt.Sprint(memory(m)/mebibyte),
@@ -142,7 +142,7 @@ func container(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(corev1.ResourceList{corev1.ResourceMemory: limit, corev1.ResourceCPU: resource.MustParse("10m")}).
 			WithLimits(corev1.ResourceList{corev1.ResourceMemory: limit})).
-		WithSecurityContext(workload.Locked())
+		WithSecurityContext(workload.Restricted())
 }
 
 func exporter(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration {
@@ -154,10 +154,10 @@ func exporter(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration 
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Mi"), corev1.ResourceCPU: resource.MustParse("5m")}).
 			WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})).
-		WithSecurityContext(workload.Locked())
+		WithSecurityContext(workload.Restricted())
 }
 
-// memory is that for items, in bytes.
+// memory returns the memory for items, in bytes.
 func memory(m *cachev1alpha1.Memcached) int64 {
 	if m.Spec.Memory != nil {
 		return m.Spec.Memory.Value()
@@ -166,9 +166,8 @@ func memory(m *cachev1alpha1.Memcached) int64 {
 	return q.Value()
 }
 
-// overhead is what a server needs beside the memory for items, in bytes: the program
-// and its hash table, an eighth of the items' memory for slabs that are partly filled,
-// and 16 KiB of buffers a connection.
+// overhead returns what a server needs beside the memory for items, in bytes: the program and its hash table, an
+// eighth of the items' memory for partly filled slabs, and 16 KiB of buffers per connection.
 func overhead(m *cachev1alpha1.Memcached) int64 {
 	connections := int64(value(m.Spec.MaxConnections, cachev1alpha1.DefaultMaxConnections))
 	bytes := 32*mebibyte + memory(m)/8 + connections*16*1024

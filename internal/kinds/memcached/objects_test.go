@@ -31,19 +31,18 @@ func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 }
 
 func TestThePlanHasFourChildrenAndNoneForAnObjectThatGoes(t *testing.T) {
-	r := &reconciler{}
-	if got := len(r.Plan(newMemcached(3), facts{}, someTime).Children); got != 4 {
+	if got := len(planAt(newMemcached(3), facts{}, someTime).Children); got != 4 {
 		t.Errorf("expected Service, ConfigMap, StatefulSet and PodDisruptionBudget, got %d children", got)
 	}
 	going := newMemcached(3)
 	going.DeletionTimestamp = &metav1.Time{Time: someTime}
-	if plan := r.Plan(going, facts{}, someTime); len(plan.Children) > 0 || plan.Again > 0 {
+	if plan := planAt(going, facts{}, someTime); len(plan.Children) > 0 || plan.Again > 0 {
 		t.Errorf("expected nothing to be done for an object that goes, got %+v", plan)
 	}
 }
 
 func TestThePlanLooksAgainWhenTheSearchForMissingPodsGoesOn(t *testing.T) {
-	if got := (&reconciler{}).Plan(newMemcached(3), facts{Members: workload.Members{Refusal: workload.Refusal{Again: 4 * time.Second}}}, someTime).Again; got != 4*time.Second {
+	if got := planAt(newMemcached(3), facts{Members: workload.Members{Refusal: workload.Refusal{Again: 4 * time.Second}}}, someTime).Again; got != 4*time.Second {
 		t.Errorf("expected another look after 4 s, got %s", got)
 	}
 }

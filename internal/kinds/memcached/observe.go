@@ -47,13 +47,13 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 	return f, nil
 }
 
-// refused reports whether pods were refused when last reported.
+// refused reports whether the status says that pods are refused.
 func refused(m *cachev1alpha1.Memcached) bool {
-	told := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedServersReady)
-	return told != nil && told.Reason == cachev1alpha1.ReasonServersMissing
+	reported := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedServersReady)
+	return reported != nil && reported.Reason == cachev1alpha1.ReasonServersMissing
 }
 
-// objectOfPod wakes the Memcached that a pod belongs to: its StatefulSet stands between them.
+// objectOfPod enqueues the Memcached that owns the StatefulSet of a pod.
 func objectOfPod(_ context.Context, pod client.Object) []reconcile.Request {
 	labels := pod.GetLabels()
 	if labels[nameLabel] != appName {

@@ -95,10 +95,10 @@ func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.observe(t, m)
-	w.expectAsked(t, 1, "when a pod is missing anew")
+	w.expectAsked(t, 1, "when a pod is missing again")
 }
 
-// A restart of the operator takes back nothing that was said.
+// A restart of the operator changes nothing in the status.
 func TestAKnownRefusalIsAskedForAtOnceByAProcessThatJustBegan(t *testing.T) {
 	m := newMemcached(1)
 	m.Status.Conditions = []metav1.Condition{{Type: cachev1alpha1.MemcachedServersReady, Reason: cachev1alpha1.ReasonServersMissing}}
@@ -155,6 +155,6 @@ func TestAPodWakesTheObjectOfItsInstanceLabel(t *testing.T) {
 	other := newPod("db-0")
 	other.Labels = map[string]string{nameLabel: "postgres", instanceLabel: "web"}
 	if got := objectOfPod(t.Context(), other); len(got) > 0 {
-		t.Errorf("expected a pod of another kind to wake nobody, got %v", got)
+		t.Errorf("expected a pod of another kind to enqueue nothing, got %v", got)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// costOf says what the loss of some of so many servers costs: a client that goes on without them looks for their keys
-// elsewhere. More than half of the keys at once is what the store behind a cache may not be made for.
+// costOf returns what the loss of some servers costs: clients look for their keys elsewhere. The store behind the
+// cache may not cope with a loss of more than half of the keys at once.
 func costOf(servers int32) func(lost []string) workload.Cost {
 	return func(lost []string) workload.Cost {
 		n := int32(len(lost))

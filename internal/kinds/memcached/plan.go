@@ -14,22 +14,34 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Plan declares the children. Deletion needs no plan: all of them are collected with
-// their owner, and a cache has nothing to keep.
-func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, now time.Time) kit.Plan {
+// decision is what follows from the facts.
+type decision struct {
+	// again is when to check stuck pods again.
+	again time.Duration
+}
+
+// Decide returns when to look again.
+func (r *reconciler) Decide(_ *cachev1alpha1.Memcached, f facts, now time.Time) decision {
+	return decision{again: f.StuckIn(now)}
+}
+
+// Plan declares the children. Deletion needs no plan: they are garbage collected with their owner, and a cache has
+// nothing to keep.
+func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, d decision) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	plan := kit.Plan{Again: kit.Sooner(f.Refusal.Again, f.StuckIn(now))}
+	plan := kit.Plan{Again: d.again}
+	plan.LookAgain(f.Refusal.Again)
 	for _, object := range []runtime.ApplyConfiguration{service(m), serverList(m), disruptionBudget(m)} {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}
-	plan.Children = append(plan.Children, workload.Pinned(statefulSet(m), wishes(m)))
+	plan.Children = append(plan.Children, workload.Pinned(statefulSet(m), settings(m)))
 	return plan
 }
 
-// wishes are what servers are restarted for when it changes.
-func wishes(m *cachev1alpha1.Memcached) cachev1alpha1.MemcachedSpec {
+// settings are what servers are restarted for when it changes.
+func settings(m *cachev1alpha1.Memcached) cachev1alpha1.MemcachedSpec {
 	spec := m.Spec
 	spec.Size = 0
 	return spec

@@ -5,7 +5,6 @@ package memcached
 
 import (
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,27 +15,26 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are what stands in the way of Ready, the first that does being its cause.
+// blockers are the conditions that can keep the object from being Ready, in the order of precedence.
 var blockers = []condition.Blocker{
 	condition.Unless(cachev1alpha1.MemcachedChildrenReady),
 	condition.Unless(cachev1alpha1.MemcachedServersReady),
 }
 
 // Report fills the status from the facts and from what was done.
-func (r *reconciler) Report(m *cachev1alpha1.Memcached, f facts, done kit.Outcome, now time.Time) {
+func (r *reconciler) Report(m *cachev1alpha1.Memcached, f facts, _ decision, done kit.Outcome) {
 	s := &m.Status
-	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: now}
+	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: done.Now}
 	reportRing(m, f)
-	kit.ReportChildren(set, cachev1alpha1.MemcachedChildrenReady, done)
+	done.ReportChildren(set, cachev1alpha1.MemcachedChildrenReady)
 	reportServers(set, m, f, done)
 	set.SumUp(blockers, readyReason(m), readyMessage(m))
-	f.Leftovers(now).Report(set)
+	f.Leftovers(done.Now).Report(set)
 	workload.ReportPlacement(set, f.places, costOf(s.Replicas))
 }
 
-// reportRing fills in the names and numbers. They follow what the StatefulSet is told,
-// not which pods exist at the moment: a restart changes neither ring nor status, and
-// neither does a StatefulSet that someone deleted and that is being recreated.
+// reportRing fills in names and numbers. They follow the spec of the StatefulSet and not the pods that exist at the
+// moment: a restart, or a StatefulSet that is being recreated, changes neither ring nor status.
 func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	s := &m.Status
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(m)})
@@ -44,7 +42,7 @@ func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	if f.Set != nil && f.Set.Spec.Replicas != nil {
 		size = *f.Set.Spec.Replicas
 	}
-	// The first servers of a new object move nothing; those that come back after size 0 do.
+	// The first servers of a new object move no keys; servers after size 0 do.
 	if size != s.Replicas && (s.Replicas > 0 || s.LastResize != nil) {
 		s.LastResize = &cachev1alpha1.Resize{From: s.Replicas, To: size, KeysMovedPercent: moved(s.Replicas, size)}
 	}
@@ -53,8 +51,7 @@ func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	s.ReadyReplicas = f.Ready(s.Nodes)
 }
 
-// moved is the share of keys, in percent and rounded up, that consistent hashing looks
-// for elsewhere after a change: those of the servers that came or went.
+// moved returns the share of keys, in percent and rounded up, that consistent hashing moves in a resize.
 func moved(from, to int32) int32 {
 	larger, smaller := max(from, to), min(from, to)
 	return (100*(larger-smaller) + larger - 1) / larger
@@ -68,11 +65,11 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 		set.False(kind, common.ReasonApplying, "The servers are being made")
 	case s.Replicas != m.Spec.Size:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers goes from %d to %d", s.Replicas, m.Spec.Size))
-	case workload.Changing(done, "StatefulSet"): // a refusal would be of the spec before
+	case workload.Changing(done, "StatefulSet"): // a refusal would belong to the earlier spec
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case f.Refusal.Words != "":
 		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
-	case s.Replicas == 0 && (f.Rolling(set.Now) || f.Going(set.Now)):
+	case s.Replicas == 0 && (f.Rolling(set.Now) || f.ScalingDown(set.Now)):
 		set.False(kind, common.ReasonUpdating, "The last servers are going")
 	case s.Replicas == 0:
 		set.True(kind, cachev1alpha1.ReasonScaledToZero, "Size is 0: there are no servers")
@@ -86,7 +83,7 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 	}
 }
 
-// firstCause names the first server that does not answer, and why, in this kind's terms.
+// firstCause names the first server that is not ready, and why, in the terms of this kind.
 func firstCause(m *cachev1alpha1.Memcached, f facts) (cause, reason string) {
 	cause, reason = f.FirstCause(m.Status.Nodes)
 	if reason == common.ReasonPodsNotReady {
@@ -109,8 +106,8 @@ func readyMessage(m *cachev1alpha1.Memcached) string {
 	return fmt.Sprintf("%d of %d servers answer", m.Status.ReadyReplicas, m.Status.Replicas)
 }
 
-// Tell makes an event of a resize: what it means for the keys.
-func (r *reconciler) Tell(before, after *cachev1alpha1.Memcached) []kit.Event {
+// transitions returns an event for a resize: how many keys move.
+func (r *reconciler) transitions(before, after *cachev1alpha1.Memcached) []kit.Event {
 	resize := after.Status.LastResize
 	if old := before.Status.LastResize; resize == nil || old != nil && *old == *resize {
 		return nil

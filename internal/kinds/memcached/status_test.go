@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-func TestServersReadyTellsWhatStandsInTheWay(t *testing.T) {
+func TestServersReadyReportsWhatBlocksIt(t *testing.T) {
 	const kind = cachev1alpha1.MemcachedServersReady
 	changed := outcome("StatefulSet", ensure.Applied, "")
 	for name, test := range map[string]struct {
@@ -58,7 +58,7 @@ func TestServersReadyTellsWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
-// grown has the StatefulSet be asked to have one more.
+// grown raises the desired number of the StatefulSet by one.
 func grown(f *facts) { f.Set.Spec.Replicas = new(*f.Set.Spec.Replicas + 1) }
 
 func TestAPodThatHangsIsNotedBesideReady(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAPodThatHangsIsNotedBesideReady(t *testing.T) {
 	same(t, "Leftovers", "none", conditionOf(m, "Leftovers"))
 }
 
-func TestPlacementTellsHowManyKeysANodeOrAZoneHas(t *testing.T) {
+func TestPlacementReportsHowManyKeysANodeOrAZoneHas(t *testing.T) {
 	on := func(nodes ...string) factOption {
 		return func(f *facts) {
 			for i, node := range nodes {
@@ -104,7 +104,7 @@ func TestPlacementTellsHowManyKeysANodeOrAZoneHas(t *testing.T) {
 	}
 }
 
-// Regression: the revisions are the same at once when a change is taken back.
+// Regression: the revisions are the same at once when a change is reverted.
 func TestAChangeTakenBackHalfWayIsStillUnderWay(t *testing.T) {
 	f := observed(3, isUpdated(2))
 	f.Set.Status.CurrentRevision, f.Set.Status.UpdateRevision = "web-1", "web-1"
@@ -123,13 +123,13 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		done  kit.Outcome
 		want  string
 	}{
-		"nothing":                    {newMemcached(3), observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
-		"nothing, at size 0":         {newMemcached(0), observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
-		"nothing, after a resize":    {resized, observed(4), kit.Outcome{}, "True AllServersReady: 4 of 4 servers answer"},
-		"a stranger, before servers": {newMemcached(3), observed(3, cannotPull("web-0")), taken, "False NameTaken: Service shop/web belongs to helm"},
-		"a failure":                  {newMemcached(3), observed(3), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
-		"a pause":                    {newMemcached(3), observed(3), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
-		"servers":                    {newMemcached(3), observed(3, lacks("web-0")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-0: its pod is being made"},
+		"nothing":                       {newMemcached(3), observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
+		"nothing, at size 0":            {newMemcached(0), observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
+		"nothing, after a resize":       {resized, observed(4), kit.Outcome{}, "True AllServersReady: 4 of 4 servers answer"},
+		"another owner, before servers": {newMemcached(3), observed(3, cannotPull("web-0")), taken, "False NameTaken: Service shop/web belongs to helm"},
+		"a failure":                     {newMemcached(3), observed(3), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
+		"a pause":                       {newMemcached(3), observed(3), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"servers":                       {newMemcached(3), observed(3, lacks("web-0")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-0: its pod is being made"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "Ready", test.want, conditionOf(reported(test.m, test.facts, test.done), cachev1alpha1.MemcachedReady))
@@ -167,7 +167,7 @@ func TestTheShareOfKeysThatMovesIsThatOfTheServersThatCameOrWent(t *testing.T) {
 	}
 }
 
-func TestTheRingFollowsWhatTheStatefulSetIsTold(t *testing.T) {
+func TestTheRingFollowsTheSpecOfTheStatefulSet(t *testing.T) {
 	m := reported(newMemcached(3), observed(3, lacks("web-0"), starts("web-1")), kit.Outcome{})
 	golden.Check(t, "status-restart.yaml", m.Status)
 	golden.Check(t, "status-grows.yaml", reported(newMemcached(4), observed(3), kit.Outcome{}).Status)
@@ -176,7 +176,7 @@ func TestTheRingFollowsWhatTheStatefulSetIsTold(t *testing.T) {
 }
 
 // Regression: a StatefulSet that someone deleted emptied the ring of clients.
-func TestTheRingIsKeptWhileTheStatefulSetIsMadeAnew(t *testing.T) {
+func TestTheRingIsKeptWhileTheStatefulSetIsRecreated(t *testing.T) {
 	m := reported(newMemcached(3), observed(3), kit.Outcome{})
 	m = reported(m, facts{}, outcome("StatefulSet", ensure.Created, ""))
 	if len(m.Status.Servers) != 3 || m.Status.Replicas != 3 || m.Status.ReadyReplicas != 0 || m.Status.LastResize != nil {
@@ -184,7 +184,7 @@ func TestTheRingIsKeptWhileTheStatefulSetIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestAChangeOfSizeIsToldOnceItIsCarriedOut(t *testing.T) {
+func TestAChangeOfSizeIsReportedOnceItIsCarriedOut(t *testing.T) {
 	m := newMemcached(3)
 	for _, step := range []struct {
 		set  int32
@@ -215,14 +215,14 @@ func TestTheScaleSubresourceSelectsThePods(t *testing.T) {
 	}
 }
 
-func TestAResizeIsAnEventThatTellsTheShareOfKeysThatMove(t *testing.T) {
+func TestAResizeIsAnEventWithTheShareOfKeysThatMove(t *testing.T) {
 	before, after := newMemcached(4), newMemcached(4)
 	after.Status.LastResize = &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}
-	got := (&reconciler{}).Tell(before, after)
+	got := (&reconciler{}).transitions(before, after)
 	if len(got) != 1 || got[0].Note != "Size went from 3 to 4: with consistent hashing 25% of the keys are looked for elsewhere" {
 		t.Errorf("expected one event of the resize, got %+v", got)
 	}
-	if again := (&reconciler{}).Tell(after, after.DeepCopy()); len(again) > 0 {
-		t.Errorf("expected no event of a resize that was told, got %+v", again)
+	if again := (&reconciler{}).transitions(after, after.DeepCopy()); len(again) > 0 {
+		t.Errorf("expected no event for a resize that was reported, got %+v", again)
 	}
 }

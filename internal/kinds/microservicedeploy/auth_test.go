@@ -14,6 +14,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/agents/authproxy"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/auth"
 	"github.com/opcrew/opcrew/internal/workload"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
@@ -31,10 +32,10 @@ func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
 		"its health":                      {[]common.Port{{Port: 80, TargetPort: "16000"}}, "health 16001, 16002->port-1 16000"},
 		"its health, of another protocol": {[]common.Port{{Port: 16000, Protocol: corev1.ProtocolUDP}, {Port: 80}}, "health 16001, 16002->port-2 80"},
 	} {
-		all, health := routes(newInstance(withPorts(test.ports...)))
+		all, health := auth.Routes(newInstance(withPorts(test.ports...)))
 		got := fmt.Sprint("health ", health)
 		for _, r := range all {
-			got += fmt.Sprintf(", %d->%s %d", r.from, r.name, r.number)
+			got += fmt.Sprintf(", %d->%s %d", r.From, r.Name, r.Number)
 		}
 		same(t, name, test.want, got)
 	}
@@ -43,25 +44,25 @@ func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
 func TestTheProxyStandsBeforeTheApplicationAndTheWallLetsPassOnlyIt(t *testing.T) {
 	ports := withPorts(common.Port{Name: "web", Port: 80, TargetPort: "8080"}, common.Port{Name: "admin", Port: 81}, common.Port{Name: "dns", Port: 53, Protocol: corev1.ProtocolUDP})
 	for name, m := range map[string]*customv1.MicroServiceDeploy{"tenant": newInstance(ports, needsAuth), "own": newInstance(ports, ownAuth)} {
-		golden.Check(t, "proxy-"+name+".yaml", proxy(m, helperImage))
-		golden.Check(t, "proxy-"+name+"-volumes.yaml", template(m, facts{helperImage: helperImage}, customv1.Revision{}).Spec.Volumes)
+		golden.Check(t, "proxy-"+name+".yaml", auth.Container(m, agentImage))
+		golden.Check(t, "proxy-"+name+"-volumes.yaml", templateOf(m, facts{agentImage: agentImage}, customv1.Revision{}).Spec.Volumes)
 	}
-	golden.Check(t, "wall.yaml", wall(newInstance(ports, needsAuth), workload.Rollout{}))
+	golden.Check(t, "wall.yaml", auth.Policy(newInstance(ports, needsAuth), workload.Rollout{}))
 }
 
-// What the operator says must be what the helper understands.
-func TestTheHelperTakesTheProxysArguments(t *testing.T) {
+// What the operator says must be what the agent understands.
+func TestTheAgentTakesTheProxysArguments(t *testing.T) {
 	for name, m := range map[string]*customv1.MicroServiceDeploy{
 		"the default": newInstance(needsAuth),
 		"two ports":   newInstance(ownAuth, withPorts(http[0], common.Port{Port: 81})),
 		"UDP beside":  newInstance(needsAuth, withPorts(common.Port{Port: 53, Protocol: corev1.ProtocolUDP}, common.Port{Port: 53})),
 	} {
-		args := proxy(m, helperImage).Args
+		args := auth.Container(m, agentImage).Args
 		if args[0] != "auth-proxy" {
-			t.Errorf("%s: expected the helper's subcommand first, got %q", name, args)
+			t.Errorf("%s: expected the agent's subcommand first, got %q", name, args)
 		}
 		if _, err := authproxy.ParseFlags(args[1:], io.Discard); err != nil {
-			t.Errorf("%s: expected the helper to take %q, got %v", name, args, err)
+			t.Errorf("%s: expected the agent to take %q, got %v", name, args, err)
 		}
 	}
 }
@@ -69,8 +70,8 @@ func TestTheHelperTakesTheProxysArguments(t *testing.T) {
 // Regression: it closed the ports of pods that had no proxy yet, before their successors were ready.
 func TestTheWallStandsOnlyAroundPodsWithAProxy(t *testing.T) {
 	selected := func(m *customv1.MicroServiceDeploy) bool {
-		labels := template(m, facts{}, customv1.Revision{}).Labels
-		for key, value := range wall(m, workload.Rollout{}).Spec.PodSelector.MatchLabels {
+		labels := templateOf(m, facts{}, customv1.Revision{}).Labels
+		for key, value := range auth.Policy(m, workload.Rollout{}).Spec.PodSelector.MatchLabels {
 			if labels[key] != value {
 				return false
 			}
@@ -81,17 +82,17 @@ func TestTheWallStandsOnlyAroundPodsWithAProxy(t *testing.T) {
 		t.Errorf("expected the wall around pods with a proxy and no others, got %v with and %v without", behind, open)
 	}
 	m := newInstance(needsAuth)
-	m.Spec.Pod = &common.PodOverride{Labels: map[string]string{authLabel: "false"}}
+	m.Spec.Pod = &common.PodOverride{Labels: map[string]string{auth.AuthLabel: "false"}}
 	if !selected(m) {
 		t.Error("expected no override to take pods out of the wall")
 	}
 }
 
 func TestOnlyHashesComeIntoThePod(t *testing.T) {
-	for _, s := range append(sources(newInstance(needsAuth)), sources(newInstance(ownAuth))...) {
-		for _, item := range s.mount().Secret.Items {
+	for _, s := range append(auth.Sources(newInstance(needsAuth)), auth.Sources(newInstance(ownAuth))...) {
+		for _, item := range s.Mount().Secret.Items {
 			if key := *item.Key; !strings.Contains(key, "htpasswd") && key != "auth" {
-				t.Errorf("expected only lines of htpasswd from Secret %s, got key %s", s.secret, key)
+				t.Errorf("expected only lines of htpasswd from Secret %s, got key %s", s.Secret, key)
 			}
 		}
 	}

@@ -22,6 +22,10 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/config"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/revisions"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/workload"
@@ -30,9 +34,9 @@ import (
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 const (
-	// placeholder is what the article's manifest has in the place of an image.
+	// placeholder is what the article's manifest has instead of an image.
 	placeholder = "just a image url"
-	helperImage = "opcrew/opcrew-helper:test"
+	agentImage  = "opcrew/opcrew-agent:test"
 )
 
 // Objects.
@@ -86,10 +90,6 @@ func withQuota(mode customv1.QuotaMode) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Quota = mode }
 }
 
-func ofClass(name string) option {
-	return func(m *customv1.MicroServiceDeploy) { m.Spec.Pod = &common.PodOverride{RuntimeClassName: name} }
-}
-
 func backTo(revision int64) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.RollbackTo = &revision }
 }
@@ -102,7 +102,7 @@ func withPorts(ports ...common.Port) option {
 func asks(list ...string) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		r := common.Resources{Requests: map[corev1.ResourceName]common.Amount{}, Limits: map[corev1.ResourceName]common.Amount{}}
-		for name, q := range quota(list...) {
+		for name, q := range amountsOf(list...) {
 			if short, ok := strings.CutPrefix(string(name), "requests."); ok {
 				r.Requests[corev1.ResourceName(short)] = common.Amount(q.String())
 			} else if short, ok := strings.CutPrefix(string(name), "limits."); ok {
@@ -171,7 +171,7 @@ func manifest(t *testing.T, file string) *customv1.MicroServiceDeploy {
 // of which are ready.
 func observed(m *customv1.MicroServiceDeploy, replicas int32) facts {
 	d := newDeployment(m, replicas)
-	f := facts{rollout: workload.Rollout{Deployment: d, Sets: []appsv1.ReplicaSet{{}}}, credentials: true, helperImage: helperImage}
+	f := facts{rollout: workload.Rollout{Deployment: d, Sets: []appsv1.ReplicaSet{{}}}, credentials: true, agentImage: agentImage}
 	f.rollout.Sets[0].Spec.Template = *d.Spec.Template.DeepCopy()
 	for i := range replicas {
 		pod := corev1.Pod{}
@@ -184,13 +184,13 @@ func observed(m *customv1.MicroServiceDeploy, replicas int32) facts {
 
 func newDeployment(m *customv1.MicroServiceDeploy, replicas int32) *appsv1.Deployment {
 	d := &appsv1.Deployment{}
-	d.Namespace, d.Name, d.UID, d.Generation = m.Namespace, childName(m), "uid-of-deployment", 3
+	d.Namespace, d.Name, d.UID, d.Generation = m.Namespace, names.Child(m), "uid-of-deployment", 3
 	d.Spec.Replicas = &replicas
 	d.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: 3, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
 	}
 	name := ""
-	if c := declaredConfig(m); c != nil {
+	if c := config.Declared(m); c != nil {
 		name = c.Name
 	}
 	d.Spec.Template = newTemplate(1, m.Spec.Image, name)
@@ -209,10 +209,10 @@ func resourcesOf(m *customv1.MicroServiceDeploy) corev1.ResourceRequirements {
 func newTemplate(revision int64, image, configMap string) corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{}
 	template.Annotations = map[string]string{
-		revisionAnnotation:     fmt.Sprint(revision),
-		revisionHashAnnotation: revisionHash(customv1.Revision{Revision: revision, Image: image, Config: configMap}),
+		revisions.RevisionAnnotation:     fmt.Sprint(revision),
+		revisions.RevisionHashAnnotation: revisions.HashOf(customv1.Revision{Revision: revision, Image: image, Config: configMap}),
 	}
-	template.Spec.Containers = []corev1.Container{{Name: mainContainer, Image: image}}
+	template.Spec.Containers = []corev1.Container{{Name: names.MainContainer, Image: image}}
 	if configMap != "" {
 		source := &corev1.ConfigMapVolumeSource{}
 		source.Name = configMap
@@ -231,21 +231,12 @@ func (f facts) sets(templates ...corev1.PodTemplateSpec) facts {
 	return f
 }
 
-// quota reads amounts: quota("requests.cpu=1", "pods=4").
-func quota(list ...string) amounts {
-	out := amounts{}
+// quota reads amounts: amountsOf("requests.cpu=1", "pods=4").
+func amountsOf(list ...string) quota.Amounts {
+	out := quota.Amounts{}
 	for _, text := range list {
 		name, value, _ := strings.Cut(text, "=")
 		out[corev1.ResourceName(name)] = resource.MustParse(value)
-	}
-	return out
-}
-
-// written gives amounts in a form that compares.
-func written(a amounts) map[string]string {
-	out := map[string]string{}
-	for name, q := range a {
-		out[string(name)] = q.String()
 	}
 	return out
 }
@@ -264,7 +255,7 @@ var unchanged = done("Service", ensure.Unchanged, "")
 
 // reported is an object after a look at it.
 func reported(m *customv1.MicroServiceDeploy, f facts, done kit.Outcome) *customv1.MicroServiceDeploy {
-	(&reconciler{}).Report(m, f, done, someTime)
+	reportAt(m, f, done, someTime)
 	return m
 }
 

@@ -17,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/build"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/config"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/test/testenv/golden"
@@ -47,7 +50,7 @@ func TestTextBecomesKeysAndValues(t *testing.T) {
 		"a byte order mark is no key":    {"\ufeffa=1\nb=2", pairs{"b": "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := parse(test.text)
+			got := config.Parse(test.text)
 			same(t, "keys and values", test.want, got)
 			for key := range got {
 				if why := validation.IsConfigMapKey(key); len(why) > 0 {
@@ -65,30 +68,30 @@ func TestKeysThatLookLikeCredentialsAreNamed(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY": true, "private.key": true, "credentials": true,
 		"user": false, "LEVEL": false, "tokenizer": false, "secretary": false, "password_file": false, "key": false, "keyboard": false,
 	} {
-		if got := len(looksSecret(key+"=x")) == 1; got != want {
+		if got := len(config.SecretKeys(key+"=x")) == 1; got != want {
 			t.Errorf("%s: expected to look like a credential: %v, got %v", key, want, got)
 		}
 	}
-	same(t, "names in their order", []string{"a_token", "b_token"}, looksSecret("b_token=1\nx=2\na_token=3\n#c_token=4"))
+	same(t, "names in their order", []string{"a_token", "b_token"}, config.SecretKeys("b_token=1\nx=2\na_token=3\n#c_token=4"))
 }
 
 func TestAnotherConfigurationIsAnotherObject(t *testing.T) {
-	names := map[string]string{}
+	found := map[string]string{}
 	for what, m := range map[string]*customv1.MicroServiceDeploy{
 		"a text": newInstance(withConfig("a=1")), "another": newInstance(withConfig("a=2")), "its comment": newInstance(withConfig("a=1\n#")),
 		// Regression: the ConfigMap stayed for as long as the Secret of the same name was used.
 		"a Secret": newInstance(withConfig("a=1"), asSecret), "another instance": newInstance(withConfig("a=1"), of("api")),
 	} {
-		name := declaredConfig(m).Name
-		if names[name] != "" {
-			t.Errorf("expected %s and %s to have objects of their own, both have %s", what, names[name], name)
+		name := config.Declared(m).Name
+		if found[name] != "" {
+			t.Errorf("expected %s and %s to have objects of their own, both have %s", what, found[name], name)
 		}
-		names[name] = what
-		if again := declaredConfig(m).Name; again != name || !strings.HasPrefix(name, childName(m)+"-config-") {
+		found[name] = what
+		if again := config.Declared(m).Name; again != name || !strings.HasPrefix(name, names.Child(m)+"-config-") {
 			t.Errorf("%s: expected one name that begins with that of the instance, got %s and %s", what, name, again)
 		}
 	}
-	if c := declaredConfig(newInstance()); c != nil {
+	if c := config.Declared(newInstance()); c != nil {
 		t.Errorf("expected no object without a configuration, got %+v", c)
 	}
 }
@@ -96,7 +99,7 @@ func TestAnotherConfigurationIsAnotherObject(t *testing.T) {
 func TestTheConfigurationIsAConfigMapOrASecretThatNeverChanges(t *testing.T) {
 	for name, form := range map[string]option{"configmap": func(*customv1.MicroServiceDeploy) {}, "secret": asSecret} {
 		m := newInstance(withConfig("# of the shop\nLEVEL=info\nlog.file=/dev/null\n"), form)
-		golden.Check(t, "config-"+name+".yaml", configObject(m, declaredConfig(m)))
+		golden.Check(t, "config-"+name+".yaml", config.Object(m, config.Declared(m)))
 	}
 }
 
@@ -115,7 +118,7 @@ func TestVariablesOfTheSpecGoBeforeThoseOfTheConfiguration(t *testing.T) {
 
 func environmentOf(m *customv1.MicroServiceDeploy) []string {
 	c := corev1ac.Container()
-	environment(c, m, declaredConfig(m))
+	build.AddEnvironment(c, m, config.Declared(m))
 	var out []string
 	for _, e := range c.Env {
 		if e.ValueFrom != nil {
@@ -127,12 +130,12 @@ func environmentOf(m *customv1.MicroServiceDeploy) []string {
 	return out
 }
 
-func TestTheHashOfASecretTellsItsContentsApart(t *testing.T) {
+func TestTheHashOfASecretDiffersWithItsContents(t *testing.T) {
 	seen := map[string]bool{}
 	for _, data := range []map[string][]byte{
 		nil, {"a": nil}, {"a": []byte("b")}, {"a": []byte("b"), "c": []byte("d")}, {"a": []byte("b\"\nc=d")}, {"a=b": []byte("")}, {"ac": []byte("d")},
 	} {
-		if h := hashOfData(data); seen[h] {
+		if h := config.HashOf(data); seen[h] {
 			t.Errorf("expected %q to have a hash of its own, got %s twice", data, h)
 		} else {
 			seen[h] = true
@@ -141,7 +144,7 @@ func TestTheHashOfASecretTellsItsContentsApart(t *testing.T) {
 }
 
 // Anyone who may read statuses and events need not be allowed to read configurations.
-func TestNoValueOfAConfigurationIsEverToldInTheStatus(t *testing.T) {
+func TestNoValueOfAConfigurationIsEverReportedInTheStatus(t *testing.T) {
 	const value = "hunter2-hunter2"
 	for name, options := range map[string][]option{
 		"fresh": nil, "bad image": {withImage(placeholder)}, "idle": {idle}, "rolled back to nothing": {backTo(9)}, "as Secret": {asSecret},
@@ -153,7 +156,7 @@ func TestNoValueOfAConfigurationIsEverToldInTheStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A key may be told. That one of them is as secret as a value no one can know.
+		// A key may be reported. That one of them is as secret as a value no one can know.
 		if text := strings.ReplaceAll(string(raw), "("+value+", password)", ""); strings.Contains(text, value) {
 			t.Errorf("%s: expected no value in the status, got %s", name, text)
 		}
@@ -167,9 +170,9 @@ func TestTheEnvironmentIsBounded(t *testing.T) {
 		fmt.Fprintf(&text, "KEY_%03d=x\n", i)
 	}
 	m := newInstance(withConfig(text.String()))
-	c := declaredConfig(m)
-	if len(c.Keys) != maxVariables || c.Keys[0] != "KEY_000" {
-		t.Errorf("expected the first %d keys, got %d from %q", maxVariables, len(c.Keys), c.Keys[0])
+	c := config.Declared(m)
+	if len(c.Keys) != config.MaxVariables || c.Keys[0] != "KEY_000" {
+		t.Errorf("expected the first %d keys, got %d from %q", config.MaxVariables, len(c.Keys), c.Keys[0])
 	}
 	var conditions []metav1.Condition
 	reportConfig(condition.Set{Conditions: &conditions}, m)
@@ -185,8 +188,8 @@ func TestATextWithoutAnyVariableIsMeantToBeReadWhole(t *testing.T) {
 		"a=1\n\n# b\n! c\n":      nil,
 		"a=1\n..=2\nx y=3\n":     {"2", "3"},
 	} {
-		if got := ignored(text); !slices.Equal(got, want) {
-			t.Errorf("%q: expected the lines %v to be told, got %v", text, want, got)
+		if got := config.IgnoredLines(text); !slices.Equal(got, want) {
+			t.Errorf("%q: expected the lines %v to be reported, got %v", text, want, got)
 		}
 	}
 }

@@ -6,35 +6,47 @@ package microservicedeploy
 import (
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/config"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/scaling"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
 )
 
-// outdated has the Deployment be of other settings.
+// outdated gives the Deployment other settings.
 func (f facts) outdated() facts {
 	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "others.template"}
 	return f
 }
 
-// within has a quota of the user, of which so much is used.
+// within adds a quota of the user with the given hard limits and usage.
 func (f facts) within(hard, used []string) facts {
 	q := corev1.ResourceQuota{}
-	q.Name, q.Spec.Hard, q.Status.Hard, q.Status.Used = "small", quota(hard...), quota(hard...), quota(used...)
-	f.quotas = append(f.quotas, q)
+	q.Name, q.Spec.Hard, q.Status.Hard, q.Status.Used = "small", amountsOf(hard...), amountsOf(hard...), amountsOf(used...)
+	f.tenant.All = append(f.tenant.All, q)
 	return f
 }
 
-// sharing has a quota of the tenant, of which the instance is the only one.
+// sharing adds a quota of the tenant that counts this instance only.
 func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
-	f.tenant = tenancy(m).bounded(hard, nil)
+	q := &corev1.ResourceQuota{}
+	q.Spec.Hard, q.Status.Hard = amountsOf(hard...), amountsOf(hard...)
+	f.tenant = quota.Tenant{
+		Instances: []*customv1.MicroServiceDeploy{m}, Quotas: map[quota.Bound]*corev1.ResourceQuota{quota.ByNamespace: q},
+		Deployments: map[types.UID]*appsv1.Deployment{m.UID: newDeployment(m, scaling.MostPods(m))},
+	}
 	return f
 }
 
 // troubled has the tenant's objects refused.
 func (f facts) troubled() facts {
-	f.tenant.trouble = obstacle{reason: common.ReasonRefused, message: "no"}
+	f.trouble = tenant.Trouble{Reason: common.ReasonRefused, Message: "no"}
 	return f
 }
 
@@ -42,21 +54,21 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 	one := asks("requests.cpu=1")
 	m := newInstance(one)
 	with := func(f facts, configs ...string) facts {
-		f.configs = map[string]*config{}
+		f.configs = map[string]*config.Config{}
 		for _, name := range configs {
-			f.configs[name] = &config{Name: name}
+			f.configs[name] = &config.Config{Name: name}
 		}
 		return f
 	}
 	history := observed(m, 2).sets(newTemplate(7, "old", "old-config"))
 	scoped := observed(m, 2).outdated().within([]string{"pods=0"}, nil)
-	scoped.quotas[0].Spec.Scopes = []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeBestEffort}
+	scoped.tenant.All[0].Spec.Scopes = []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeBestEffort}
 	found := observed(newInstance(configFrom), 2)
-	found.config = &config{Name: "mine", Secret: true, hash: "h"}
+	found.config = &config.Config{Name: "mine", Secret: true, Hash: "h"}
 	status := observed(m, 2).sharing(m, "pods=2", "requests.cpu=2")
-	status.tenant.quotas[byNamespace].Status.Hard = quota("pods=1")
+	status.tenant.Quotas[quota.ByNamespace].Status.Hard = amountsOf("pods=1")
 	changing := observed(m, 2).outdated().sharing(m, "pods=2", "requests.cpu=2")
-	changing.tenant.quotas[byNamespace].Status.Hard = quota("pods=1")
+	changing.tenant.Quotas[quota.ByNamespace].Status.Hard = amountsOf("pods=1")
 	locked := observed(newInstance(needsAuth), 2)
 	locked.credentials = false
 	for name, test := range map[string]struct {
@@ -77,10 +89,10 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"the user's Secret is missing":    {newInstance(configFrom), facts{}, "ConfigMissing: spec.configFrom: there is no Secret mine", true},
 		"the user's Secret is there":      {newInstance(configFrom), found, "", false},
 		"missing, but rolled back":        {newInstance(configFrom, backTo(7)), with(history, "old-config"), "", false},
-		"credentials are being made":      {newInstance(needsAuth), locked, "Applying: The tenant's credentials are being made", false},
-		"credentials of the user's own":   {newInstance(ownAuth), locked, "NoCredentials: There is no Secret users, so nobody would be let in", false},
-		"a stranger's Secret":             {newInstance(needsAuth), locked.foreigner(), "NoCredentials: Secret opcrew-basic-auth, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}), so nobody would be let in", false},
-		"credentials cannot be made":      {newInstance(needsAuth), locked.troubled(), "Refused: The tenant's credentials are being made, held up: no", false},
+		"credentials are being made":      {newInstance(needsAuth), locked, "Applying: The tenant's credentials are being created", false},
+		"credentials of the user's own":   {newInstance(ownAuth), locked, "NoCredentials: There is no Secret users, so no user would be let in", false},
+		"another owner's Secret":          {newInstance(needsAuth), locked.foreigner(), "NoCredentials: Secret opcrew-basic-auth, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}), so no user would be let in", false},
+		"credentials cannot be made":      {newInstance(needsAuth), locked.troubled(), "Refused: The tenant's credentials are being created, held up: no", false},
 		"a share that cannot be had":      {m, facts{}.sharing(m, "pods=1").troubled(), "Refused: The tenant's quota is being raised, held up: no", true},
 		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: The tenant's quota is being raised", true},
 		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: The tenant's quota is being raised", false},
@@ -96,7 +108,7 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"the second of two quotas":        {m, observed(m, 2).outdated().within([]string{"pods=9"}, nil).within([]string{"pods=2"}, []string{"pods=2"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: it needs 1 pods, 0 free; it begins when there is room", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := decide(test.m, test.f)
+			d := decideAt(test.m, test.f)
 			got := ""
 			if d.held != nil {
 				got = d.held.reason + ": " + d.held.message
@@ -109,11 +121,11 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 
 func TestARevisionRunsWithTheConfigurationThatItNames(t *testing.T) {
 	m := newInstance(withConfig("a=1"))
-	own := declaredConfig(m)
-	f := facts{configs: map[string]*config{"old": {Name: "old"}, own.Name: {Name: own.Name}}}
-	same(t, "none", (*config)(nil), f.configOf(m, rev(1, "a", "")))
-	same(t, "the spec's", []string{"a"}, f.configOf(m, rev(1, "a", own.Name)).Keys)
-	same(t, "an old one", "old", f.configOf(m, rev(1, "a", "old")).Name)
-	f.config = &config{Name: "mine", Secret: true}
-	same(t, "the user's", true, f.configOf(newInstance(configFrom), rev(1, "a", "mine")).Secret)
+	own := config.Declared(m)
+	f := facts{configs: map[string]*config.Config{"old": {Name: "old"}, own.Name: {Name: own.Name}}}
+	same(t, "none", (*config.Config)(nil), configOf(m, f.config, f.configs, rev(1, "a", "")))
+	same(t, "the spec's", []string{"a"}, configOf(m, f.config, f.configs, rev(1, "a", own.Name)).Keys)
+	same(t, "an old one", "old", configOf(m, f.config, f.configs, rev(1, "a", "old")).Name)
+	f.config = &config.Config{Name: "mine", Secret: true}
+	same(t, "the user's", true, configOf(newInstance(configFrom), f.config, f.configs, rev(1, "a", "mine")).Secret)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/hosts"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
@@ -25,10 +26,10 @@ func TestTheHostNamesThatAnInstanceClaims(t *testing.T) {
 		"one that is not":          {newInstance(hosted("v1"), isNotCurrent), "v1-web.example.com"},
 		"the only one that is not": {newInstance(hosted(""), isNotCurrent), "web.example.com"},
 	} {
-		same(t, name, test.want, strings.Join(claims(test.m), " "))
+		same(t, name, test.want, strings.Join(hosts.Claimed(test.m), " "))
 	}
 	long := newInstance(hosted(strings.Repeat("p", 20)), ofService(strings.Repeat("s", 40)))
-	if label, _, _ := strings.Cut(claims(long)[0], "."); len(label) > 63 {
+	if label, _, _ := strings.Cut(hosts.Claimed(long)[0], "."); len(label) > 63 {
 		t.Errorf("expected a label of DNS, at most 63 characters, got %d", len(label))
 	}
 }
@@ -57,7 +58,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"of one age: by name": {
 			[]*customv1.MicroServiceDeploy{newInstance(of("b"), hosted("v2")), v1}, []string{"v2-web", "v1-web web"},
 		},
-		// Regression: the younger was told that it was reached, at nothing.
+		// Regression: the younger reported that it was reached, at nothing.
 		"two of one major version": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted("v1"), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
 		},
@@ -89,7 +90,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("api"), hosted("v1"), aged(1))}, []string{"v1-web web", "v1-api api"},
 		},
 		// Regression: each lost it to another, and no one had it.
-		"a circle: oldest, a stranger, a sibling that insists": {
+		"a circle: oldest, another owner, a sibling that insists": {
 			[]*customv1.MicroServiceDeploy{
 				v1, newInstance(of("c"), in("elsewhere"), hosted("v3"), aged(1)), newInstance(of("b"), hosted("v2"), aged(2), isCurrent),
 			},
@@ -113,7 +114,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 }
 
 func hadBy(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) string {
-	has, lost := hosts(m, rivals)
+	has, lost := hosts.Assign(m, rivals)
 	out := slices.Clone(has)
 	for _, text := range lost {
 		host, who, _ := strings.Cut(text, " belongs to MicroServiceDeploy ")
@@ -131,17 +132,17 @@ func TestTheUsersAddressIsTheShortestName(t *testing.T) {
 		{[]string{"v1-web.example.com", "web.example.com"}, "http://web.example.com"},
 		{[]string{"b.example.com", "a.example.com"}, "http://a.example.com"},
 	} {
-		same(t, "url", test.want, url(test.hosts))
+		same(t, "url", test.want, hosts.URL(test.hosts))
 	}
 }
 
 func TestHostNamesGoThroughAnIngressOrAGateway(t *testing.T) {
 	m := newInstance(hosted("v1"))
-	golden.Check(t, "ingress.yaml", ingress(m, claims(m)))
+	golden.Check(t, "ingress.yaml", hosts.Ingress(m, hosts.Claimed(m)))
 	m.Spec.IngressClassName, m.Spec.Ports = "traefik", manifest(t, "all-fields.yaml").Spec.Ports
-	golden.Check(t, "ingress-class.yaml", ingress(m, claims(m)[:1]))
+	golden.Check(t, "ingress-class.yaml", hosts.Ingress(m, hosts.Claimed(m)[:1]))
 	m.Spec.Gateway = &customv1.Gateway{Name: "front"}
-	golden.Check(t, "httproute.yaml", httpRoute(m, claims(m)))
+	golden.Check(t, "httproute.yaml", hosts.Route(m, hosts.Claimed(m)))
 	m.Spec.Gateway = &customv1.Gateway{Name: "front", Namespace: "gateways", Listener: "web"}
-	golden.Check(t, "httproute-listener.yaml", httpRoute(m, claims(m)))
+	golden.Check(t, "httproute-listener.yaml", hosts.Route(m, hosts.Claimed(m)))
 }

@@ -27,6 +27,8 @@ import (
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/hosts"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -50,50 +52,46 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=httproutes.gateway.networking.k8s.io,verbs=get;list;watch
 
 const (
-	// workers is how many objects are looked at at a time.
+	// workers is how many objects are reconciled at a time.
 	workers = 8
 	// hostIndex finds instances by the host names that they claim.
 	hostIndex = "hosts"
-	// QuotaLabel on a namespace has a quota made although pods of others run there.
-	QuotaLabel = "opcrew.io/quota"
 )
 
 // Kind is MicroServiceDeploy's entry in the list of kinds.
-func Kind() kit.Kind {
-	return kit.Kind{
+func Kind() kit.Registration {
+	return kit.Registration{
 		Name:        "microservicedeploy",
 		Layer:       kit.Applications,
 		CRDs:        []string{"microservicedeploys.custom.ops"},
-		Optional:    []kit.Optional{{CRD: routeCRD, Object: httpRoutes(), Cache: kit.Ours()}},
+		Optional:    map[string]client.Object{hosts.RouteCRD: httpRoutes()},
 		AddToScheme: customv1.AddToScheme,
 		Cache:       cached,
 		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
 			if err := mgr.GetFieldIndexer().IndexField(context.Background(), &customv1.MicroServiceDeploy{}, hostIndex, func(o client.Object) []string {
-				return claims(o.(*customv1.MicroServiceDeploy))
+				return hosts.Claimed(o.(*customv1.MicroServiceDeploy))
 			}); err != nil {
 				return err
 			}
-			around := &neighbours{live: tools.Live, clock: tools.Clock}
-			troubles := newTroubles()
+			around := &tenant.Neighbours{Live: tools.Live, Clock: tools.Clock}
+			troubles := tenant.NewTroubles()
 			if err := setup(mgr, &reconciler{tools, around, troubles}); err != nil {
 				return err
 			}
-			return setupTenants(mgr, &tenantReconciler{Tools: tools, neighbours: around, troubles: troubles})
+			return tenant.Setup(mgr, tools, around, troubles, workers)
 		},
 	}
 }
 
 func httpRoutes() client.Object {
 	route := &unstructured.Unstructured{}
-	route.SetGroupVersionKind(routeKind)
+	route.SetGroupVersionKind(hosts.RouteKind)
 	return route
 }
 
 func cached() map[client.Object]cache.ByObject {
 	pods := kit.Ours()
-	pods.Transform = kit.TrimPod
 	sets := kit.Ours()
-	sets.Transform = kit.TrimReplicaSet
 	return map[client.Object]cache.ByObject{
 		&customv1.MicroServiceDeploy{}:           {},
 		&corev1.Namespace{}:                      {},
@@ -114,13 +112,13 @@ func cached() map[client.Object]cache.ByObject {
 }
 
 func setup(mgr ctrl.Manager, r *reconciler) error {
-	loop := &kit.Loop[*customv1.MicroServiceDeploy, facts]{
+	loop := &kit.Loop[*customv1.MicroServiceDeploy, facts, decision]{
 		Tools: r.Tools,
 		New:   func() *customv1.MicroServiceDeploy { return &customv1.MicroServiceDeploy{} },
 		Kind:  r,
 	}
 	byLabels := handler.EnqueueRequestsFromMapFunc(objectByLabels)
-	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
+	ofUsers, err := r.WatchedSecrets(mgr, r.instancesOfSecret)
 	if err != nil {
 		return err
 	}
@@ -139,38 +137,13 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Watches(&appsv1.ReplicaSet{}, byLabels).
 		Watches(&corev1.Pod{}, byLabels).
 		Watches(&corev1.ResourceQuota{}, handler.EnqueueRequestsFromMapFunc(r.instancesOf), builder.WithPredicates(quotaChanged)).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.whoAskFor)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.instancesOfCredentials)).
 		WatchesRawSource(ofUsers).
-		WatchesRawSource(ctrlsource.Channel(r.troubles.wake, handler.EnqueueRequestsFromMapFunc(r.instancesOf))).
+		WatchesRawSource(ctrlsource.Channel(r.troubles.Wake, handler.EnqueueRequestsFromMapFunc(r.instancesOf))).
 		Watches(&customv1.MicroServiceDeploy{}, handler.EnqueueRequestsFromMapFunc(r.rivalsOf), builder.WithPredicates(claimsChanged)).
-		WithOptions(kit.ControllerOptions(workers))
-	if r.Installed[routeCRD] {
+		WithOptions(loop.Options(workers))
+	if r.Installed[hosts.RouteCRD] {
 		b = b.Owns(httpRoutes())
 	}
 	return b.Complete(loop)
-}
-
-func setupTenants(mgr ctrl.Manager, r *tenantReconciler) error {
-	loop := &kit.Loop[*corev1.Namespace, tenantFacts]{
-		Tools: r.Tools,
-		New:   func() *corev1.Namespace { return &corev1.Namespace{} },
-		Kind:  r,
-		After: func(ns *corev1.Namespace, _ tenantFacts, done kit.Outcome) { r.troubles.carriedOut(ns.Name, done) },
-		Forget: func(key client.ObjectKey) {
-			r.checked.Delete(key.Name)
-			r.neighbours.forget(key.Name)
-			r.troubles.forget(key.Name)
-		},
-	}
-	tenant := handler.EnqueueRequestsFromMapFunc(namespaceOf)
-	return ctrl.NewControllerManagedBy(mgr).
-		Named("microservicedeploy-tenant").
-		For(&corev1.Namespace{}, builder.WithPredicates(labelsChanged)).
-		Watches(&customv1.MicroServiceDeploy{}, tenant, builder.WithPredicates(specChanged)).
-		Watches(&appsv1.Deployment{}, tenant, builder.WithPredicates(ofInstances)).
-		Watches(&corev1.ResourceQuota{}, tenant, builder.WithPredicates(tenants)).
-		Watches(&corev1.Secret{}, tenant, builder.WithPredicates(tenants)).
-		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(r.tenantsOfClass)).
-		WithOptions(kit.ControllerOptions(workers)).
-		Complete(loop)
 }

@@ -15,6 +15,10 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/build"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/config"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/ports"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/revisions"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
@@ -38,12 +42,11 @@ func kinds(t *testing.T, children []ensure.Child) string {
 }
 
 func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
-	r := &reconciler{}
 	for _, name := range []string{"article", "all-fields"} {
 		t.Run(name, func(t *testing.T) {
 			m := manifest(t, name+".yaml")
-			f := facts{helperImage: helperImage, gateways: true, credentials: true}
-			for _, child := range r.Plan(m, f, someTime).Children {
+			f := facts{agentImage: agentImage, gateways: true, credentials: true}
+			for _, child := range planAt(m, f, someTime).Children {
 				golden.Check(t, fmt.Sprintf("%s-%s.yaml", name, strings.ToLower(kinds(t, []ensure.Child{child}))), child.Object)
 			}
 		})
@@ -79,14 +82,14 @@ func TestWhatAnInstanceIsMadeOf(t *testing.T) {
 		"no host that is its own":      {newInstance(hosted("v1")), facts{}.rivalled(old), least + " Deployment"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "children", test.want, kinds(t, (&reconciler{}).Plan(test.m, test.f, someTime).Children))
+			same(t, "children", test.want, kinds(t, planAt(test.m, test.f, someTime).Children))
 		})
 	}
 }
 
 // pinOf is the pinned annotation that the Deployment gets, without the part of the template.
 func pinOf(m *customv1.MicroServiceDeploy, f facts) string {
-	raw, _ := json.Marshal(wishes(m, f))
+	raw, _ := json.Marshal(build.Settings(m, configHash(f.config)))
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:8]) + ".template"
 }
@@ -120,7 +123,7 @@ func TestWhichFieldsReplacePodsAndWhichDoNot(t *testing.T) {
 		"a targetPort":         {spec(func(s *s) { s.Ports[0].TargetPort = "9" }), true},
 		"another port":         {spec(func(s *s) { s.Ports = s.Ports[1:] }), true},
 		"a port's name":        {spec(func(s *s) { s.Ports[0].Name = "other" }), true},
-		"HTTP/2 to the proxy":  {spec(func(s *s) { s.Ports[0].AppProtocol = h2c }), true},
+		"HTTP/2 to the proxy":  {spec(func(s *s) { s.Ports[0].AppProtocol = ports.H2c }), true},
 		"quota by class":       {spec(func(s *s) { s.Quota = customv1.QuotaPriorityClass }), true},
 
 		"replicas":          {withReplicas(9), false},
@@ -140,29 +143,29 @@ func TestWhichFieldsReplacePodsAndWhichDoNot(t *testing.T) {
 	} {
 		before, after := all(), all()
 		test.change(after)
-		f := facts{helperImage: helperImage}
+		f := facts{agentImage: agentImage}
 		if got := pinOf(before, f) != pinOf(after, f); got != test.want {
 			t.Errorf("%s: expected a change to replace pods: %v, got %v", name, test.want, got)
 		}
 		if !test.want { // then the pods themselves must not know of it
-			same(t, "template after a change of "+name, templateOf(before, f), templateOf(after, f))
+			same(t, "template after a change of "+name, templateFor(before, f), templateFor(after, f))
 		}
 	}
 }
 
-func templateOf(m *customv1.MicroServiceDeploy, f facts) any {
-	r, _ := choose(m, nil, f.configName(m))
-	return template(m, f, r)
+func templateFor(m *customv1.MicroServiceDeploy, f facts) any {
+	r, _ := revisions.Choose(m, nil, specConfig(m, f.config))
+	return templateOf(m, f, r)
 }
 
 func TestAChangeOfTheUsersSecretReplacesPods(t *testing.T) {
 	m := newInstance(configFrom)
-	f := func(hash string) facts { return facts{config: &config{Name: "mine", Secret: true, hash: hash}} }
+	f := func(hash string) facts { return facts{config: &config.Config{Name: "mine", Secret: true, Hash: hash}} }
 	if pinOf(m, f("a")) == pinOf(m, f("b")) {
 		t.Error("expected other contents to replace pods")
 	}
-	before, after := template(m, f("a"), rev(1, "nginx", "mine")), template(m, f("b"), rev(1, "nginx", "mine"))
-	if before.Annotations[configHashAnnotation] == after.Annotations[configHashAnnotation] {
+	before, after := templateOf(m, f("a"), rev(1, "nginx", "mine")), templateOf(m, f("b"), rev(1, "nginx", "mine"))
+	if before.Annotations[build.ConfigHashAnnotation] == after.Annotations[build.ConfigHashAnnotation] {
 		t.Error("expected the template to be another one, else Kubernetes replaces nothing")
 	}
 }
@@ -171,25 +174,25 @@ func TestAChangeOfTheUsersSecretReplacesPods(t *testing.T) {
 func TestHeldPodsStayPinnedAndKeepTheirTemplate(t *testing.T) {
 	m := newInstance(withImage(placeholder))
 	f := observed(newInstance(), 2)
-	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "wishes.template"}
-	child := deployment(m, f, decide(m, f))
+	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "settings.template"}
+	child := deployment(m, f.rollout, decideAt(m, f))
 	if child.Pin != nil || len(child.Carry) != 1 || child.Carry[0] != "spec.template" {
 		t.Errorf("expected the live template to be kept, got pin %v and carry %v", child.Pin, child.Carry)
 	}
 	raw, _ := json.Marshal(child.Object)
-	if !strings.Contains(string(raw), `"opcrew.io/pinned":"wishes.template"`) {
+	if !strings.Contains(string(raw), `"opcrew.io/pinned":"settings.template"`) {
 		t.Errorf("expected the pin to stay, got %s", raw)
 	}
 }
 
 func TestWhoNamesAnAccountWantsToBeIt(t *testing.T) {
 	m := newInstance()
-	spec := template(m, facts{}, rev(1, "nginx", "")).Spec
+	spec := templateOf(m, facts{}, rev(1, "nginx", "")).Spec
 	if *spec.ServiceAccountName != "web" || *spec.AutomountServiceAccountToken {
 		t.Errorf("expected the instance's own account and no token, got %s, %v", *spec.ServiceAccountName, *spec.AutomountServiceAccountToken)
 	}
 	m.Spec.Pod = &common.PodOverride{ServiceAccountName: "robot"}
-	spec = template(m, facts{}, rev(1, "nginx", "")).Spec
+	spec = templateOf(m, facts{}, rev(1, "nginx", "")).Spec
 	if *spec.ServiceAccountName != "robot" || spec.AutomountServiceAccountToken != nil {
 		t.Errorf("expected account robot to decide itself about its token, got %s, %v", *spec.ServiceAccountName, spec.AutomountServiceAccountToken)
 	}
@@ -200,7 +203,7 @@ func TestPullSecretsStandOnceEach(t *testing.T) {
 	m.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "a"}, {Name: "b"}}
 	m.Spec.Pod = &common.PodOverride{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "b"}, {Name: "c"}}}
 	seen := map[string]bool{}
-	for _, secret := range template(m, facts{}, rev(1, "nginx", "")).Spec.ImagePullSecrets {
+	for _, secret := range templateOf(m, facts{}, rev(1, "nginx", "")).Spec.ImagePullSecrets {
 		if seen[*secret.Name] {
 			t.Errorf("expected %s once: the API server refuses a list that has it twice", *secret.Name)
 		}

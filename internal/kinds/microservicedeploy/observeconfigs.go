@@ -18,12 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/config"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/revisions"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // observeConfigs reads the configuration that the spec names, and those that revisions name.
 func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
-	f.configs = map[string]*config{}
+	f.configs = map[string]*config.Config{}
 	if from := m.Spec.ConfigFrom; from != nil {
 		secret := &corev1.Secret{}
 		err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: from.SecretRef.Name}, secret)
@@ -31,7 +34,7 @@ func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServic
 			return fmt.Errorf("read Secret %s: %w", from.SecretRef.Name, err)
 		}
 		if err == nil {
-			f.config = &config{Name: secret.Name, Secret: true, Keys: variables(secret.Data), hash: hashOfData(secret.Data)}
+			f.config = &config.Config{Name: secret.Name, Secret: true, Keys: config.Variables(secret.Data), Hash: config.HashOf(secret.Data)}
 		}
 	}
 	return r.readConfigs(ctx, m, configsOf(f.rollout), f)
@@ -50,18 +53,18 @@ func (r *reconciler) readConfigs(ctx context.Context, m *customv1.MicroServiceDe
 }
 
 // configObject reads one of our own configurations, which is a ConfigMap or a Secret.
-func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceDeploy, name string) (*config, error) {
+func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceDeploy, name string) (*config.Config, error) {
 	key := client.ObjectKey{Namespace: m.Namespace, Name: name}
 	object, secret := &corev1.ConfigMap{}, &corev1.Secret{}
 	err := r.Client.Get(ctx, key, object)
 	if err == nil && metav1.IsControlledBy(object, m) {
-		return &config{Name: name, Keys: variables(object.Data)}, nil
+		return &config.Config{Name: name, Keys: config.Variables(object.Data)}, nil
 	}
 	if apierrors.IsNotFound(err) {
 		err = r.Client.Get(ctx, key, secret)
 	}
 	if err == nil && metav1.IsControlledBy(secret, m) {
-		return &config{Name: name, Secret: true, Keys: variables(secret.Data)}, nil
+		return &config.Config{Name: name, Secret: true, Keys: config.Variables(secret.Data)}, nil
 	}
 	return nil, client.IgnoreNotFound(err)
 }
@@ -70,15 +73,15 @@ func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceD
 // by no pods: the cache of what names them may be behind, and pods cannot start without.
 func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	own, err := r.ownConfigs(ctx, m)
-	named := func(name string) bool { return f.configs[name] != nil || name == f.configName(m) }
+	named := func(name string) bool { return f.configs[name] != nil || name == specConfig(m, f.config) }
 	if err != nil || !slices.ContainsFunc(own, func(name string) bool { return !named(name) }) {
 		return err
 	}
 	live, sets := workload.Rollout{Deployment: &appsv1.Deployment{}}, &appsv1.ReplicaSetList{}
-	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: childName(m)}, live.Deployment); client.IgnoreNotFound(err) != nil {
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: names.Child(m)}, live.Deployment); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("which configuration is in use: %w", err)
 	}
-	if err := r.Live.List(ctx, sets, client.InNamespace(m.Namespace), client.MatchingLabels(identity(m).Selector)); err != nil {
+	if err := r.Live.List(ctx, sets, client.InNamespace(m.Namespace), client.MatchingLabels(names.Identity(m).Selector)); err != nil {
 		return fmt.Errorf("which configurations are in use: %w", err)
 	}
 	live.Sets = sets.Items
@@ -102,7 +105,24 @@ func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDep
 	return out, nil
 }
 
-// isConfig tells an instance's configuration from what was only copied from one.
+// isConfig reports whether an object is an instance's configuration, and not a user's copy of one.
 func isConfig(m *customv1.MicroServiceDeploy, object client.Object) bool {
-	return strings.HasPrefix(object.GetName(), childName(m)+"-config-")
+	return strings.HasPrefix(object.GetName(), names.Child(m)+"-config-")
+}
+
+// configsOf names the configurations that templates of a rollout mount.
+func configsOf(r workload.Rollout) []string {
+	var out []string
+	add := func(template corev1.PodTemplateSpec) {
+		if name := revisions.ConfigName(template); name != "" {
+			out = append(out, name)
+		}
+	}
+	if r.Deployment != nil {
+		add(r.Deployment.Spec.Template)
+	}
+	for _, set := range r.Sets {
+		add(set.Spec.Template)
+	}
+	return out
 }

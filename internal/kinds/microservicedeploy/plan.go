@@ -4,6 +4,7 @@
 package microservicedeploy
 
 import (
+	"fmt"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -16,25 +17,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/auth"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/build"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/config"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/hosts"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/ports"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/revisions"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/scaling"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 const (
-	// secretInterval passes between two looks at Secrets of the user without common.WatchLabel.
+	// secretInterval is the time between two reads of users' Secrets without common.WatchLabel.
 	secretInterval = time.Hour
-	// waitInterval passes between two looks while a rollout waits for a quota, or anything
+	// waitInterval is the time between two checks while a rollout waits for a quota, or anything
 	// for a Secret of the user.
 	waitInterval = 10 * time.Second
 )
 
 // Plan declares the children. Deletion needs no plan: all of them are collected with
 // their owner, and what instances share goes with the last of them.
-func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, now time.Time) kit.Plan {
+func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, d decision) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	id, d, plan := identity(m), decide(m, f), kit.Plan{}
+	id, plan := names.Identity(m), kit.Plan{}
 	declare := func(objects ...runtime.ApplyConfiguration) {
 		for _, object := range objects {
 			plan.Children = append(plan.Children, ensure.Child{Object: object})
@@ -42,47 +52,51 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, now time.Time
 	}
 	stay := d.held != nil && !d.nothing // what leads to pods stays as the pods do
 	if !stay {
-		declare(service(m))
+		declare(ports.Service(m))
 	}
 	declare(corev1ac.ServiceAccount(id.Name, id.Namespace).WithLabels(id.Labels).WithAutomountServiceAccountToken(false))
-	if c := declaredConfig(m); c != nil && d.held == nil {
-		declare(configObject(m, c))
+	if c := config.Declared(m); c != nil && d.held == nil {
+		declare(config.Object(m, c))
 	}
 	if m.Spec.NeedAuth && !stay {
-		declare(wall(m, f.rollout))
+		declare(auth.Policy(m, f.rollout))
 	}
 	if !d.nothing {
-		plan.Children = append(plan.Children, deployment(m, f, d))
+		plan.Children = append(plan.Children, deployment(m, f.rollout, d))
 	}
-	if d.scale.autoscaler {
-		declare(horizontal(m))
+	if d.scale.Autoscaler {
+		declare(scaling.Autoscaler(m))
 	}
-	if d.scale.spread {
+	if d.scale.Spread {
 		declare(id.DisruptionBudget())
 	}
-	if has, _ := hosts(m, f.rivals); len(has) > 0 && f.routed(m) {
-		declare(httpRoute(m, has))
-	} else if len(has) > 0 {
-		declare(ingress(m, has))
+	if len(d.hosts) > 0 {
+		declare(entrance(m, d.hosts, f.gateways))
 	}
-	plan.Prune, plan.Stays = f.prunable(), func(object client.Object) bool { return f.stays(m, object, stay) }
-	plan.Again = kit.Sooner(again(m, f, d), f.rollout.StuckIn(now))
+	plan.Prune = prunable(f.gateways)
+	plan.Stays = func(object client.Object) bool { return stays(m, object, f.configs, d.config, stay) }
+	for _, wait := range d.again {
+		plan.LookAgain(wait)
+	}
 	return plan
 }
 
-// routed reports whether host names go through a Gateway.
-func (f facts) routed(m *customv1.MicroServiceDeploy) bool {
-	return f.gateways && m.Spec.Gateway != nil
+// entrance leads host names to the Service: through the Gateway of the spec if the cluster has that API, else by an Ingress.
+func entrance(m *customv1.MicroServiceDeploy, names []string, gateways bool) runtime.ApplyConfiguration {
+	if gateways && m.Spec.Gateway != nil {
+		return hosts.Route(m, names)
+	}
+	return hosts.Ingress(m, names)
 }
 
-func (f facts) prunable() []client.ObjectList {
+func prunable(gateways bool) []client.ObjectList {
 	lists := []client.ObjectList{
 		&autoscalingv2.HorizontalPodAutoscalerList{}, &policyv1.PodDisruptionBudgetList{}, &networkingv1.NetworkPolicyList{},
 		&networkingv1.IngressList{}, &corev1.ConfigMapList{}, &corev1.SecretList{},
 	}
-	if f.gateways {
+	if gateways {
 		routes := &unstructured.UnstructuredList{}
-		routes.SetGroupVersionKind(routeKind.GroupVersion().WithKind(routeKind.Kind + "List"))
+		routes.SetGroupVersionKind(hosts.RouteKind.GroupVersion().WithKind(hosts.RouteKind.Kind + "List"))
 		lists = append(lists, routes)
 	}
 	return lists
@@ -91,25 +105,34 @@ func (f facts) prunable() []client.ObjectList {
 // stays keeps configurations that pods or revisions still name, that of the spec, which is
 // not declared while pods are held, whatever was only copied from one, and the wall of
 // pods that are not changed.
-func (f facts) stays(m *customv1.MicroServiceDeploy, object client.Object, held bool) bool {
+func stays(m *customv1.MicroServiceDeploy, object client.Object, named map[string]*config.Config, specConfig string, held bool) bool {
 	switch object.(type) {
 	case *corev1.ConfigMap, *corev1.Secret:
-		_, named := f.configs[object.GetName()]
-		return named || object.GetName() == f.configName(m) || !isConfig(m, object)
+		_, isNamed := named[object.GetName()]
+		return isNamed || object.GetName() == specConfig || !isConfig(m, object)
 	case *networkingv1.NetworkPolicy:
 		return held
 	}
 	return false
 }
 
-func again(m *customv1.MicroServiceDeploy, f facts, d decision) time.Duration {
-	switch {
-	case d.held != nil && (d.held.reason == customv1.ReasonQuotaTooSmall || d.held.reason == customv1.ReasonConfigMissing):
-		return waitInterval
-	case m.Spec.NeedAuth && !f.credentials:
-		return waitInterval
-	case m.Spec.ConfigFrom != nil || m.Spec.NeedAuth && m.Spec.Auth != nil:
-		return secretInterval
+// deployment declares the pods. Those that must not be changed stay as they are.
+func deployment(m *customv1.MicroServiceDeploy, r workload.Rollout, d decision) ensure.Child {
+	pods := d.scale.Replicas
+	if d.held != nil && d.held.quota && r.Deployment != nil {
+		pods = min(pods, r.Replicas()) // pods that the quota refuses come back late
 	}
-	return 0
+	ac := names.Identity(m).Deployment(pods, build.Template(m, d.pods))
+	ac.Spec.WithRevisionHistoryLimit(revisions.MostKept)
+	if d.scale.Awake > 0 {
+		ac.WithAnnotations(map[string]string{scaling.AwakeAnnotation: fmt.Sprint(d.scale.Awake)})
+	}
+	child := workload.Pinned(ac, build.Settings(m, d.userConfigHash))
+	if d.held != nil && r.Deployment != nil {
+		child = workload.Held(child, r.Deployment)
+	}
+	if d.scale.Live {
+		child.Carry = append(child.Carry, "spec.replicas")
+	}
+	return child
 }

@@ -13,21 +13,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/config"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
 func TestAnObjectThatGoesNeedsNoPlan(t *testing.T) {
 	going := newInstance(withReplicas(3), needsAuth)
 	going.DeletionTimestamp = &metav1.Time{Time: someTime}
-	if plan := (&reconciler{}).Plan(going, facts{}, someTime); len(plan.Children)+len(plan.Prune) > 0 || plan.Again > 0 {
+	if plan := planAt(going, facts{}, someTime); len(plan.Children)+len(plan.Prune) > 0 || plan.Again > 0 {
 		t.Errorf("expected nothing to be done for an object that goes, got %+v", plan)
 	}
 }
 
-// What no event tells is looked at by time: often while something waits for it, else seldom.
+// What no event reports is looked at by time: often while something waits for it, else seldom.
 func TestSecretsOfTheUserAndQuotasAreLookedAtAgain(t *testing.T) {
 	plain, from := newInstance(), newInstance(configFrom)
 	there := observed(from, 1)
-	there.config = &config{Name: "mine", Secret: true}
+	there.config = &config.Config{Name: "mine", Secret: true}
 	for name, test := range map[string]struct {
 		m    *customv1.MicroServiceDeploy
 		f    facts
@@ -42,16 +44,16 @@ func TestSecretsOfTheUserAndQuotasAreLookedAtAgain(t *testing.T) {
 		"the user's credentials, absent":   {newInstance(ownAuth), observed(plain, 1).locked(), waitInterval},
 		"room in a quota":                  {plain, observed(plain, 1).outdated().within([]string{"pods=1"}, []string{"pods=1"}), waitInterval},
 	} {
-		if got := (&reconciler{}).Plan(test.m, test.f, someTime).Again; got != test.want {
+		if got := planAt(test.m, test.f, someTime).Again; got != test.want {
 			t.Errorf("%s: expected another look after %s, got %s", name, test.want, got)
 		}
 	}
 }
 
-func TestWhatIsNotDeclaredStaysWhereSomebodyStillNeedsIt(t *testing.T) {
+func TestWhatIsNotDeclaredStaysWhereAUserStillNeedsIt(t *testing.T) {
 	m := newInstance(withConfig("a=1"))
-	named, other := childName(m)+"-config-1", childName(m)+"-config-2"
-	f := facts{configs: map[string]*config{named: {}}}
+	named, other := names.Child(m)+"-config-1", names.Child(m)+"-config-2"
+	f := facts{configs: map[string]*config.Config{named: {}}}
 	for name, test := range map[string]struct {
 		object client.Object
 		held   bool
@@ -59,14 +61,14 @@ func TestWhatIsNotDeclaredStaysWhereSomebodyStillNeedsIt(t *testing.T) {
 	}{
 		"a configuration that a template names": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: named}}, false, true},
 		// Regression: it was deleted while the pods waited for a quota, and the cache was behind.
-		"that of the spec, while pods are held":     {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: declaredConfig(m).Name}}, true, true},
+		"that of the spec, while pods are held":     {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: config.Declared(m).Name}}, true, true},
 		"one that none names":                       {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: other}}, false, false},
 		"a Secret that none names":                  {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: other}}, false, false},
-		"a copy under another name is somebody's":   {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "my-copy"}}, false, true},
+		"a copy under another name is a user's":     {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "my-copy"}}, false, true},
 		"the wall of pods that stay as they are":    {&networkingv1.NetworkPolicy{}, true, true},
 		"the wall of an instance that asks no more": {&networkingv1.NetworkPolicy{}, false, false},
 	} {
-		if got := f.stays(m, test.object, test.held); got != test.want {
+		if got := stays(m, test.object, f.configs, specConfig(m, f.config), test.held); got != test.want {
 			t.Errorf("%s: expected it to stay: %v, got %v", name, test.want, got)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/ports"
 )
 
 var http = []common.Port{{Name: "http", Port: 80, TargetPort: "8080"}}
@@ -38,9 +39,9 @@ func TestTheServiceLeadsToTargetsByName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newInstance(withPorts(test.ports...))
 			same(t, "ports", test.want, led(m))
-			for _, target := range targets(m) {
-				if why := validation.IsValidPortName(target.name); len(why) > 0 {
-					t.Errorf("expected a name that a container can have, got %q: %v", target.name, why)
+			for _, target := range ports.Targets(m) {
+				if why := validation.IsValidPortName(target.Name); len(why) > 0 {
+					t.Errorf("expected a name that a container can have, got %q: %v", target.Name, why)
 				}
 			}
 			m.Spec.NeedAuth = true
@@ -52,10 +53,10 @@ func TestTheServiceLeadsToTargetsByName(t *testing.T) {
 // led writes where the ports of the Service lead.
 func led(m *customv1.MicroServiceDeploy) string {
 	var out []string
-	for _, p := range service(m).Spec.Ports {
-		for _, t := range targets(m) {
-			if t.name == p.TargetPort.StrVal {
-				out = append(out, fmt.Sprintf("%s %d->%s=%d/%s", *p.Name, *p.Port, t.name, t.number, *p.Protocol))
+	for _, p := range ports.Service(m).Spec.Ports {
+		for _, t := range ports.Targets(m) {
+			if t.Name == p.TargetPort.StrVal {
+				out = append(out, fmt.Sprintf("%s %d->%s=%d/%s", *p.Name, *p.Port, t.Name, t.Number, *p.Protocol))
 			}
 		}
 	}
@@ -64,22 +65,22 @@ func led(m *customv1.MicroServiceDeploy) string {
 
 // Else a rollout from the one to the other would lose requests.
 func TestTurningAuthOnOrOffLeavesTheServiceAsItIs(t *testing.T) {
-	for _, ports := range [][]common.Port{nil, http, {{Port: 16000}, {Port: 53, Protocol: corev1.ProtocolUDP}, {Name: "x", Port: 1, NodePort: new(int32(0))}}} {
-		same(t, "Service", service(newInstance(withPorts(ports...))), service(newInstance(withPorts(ports...), needsAuth)))
+	for _, list := range [][]common.Port{nil, http, {{Port: 16000}, {Port: 53, Protocol: corev1.ProtocolUDP}, {Name: "x", Port: 1, NodePort: new(int32(0))}}} {
+		same(t, "Service", ports.Service(newInstance(withPorts(list...))), ports.Service(newInstance(withPorts(list...), needsAuth)))
 	}
 }
 
 func TestBehindTheProxyThePortsOfTheApplicationHaveNoNames(t *testing.T) {
-	ports := withPorts(http[0], common.Port{Port: 53, Protocol: corev1.ProtocolUDP})
+	two := withPorts(http[0], common.Port{Port: 53, Protocol: corev1.ProtocolUDP})
 	for name, test := range map[string]struct {
 		m    *customv1.MicroServiceDeploy
 		want string
 	}{
-		"open":   {newInstance(ports), "http=8080 port-2=53"},
-		"behind": {newInstance(ports, needsAuth), "=8080 port-2=53"},
+		"open":   {newInstance(two), "http=8080 port-2=53"},
+		"behind": {newInstance(two, needsAuth), "=8080 port-2=53"},
 	} {
 		c := corev1ac.Container()
-		listens(c, test.m)
+		ports.AddPorts(c, test.m)
 		var got []string
 		for _, p := range c.Ports {
 			name := ""
@@ -94,10 +95,10 @@ func TestBehindTheProxyThePortsOfTheApplicationHaveNoNames(t *testing.T) {
 
 func TestWithoutAProbeOfTheUserTheFirstTCPPortIsConnectedTo(t *testing.T) {
 	udp := common.Port{Port: 53, Protocol: corev1.ProtocolUDP}
-	if got := connects(newInstance(withPorts(udp, http[0]))); got.TCPSocket.Port.IntVal != 8080 {
+	if got := ports.Connects(newInstance(withPorts(udp, http[0]))); got.TCPSocket.Port.IntVal != 8080 {
 		t.Errorf("expected port 8080 to be connected to, got %v", got.TCPSocket.Port)
 	}
-	if got := connects(newInstance(withPorts(udp))); got != nil {
+	if got := ports.Connects(newInstance(withPorts(udp))); got != nil {
 		t.Errorf("expected no probe where there is nothing to connect to, got %+v", got)
 	}
 }
@@ -121,7 +122,7 @@ func TestAProbeByNameFindsTheApplicationWithAndWithoutAProxy(t *testing.T) {
 		m.Spec.Probes = probed(test.port)
 		before := m.Spec.Probes.DeepCopy()
 		c := corev1ac.Container()
-		probes(c, m)
+		ports.AddProbes(c, m)
 		same(t, name+": readiness", test.want, *c.ReadinessProbe.HTTPGet.Port)
 		same(t, name+": liveness", test.want, *c.LivenessProbe.TCPSocket.Port)
 		same(t, name+": startup", []string{"true"}, c.StartupProbe.Exec.Command)

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/revisions"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -18,14 +19,14 @@ func rev(number int64, image, config string) customv1.Revision {
 }
 
 func TestTheRevisionsAreThoseOfTheTemplatesTheNewestFirst(t *testing.T) {
-	same(t, "of no Deployment", []customv1.Revision{}, revisions(workload.Rollout{}))
+	same(t, "of no Deployment", []customv1.Revision{}, revisions.List(workload.Rollout{}))
 	f := observed(newInstance(), 1).sets(newTemplate(3, "c", "z"), newTemplate(2, "b", "y"), newTemplate(11, "k", ""))
 	f.rollout.Deployment.Spec.Template = newTemplate(2, "changed", "y")
 	stray := corev1.PodTemplateSpec{}
-	stray.Annotations = map[string]string{revisionAnnotation: "many"}
+	stray.Annotations = map[string]string{revisions.RevisionAnnotation: "many"}
 	f = f.sets(stray, corev1.PodTemplateSpec{})
 	f.rollout.Sets = f.rollout.Sets[1:]
-	same(t, "numbers, and of a number the Deployment's own", []customv1.Revision{rev(11, "k", ""), rev(3, "c", "z"), rev(2, "changed", "y")}, revisions(f.rollout))
+	same(t, "numbers, and of a number the Deployment's own", []customv1.Revision{rev(11, "k", ""), rev(3, "c", "z"), rev(2, "changed", "y")}, revisions.List(f.rollout))
 }
 
 func TestARevisionNamesTheSecretThatItMounts(t *testing.T) {
@@ -36,15 +37,15 @@ func TestARevisionNamesTheSecretThatItMounts(t *testing.T) {
 		{Name: "config", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "this"}}},
 	}
 	f := facts{}.sets(template)
-	same(t, "image of the application and its configuration", []customv1.Revision{rev(1, "a", "this")}, revisions(f.rollout))
+	same(t, "image of the application and its configuration", []customv1.Revision{rev(1, "a", "this")}, revisions.List(f.rollout))
 	// Regression: an image that someone had put into the Deployment became that of the revision.
 	f = observed(newInstance(withImage("a")), 1)
 	f.rollout.Deployment.Spec.Template.Spec.Containers[0].Image = "stolen"
-	same(t, "of a template that somebody has changed", []customv1.Revision{rev(1, "a", "")}, revisions(f.rollout))
+	same(t, "of a template that a user has changed", []customv1.Revision{rev(1, "a", "")}, revisions.List(f.rollout))
 	f.rollout.Deployment.Spec.Template = newTemplate(1, "a", "")
-	f.rollout.Deployment.Spec.Template.Annotations[revisionAnnotation] = "9"
-	same(t, "of a template whose number somebody has changed", []customv1.Revision{rev(1, "a", "")}, revisions(f.rollout))
-	if got := mainImage(corev1.PodTemplateSpec{}); got != "" {
+	f.rollout.Deployment.Spec.Template.Annotations[revisions.RevisionAnnotation] = "9"
+	same(t, "of a template whose number a user has changed", []customv1.Revision{rev(1, "a", "")}, revisions.List(f.rollout))
+	if got := revisions.MainImage(corev1.PodTemplateSpec{}); got != "" {
 		t.Errorf("expected no image of a template without the application, got %q", got)
 	}
 }
@@ -64,7 +65,7 @@ func TestTheSpecsRevisionHasANumberOfItsOwnOrThatOfTheSameImageAndConfiguration(
 		"a number that went is not had again": {"c", "y", known, rev(6, "c", "y")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := choose(newInstance(withImage(test.image)), test.known, test.config)
+			got, ok := revisions.Choose(newInstance(withImage(test.image)), test.known, test.config)
 			same(t, "revision", test.want, got)
 			if !ok {
 				t.Error("expected the spec's own revision always to be there")
@@ -75,11 +76,11 @@ func TestTheSpecsRevisionHasANumberOfItsOwnOrThatOfTheSameImageAndConfiguration(
 
 func TestARollbackNeedsARevisionThatIsKept(t *testing.T) {
 	known := []customv1.Revision{rev(5, "e", "v"), rev(2, "a", "x")}
-	got, ok := choose(newInstance(withImage("z"), backTo(2)), known, "y")
+	got, ok := revisions.Choose(newInstance(withImage("z"), backTo(2)), known, "y")
 	if want := rev(2, "a", "x"); got != want || !ok {
 		t.Errorf("expected image and configuration of revision 2, got %+v %v", got, ok)
 	}
-	if got, ok := choose(newInstance(backTo(3)), known, "y"); ok {
+	if got, ok := revisions.Choose(newInstance(backTo(3)), known, "y"); ok {
 		t.Errorf("expected revision 3 not to be kept, got %+v", got)
 	}
 }
@@ -89,7 +90,7 @@ func TestNumbersGoOnAfterManyChangesAndRollbacks(t *testing.T) {
 	var known []customv1.Revision
 	given := map[int64]string{}
 	run := func(image string) {
-		r, _ := choose(newInstance(withImage(image)), known, "")
+		r, _ := revisions.Choose(newInstance(withImage(image)), known, "")
 		if old, there := given[r.Revision]; there && old != image {
 			t.Fatalf("revision %d was %s and is now %s", r.Revision, old, image)
 		}
@@ -100,7 +101,7 @@ func TestNumbersGoOnAfterManyChangesAndRollbacks(t *testing.T) {
 				rest = append(rest, k)
 			}
 		}
-		known = append([]customv1.Revision{r}, rest[:min(len(rest), maxRevisions)]...)
+		known = append([]customv1.Revision{r}, rest[:min(len(rest), revisions.MostKept)]...)
 	}
 	for i := range 200 {
 		run(fmt.Sprint("image:", i*i%23))
@@ -110,8 +111,8 @@ func TestNumbersGoOnAfterManyChangesAndRollbacks(t *testing.T) {
 	}
 }
 
-// Regression: while pods were held as they are, the status told the number of what the spec wanted.
-func TestTheStatusTellsTheRevisionThatRuns(t *testing.T) {
+// Regression: while pods were held as they are, the status reported the number of what the spec wanted.
+func TestTheStatusReportsTheRevisionThatRuns(t *testing.T) {
 	f := observed(newInstance(), 1)
 	f.rollout.Deployment.Spec.Template = newTemplate(4, "nginx:1.26", "")
 	for name, test := range map[string]struct {

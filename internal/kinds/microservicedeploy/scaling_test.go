@@ -10,15 +10,17 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/scaling"
 	"github.com/opcrew/opcrew/internal/workload"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// there is a Deployment of so many replicas, which remembers another number.
+// there returns a Deployment with the given replicas, which remembers another number.
 func there(replicas int32, remembered string) workload.Rollout {
 	d := newDeployment(newInstance(), replicas)
 	if remembered != "" {
-		d.Annotations[awakeAnnotation] = remembered
+		d.Annotations[scaling.AwakeAnnotation] = remembered
 	}
 	return workload.Rollout{Deployment: d}
 }
@@ -29,41 +31,41 @@ func TestHowManyPodsThereAreToBeAndWhoDecides(t *testing.T) {
 		m      *customv1.MicroServiceDeploy
 		r      workload.Rollout
 		scaler bool
-		want   scale
+		want   scaling.Scale
 	}{
-		"plain, new":                      {newInstance(three), none, false, scale{replicas: 3, spread: true}},
-		"plain, of the default":           {newInstance(), none, false, scale{replicas: 1}},
-		"plain":                           {newInstance(three), there(5, ""), false, scale{replicas: 3, spread: true}},
-		"plain, of none":                  {newInstance(withReplicas(0)), there(5, ""), false, scale{}},
-		"autoscaled, new":                 {newInstance(three, autoscaled), none, false, scale{replicas: 3, live: true, autoscaler: true, spread: true}},
-		"autoscaled":                      {newInstance(three, autoscaled), there(5, ""), true, scale{live: true, autoscaler: true, spread: true}},
-		"turned on":                       {newInstance(three, autoscaled), there(3, ""), false, scale{live: true, autoscaler: true, spread: true}},
-		"turned off, its scaler is there": {newInstance(three), there(5, ""), true, scale{replicas: 3, live: true, spread: true}},
-		"turned off":                      {newInstance(three), there(5, ""), false, scale{replicas: 3, spread: true}},
-		"autoscaled from 0 replicas":      {newInstance(withReplicas(0), autoscaled), there(0, ""), false, scale{}},
-		"to 0 replicas, scaler is there":  {newInstance(withReplicas(0), autoscaled), there(4, ""), true, scale{live: true}},
-		"from 0 replicas":                 {newInstance(three, autoscaled), there(0, ""), false, scale{replicas: 3, autoscaler: true, spread: true}},
-		"idle, the scaler goes first":     {newInstance(three, autoscaled, idle), there(5, ""), true, scale{live: true, awake: 5, spread: true}},
-		"idle, then the pods":             {newInstance(three, autoscaled, idle), there(5, "5"), false, scale{awake: 5}},
-		"idle":                            {newInstance(three, autoscaled, idle), there(0, "5"), false, scale{awake: 5}},
-		"idle from its beginning":         {newInstance(three, autoscaled, idle), none, false, scale{awake: 3}},
-		"idle, of more by now":            {newInstance(withReplicas(7), autoscaled, idle), there(0, "5"), false, scale{awake: 7}},
-		"idle, of less by now":            {newInstance(three, upTo(4), idle), there(0, "5"), false, scale{awake: 4}},
-		// Regression: it told of pods that did not come back.
-		"idle without a scaler":          {newInstance(three, idle), there(5, ""), false, scale{awake: 3}},
-		"idle without a scaler, of 0":    {newInstance(withReplicas(0), idle), there(0, "5"), false, scale{}},
-		"idle, of 0 replicas":            {newInstance(withReplicas(0), autoscaled, idle), there(0, "5"), false, scale{}},
-		"idle, of one pod":               {newInstance(autoscaled, idle), there(1, ""), true, scale{live: true, awake: 1}},
-		"woken":                          {newInstance(three, autoscaled), there(0, "5"), false, scale{replicas: 5, autoscaler: true, spread: true}},
-		"woken, of less by now":          {newInstance(three, upTo(4)), there(0, "5"), false, scale{replicas: 4, autoscaler: true, spread: true}},
-		"woken, of more by now":          {newInstance(withReplicas(7), autoscaled), there(0, "5"), false, scale{replicas: 7, autoscaler: true, spread: true}},
-		"woken, hostile memory":          {newInstance(three, autoscaled), there(0, "-99999999999"), false, scale{replicas: 3, autoscaler: true, spread: true}},
-		"woken without a scaler":         {newInstance(three), there(0, "5"), false, scale{replicas: 3, spread: true}},
-		"one pod that never gets a mate": {newInstance(upTo(1)), there(1, ""), true, scale{live: true, autoscaler: true}},
+		"plain, new":                      {newInstance(three), none, false, scaling.Scale{Replicas: 3, Spread: true}},
+		"plain, of the default":           {newInstance(), none, false, scaling.Scale{Replicas: 1}},
+		"plain":                           {newInstance(three), there(5, ""), false, scaling.Scale{Replicas: 3, Spread: true}},
+		"plain, of none":                  {newInstance(withReplicas(0)), there(5, ""), false, scaling.Scale{}},
+		"autoscaled, new":                 {newInstance(three, autoscaled), none, false, scaling.Scale{Replicas: 3, Live: true, Autoscaler: true, Spread: true}},
+		"autoscaled":                      {newInstance(three, autoscaled), there(5, ""), true, scaling.Scale{Live: true, Autoscaler: true, Spread: true}},
+		"turned on":                       {newInstance(three, autoscaled), there(3, ""), false, scaling.Scale{Live: true, Autoscaler: true, Spread: true}},
+		"turned off, its scaler is there": {newInstance(three), there(5, ""), true, scaling.Scale{Replicas: 3, Live: true, Spread: true}},
+		"turned off":                      {newInstance(three), there(5, ""), false, scaling.Scale{Replicas: 3, Spread: true}},
+		"autoscaled from 0 replicas":      {newInstance(withReplicas(0), autoscaled), there(0, ""), false, scaling.Scale{}},
+		"to 0 replicas, scaler is there":  {newInstance(withReplicas(0), autoscaled), there(4, ""), true, scaling.Scale{Live: true}},
+		"from 0 replicas":                 {newInstance(three, autoscaled), there(0, ""), false, scaling.Scale{Replicas: 3, Autoscaler: true, Spread: true}},
+		"idle, the scaler goes first":     {newInstance(three, autoscaled, idle), there(5, ""), true, scaling.Scale{Live: true, Awake: 5, Spread: true}},
+		"idle, then the pods":             {newInstance(three, autoscaled, idle), there(5, "5"), false, scaling.Scale{Awake: 5}},
+		"idle":                            {newInstance(three, autoscaled, idle), there(0, "5"), false, scaling.Scale{Awake: 5}},
+		"idle from its beginning":         {newInstance(three, autoscaled, idle), none, false, scaling.Scale{Awake: 3}},
+		"idle, of more by now":            {newInstance(withReplicas(7), autoscaled, idle), there(0, "5"), false, scaling.Scale{Awake: 7}},
+		"idle, of less by now":            {newInstance(three, upTo(4), idle), there(0, "5"), false, scaling.Scale{Awake: 4}},
+		// Regression: it reported of pods that did not come back.
+		"idle without a scaler":          {newInstance(three, idle), there(5, ""), false, scaling.Scale{Awake: 3}},
+		"idle without a scaler, of 0":    {newInstance(withReplicas(0), idle), there(0, "5"), false, scaling.Scale{}},
+		"idle, of 0 replicas":            {newInstance(withReplicas(0), autoscaled, idle), there(0, "5"), false, scaling.Scale{}},
+		"idle, of one pod":               {newInstance(autoscaled, idle), there(1, ""), true, scaling.Scale{Live: true, Awake: 1}},
+		"woken":                          {newInstance(three, autoscaled), there(0, "5"), false, scaling.Scale{Replicas: 5, Autoscaler: true, Spread: true}},
+		"woken, of less by now":          {newInstance(three, upTo(4)), there(0, "5"), false, scaling.Scale{Replicas: 4, Autoscaler: true, Spread: true}},
+		"woken, of more by now":          {newInstance(withReplicas(7), autoscaled), there(0, "5"), false, scaling.Scale{Replicas: 7, Autoscaler: true, Spread: true}},
+		"woken, hostile memory":          {newInstance(three, autoscaled), there(0, "-99999999999"), false, scaling.Scale{Replicas: 3, Autoscaler: true, Spread: true}},
+		"woken without a scaler":         {newInstance(three), there(0, "5"), false, scaling.Scale{Replicas: 3, Spread: true}},
+		"one pod that never gets a mate": {newInstance(upTo(1)), there(1, ""), true, scaling.Scale{Live: true, Autoscaler: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := scaleOf(test.m, test.r, test.scaler)
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(scale{}), cmpopts.EquateEmpty()); diff != "" {
+			got := scaling.Decide(test.m, test.r, test.scaler)
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(scaling.Scale{}), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("not as expected (-expected +found):\n%s", diff)
 			}
 		})
@@ -72,36 +74,36 @@ func TestHowManyPodsThereAreToBeAndWhoDecides(t *testing.T) {
 
 func TestHowManyPodsThereAreToBeInTheEnd(t *testing.T) {
 	for name, test := range map[string]struct {
-		s    scale
+		s    scaling.Scale
 		r    workload.Rollout
 		want int32
 	}{
-		"ours":                              {scale{replicas: 3}, there(5, ""), 3},
-		"theirs":                            {scale{replicas: 3, live: true, autoscaler: true}, there(5, ""), 5},
-		"theirs, before there is any":       {scale{replicas: 3, live: true, autoscaler: true}, workload.Rollout{}, 3},
-		"ours, once the autoscaler is away": {scale{replicas: 3, live: true}, there(5, ""), 3},
-		"none, once the autoscaler is away": {scale{live: true, awake: 5}, there(5, ""), 0},
+		"ours":                              {scaling.Scale{Replicas: 3}, there(5, ""), 3},
+		"theirs":                            {scaling.Scale{Replicas: 3, Live: true, Autoscaler: true}, there(5, ""), 5},
+		"theirs, before there is any":       {scaling.Scale{Replicas: 3, Live: true, Autoscaler: true}, workload.Rollout{}, 3},
+		"ours, once the autoscaler is away": {scaling.Scale{Replicas: 3, Live: true}, there(5, ""), 3},
+		"none, once the autoscaler is away": {scaling.Scale{Live: true, Awake: 5}, there(5, ""), 0},
 	} {
-		if got := test.s.wanted(test.r); got != test.want {
+		if got := test.s.Wanted(test.r); got != test.want {
 			t.Errorf("%s: expected %d, got %d", name, test.want, got)
 		}
 	}
 }
 
 func TestTheAutoscalerHasTheDefaultMetricOrThoseOfTheUser(t *testing.T) {
-	golden.Check(t, "autoscaler.yaml", horizontal(newInstance(withReplicas(4), autoscaled)))
+	golden.Check(t, "autoscaler.yaml", scaling.Autoscaler(newInstance(withReplicas(4), autoscaled)))
 	m := newInstance(upTo(2))
 	m.Spec.Metrics = manifest(t, "all-fields.yaml").Spec.Metrics
-	golden.Check(t, "autoscaler-metrics.yaml", horizontal(m))
+	golden.Check(t, "autoscaler-metrics.yaml", scaling.Autoscaler(m))
 }
 
 func TestTheHighestNumberOfPodsIsTwiceTheLeastAndThreeAtLeast(t *testing.T) {
 	for least, want := range map[int32]int32{0: 3, 1: 3, 2: 4, 3: 6, 1000: 2000} {
-		if got := maxReplicas(newInstance(withReplicas(least))); got != want {
+		if got := names.MaxReplicas(newInstance(withReplicas(least))); got != want {
 			t.Errorf("from %d: expected up to %d, got %d", least, want, got)
 		}
 	}
-	if got := maxReplicas(newInstance(withReplicas(2), upTo(9))); got != 9 {
+	if got := names.MaxReplicas(newInstance(withReplicas(2), upTo(9))); got != 9 {
 		t.Errorf("expected the user's own number, got %d", got)
 	}
 }

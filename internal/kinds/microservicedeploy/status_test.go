@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/test/testenv/golden"
@@ -44,7 +45,7 @@ func (f facts) locked() facts {
 	return f
 }
 
-// foreigner has the Secret with credentials be the user's.
+// foreigner makes the Secret with credentials the user's.
 func (f facts) foreigner() facts {
 	f.foreign = true
 	return f
@@ -57,12 +58,12 @@ func (f facts) rivalled(rivals ...*customv1.MicroServiceDeploy) facts {
 	return f
 }
 
-func (f facts) besideStrangers() facts {
-	f.tenant.strangers = true
+func (f facts) besideOthers() facts {
+	f.tenant.Others = true
 	return f
 }
 
-func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
+func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 	plain, three := newInstance(), newInstance(withReplicas(3))
 	cpu := asks("requests.cpu=1")
 	ofMetrics := newInstance(autoscaled)
@@ -95,7 +96,7 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: An idle instance is not scaled"},
 		"autoscaling of none":            {newInstance(autoscaled, cpu, withReplicas(0)), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown ScaledToZero: An instance of 0 replicas is not scaled"},
 		"autoscaling without requests":   {newInstance(autoscaled), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
-		"autoscaling by a limit":         {newInstance(autoscaled, asks("limits.cpu=1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: The autoscaler is being made"},
+		"autoscaling by a limit":         {newInstance(autoscaled, asks("limits.cpu=1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: The autoscaler is being created"},
 		"autoscaling by other metrics":   {ofMetrics, observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
 		"autoscaling":                    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
 		"autoscaling without any metric": {newInstance(autoscaled, cpu), observed(plain, 1).scaled(works(autoscalingv2.AbleToScale), fails(autoscalingv2.ScalingActive, "no metrics returned")), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics: The number of pods stays as it is: no metrics returned"},
@@ -105,20 +106,20 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 
 		"no quota is asked for":      {newInstance(withQuota(customv1.QuotaNone)), observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "none"},
 		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices bounds all instances of the namespace together"},
-		"a quota beside others":      {plain, observed(plain, 1).besideStrangers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Pods of others run in this namespace, and a quota would bound them too; label it opcrew.io/quota=true to have one all the same, or use quota: PriorityClass"},
-		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: The quota is being made"},
+		"a quota beside others":      {plain, observed(plain, 1).besideOthers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Other owners run pods in this namespace, and a quota would bound them too; label it opcrew.io/quota=true to have one all the same, or use quota: PriorityClass"},
+		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: The quota is being created"},
 		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance that asks for it is to have pods: there is nothing to bound"},
 
 		"no auth":                   {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "none"},
 		"auth":                      {newInstance(needsAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret opcrew-basic-auth"},
 		"auth of its own":           {newInstance(ownAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret users"},
 		"a quota cannot be lowered": {plain, observed(plain, 1).sharing(plain, "pods=9").troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Refused: ResourceQuota opcrew-microservices bounds all instances of the namespace together, with what was needed before: no"},
-		"a quota cannot be made":    {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: The quota is being made, held up: no"},
-		"auth cannot be made":       {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: The tenant's credentials are being made, held up: no"},
-		"auth is being made":        {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: The tenant's credentials are being made"},
-		"auth of its own, absent":   {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: There is no Secret users; pods that run go on with the credentials that they have, new ones let nobody in; empty its key htpasswd instead to lock users out"},
-		"auth of its own, bad":      {newInstance(ownAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in, from about a minute after it was changed on"},
-		"a stranger's Secret":       {newInstance(needsAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret opcrew-basic-auth, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); nobody is let in, from about a minute after it was changed on"},
+		"a quota cannot be made":    {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: The quota is being created, held up: no"},
+		"auth cannot be made":       {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: The tenant's credentials are being created, held up: no"},
+		"auth is being made":        {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: The tenant's credentials are being created"},
+		"auth of its own, absent":   {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: There is no Secret users; pods that run keep the credentials that they have, new ones let no user in; empty its key htpasswd instead to lock users out"},
+		"auth of its own, bad":      {newInstance(ownAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); no user is let in, from about a minute after it was changed"},
+		"another owner's Secret":    {newInstance(needsAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret opcrew-basic-auth, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); no user is let in, from about a minute after it was changed"},
 		"lines that are none":       {newInstance(withConfig("a=1\nA B=c\n# x\nGREETING hello\n")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True IgnoredLines: spec.config: lines 2, 4 are not key=value with a key of letters, digits, '.', '_' and '-'; they stand in the file config.properties alone"},
 
 		"no host":         {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "none"},
@@ -129,7 +130,7 @@ func TestEveryConditionTellsWhatItIsAbout(t *testing.T) {
 		"no Gateway API":  {gateway, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True NoGatewayAPI: Gateway API is not installed: an Ingress stands in for the HTTPRoute"},
 
 		"a harmless configuration":   {newInstance(withConfig("LEVEL=info")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "none"},
-		"the article's":              {newInstance(withConfig("password=88888888")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True LooksSecret: spec.config has keys that look like credentials (password), which whoever may read ConfigMaps can see; use configAs: Secret or, to keep them out of this object too, configFrom"},
+		"the article's":              {newInstance(withConfig("password=88888888")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True LooksSecret: spec.config has keys that look like credentials (password), which anyone who may read ConfigMaps can see; use configAs: Secret or, to keep them out of this object too, configFrom"},
 		"the article's, as a Secret": {newInstance(withConfig("password=88888888"), asSecret), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,13 +157,13 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"children":                       {all, bad.locked(), done("Service", ensure.Taken, "helm's"), "False NameTaken: helm's"},
 		"a failure":                      {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
 		"a pause":                        {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
-		"then credentials":               {all, bad.locked(), unchanged, "False NoCredentials: There is no Secret users; pods that run go on with the credentials that they have, new ones let nobody in; empty its key htpasswd instead to lock users out"},
+		"then credentials":               {all, bad.locked(), unchanged, "False NoCredentials: There is no Secret users; pods that run keep the credentials that they have, new ones let no user in; empty its key htpasswd instead to lock users out"},
 		"then pods":                      {all, bad, unchanged, "False Updating: 0 of 1 pods are ready"},
 		"then hosts":                     {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
 		"then autoscaling":               {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
 		"nothing":                        {newInstance(), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"no metrics are no obstacle":     {newInstance(autoscaled, asks("requests.cpu=1")), observed(newInstance(), 1).scaled(fails(autoscalingv2.ScalingActive, "none")), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
-		"a quota beside others is none":  {newInstance(), observed(newInstance(), 1).besideStrangers(), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
+		"a quota beside others is none":  {newInstance(), observed(newInstance(), 1).besideOthers(), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"a warning is none":              {newInstance(withConfig("password=88888888")), observed(newInstance(withConfig("password=88888888")), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"a path without a domain":        {pathless, observed(pathless, 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"an edit waits for a rollback":   {newInstance(withImage("nginx:9"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo has revision 1 run instead of spec.image nginx:9: remove it to have the spec carried out"},
@@ -178,7 +179,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 	}
 }
 
-func TestTheStatusTellsAddressAndHistory(t *testing.T) {
+func TestTheStatusReportsAddressAndHistory(t *testing.T) {
 	m := newInstance(hosted("v1"), withReplicas(2), asks("requests.cpu=1"), autoscaled, withConfig("password=88888888"))
 	f := observed(m, 2).scaled().sharing(m, "pods=9").sets(newTemplate(4, "nginx:1.25", "web-config-0123456789"))
 	golden.Check(t, "status.yaml", reported(m, f, unchanged).Status)
@@ -191,5 +192,5 @@ func TestTheScaleSubresourceSelectsThePods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "selector", identity(m).Selector, parsed.MatchLabels)
+	same(t, "selector", names.Identity(m).Selector, parsed.MatchLabels)
 }

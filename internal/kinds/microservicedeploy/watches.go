@@ -14,10 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/auth"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/hosts"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -25,27 +27,22 @@ func request(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// objectByLabels wakes the instance that a pod or ReplicaSet belongs to: others stand
-// between them.
+// objectByLabels enqueues the instance that a pod or ReplicaSet belongs to: other owners stand between them.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
-	if object.GetLabels()[nameLabel] != appName {
+	if object.GetLabels()[names.NameLabel] != names.AppName {
 		return nil
 	}
-	return []reconcile.Request{request(object.GetNamespace(), object.GetLabels()[objectLabel])}
+	return []reconcile.Request{request(object.GetNamespace(), object.GetLabels()[names.ObjectLabel])}
 }
 
-func namespaceOf(_ context.Context, object client.Object) []reconcile.Request {
-	return []reconcile.Request{request("", object.GetNamespace())}
-}
-
-// instancesOf wakes all instances of a namespace.
+// instancesOf enqueues all instances of a namespace.
 func (r *reconciler) instancesOf(ctx context.Context, object client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(object.GetNamespace()), func(*customv1.MicroServiceDeploy) bool { return true })
 }
 
-// whoAskFor wakes the instances that ask for the tenant's credentials.
-func (r *reconciler) whoAskFor(ctx context.Context, secret client.Object) []reconcile.Request {
-	if secret.GetName() != tenantAuth {
+// instancesOfCredentials enqueues the instances that ask for the tenant's credentials.
+func (r *reconciler) instancesOfCredentials(ctx context.Context, secret client.Object) []reconcile.Request {
+	if secret.GetName() != names.TenantAuth {
 		return nil
 	}
 	return r.requests(ctx, client.InNamespace(secret.GetNamespace()), func(m *customv1.MicroServiceDeploy) bool {
@@ -53,20 +50,20 @@ func (r *reconciler) whoAskFor(ctx context.Context, secret client.Object) []reco
 	})
 }
 
-// whoReferTo wakes the instances whose configuration or credentials are in a Secret.
-func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
+// instancesOfSecret enqueues the instances whose configuration or credentials are in a Secret.
+func (r *reconciler) instancesOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(secret.GetNamespace()), func(m *customv1.MicroServiceDeploy) bool {
 		s := m.Spec
 		return s.ConfigFrom != nil && s.ConfigFrom.SecretRef.Name == secret.GetName() ||
-			s.NeedAuth && sources(m)[0].secret == secret.GetName()
+			s.NeedAuth && auth.Sources(m)[0].Secret == secret.GetName()
 	})
 }
 
-// rivalsOf wakes the other instances that claim a host name of one that came, went or
+// rivalsOf enqueues the other instances that claim a host name of one that came, went or
 // claims another.
 func (r *reconciler) rivalsOf(ctx context.Context, object client.Object) []reconcile.Request {
 	var out []reconcile.Request
-	for _, host := range claims(object.(*customv1.MicroServiceDeploy)) {
+	for _, host := range hosts.Claimed(object.(*customv1.MicroServiceDeploy)) {
 		out = append(out, r.requests(ctx, client.MatchingFields{hostIndex: host}, func(m *customv1.MicroServiceDeploy) bool {
 			return m.UID != object.GetUID()
 		})...)
@@ -77,27 +74,12 @@ func (r *reconciler) rivalsOf(ctx context.Context, object client.Object) []recon
 func (r *reconciler) requests(ctx context.Context, of client.ListOption, which func(*customv1.MicroServiceDeploy) bool) []reconcile.Request {
 	list := &customv1.MicroServiceDeployList{}
 	if err := r.Client.List(ctx, list, of, client.UnsafeDisableDeepCopy); err != nil {
-		return nil // the cache is not there any more
+		return nil // the cache has stopped
 	}
 	var out []reconcile.Request
 	for i := range list.Items {
 		if which(&list.Items[i]) {
 			out = append(out, request(list.Items[i].Namespace, list.Items[i].Name))
-		}
-	}
-	return out
-}
-
-// tenantsOfClass wakes the tenants whose pods have a RuntimeClass.
-func (r *tenantReconciler) tenantsOfClass(ctx context.Context, class client.Object) []reconcile.Request {
-	list := &customv1.MicroServiceDeployList{}
-	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil // the cache is not there any more
-	}
-	var out []reconcile.Request
-	for i := range list.Items {
-		if runtimeClass(&list.Items[i]) == class.GetName() {
-			out = append(out, request("", list.Items[i].Namespace))
 		}
 	}
 	return out
@@ -115,25 +97,16 @@ var scalerChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler), e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
 	return !equality.Semantic.DeepEqual(old.ObjectMeta.Labels, now.ObjectMeta.Labels) || !equality.Semantic.DeepEqual(old.Spec, now.Spec) ||
 		!maps.Equal(old.Annotations, now.Annotations) || !equality.Semantic.DeepEqual(old.OwnerReferences, now.OwnerReferences) ||
-		!equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp) || told(old) != told(now)
+		!equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp) || scalerState(old) != scalerState(now)
 })
 
-// told is what an autoscaler says of its metrics and of the number of pods, in one word each.
-func told(scaler *autoscalingv2.HorizontalPodAutoscaler) [2]string {
+// scalerState is what an autoscaler reports of its metrics and of the number of pods, in one word each.
+func scalerState(scaler *autoscalingv2.HorizontalPodAutoscaler) [2]string {
 	active, able := said(scaler, autoscalingv2.ScalingActive), said(scaler, autoscalingv2.AbleToScale)
 	return [2]string{string(active.Status) + active.Reason, string(able.Status)}
 }
 
-var (
-	specChanged   = kit.SpecUpdates()
-	labelsChanged = predicate.And(existed, kit.Updates(func(e event.UpdateEvent) bool {
-		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
-	}))
-	existed       = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }} // what is in a new one wakes it
-	claimsChanged = kit.Updates(func(e event.UpdateEvent) bool {
-		old, now := e.ObjectOld.(*customv1.MicroServiceDeploy), e.ObjectNew.(*customv1.MicroServiceDeploy)
-		return !slices.Equal(claims(old), claims(now)) || insists(old) != insists(now)
-	})
-	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[nameLabel] == appName })
-	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return isBound(o.GetName()) || o.GetName() == tenantAuth })
-)
+var claimsChanged = kit.Updates(func(e event.UpdateEvent) bool {
+	old, now := e.ObjectOld.(*customv1.MicroServiceDeploy), e.ObjectNew.(*customv1.MicroServiceDeploy)
+	return !slices.Equal(hosts.Claimed(old), hosts.Claimed(now)) || hosts.Insists(old) != hosts.Insists(now)
+})

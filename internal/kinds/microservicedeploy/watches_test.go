@@ -8,27 +8,29 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
 func TestAPodWakesTheInstanceThatItsLabelsName(t *testing.T) {
 	m := newInstance(of("object"))
 	m.Spec.FullName = "children"
 	pod := &corev1.Pod{}
-	pod.Namespace, pod.Labels = "shop", identity(m).Labels
+	pod.Namespace, pod.Labels = "shop", names.Identity(m).Labels
 	if got := objectByLabels(t.Context(), pod); len(got) != 1 || got[0] != request("shop", "object") {
 		t.Errorf("expected shop/object to be woken, got %v", got)
 	}
-	pod.Labels = map[string]string{nameLabel: "appservice", objectLabel: "object"}
+	pod.Labels = map[string]string{names.NameLabel: "appservice", names.ObjectLabel: "object"}
 	if got := objectByLabels(t.Context(), pod); len(got) > 0 {
-		t.Errorf("expected nobody to be woken by a pod of another kind, got %v", got)
+		t.Errorf("expected no one to be woken by a pod of another kind, got %v", got)
 	}
 }
 
 func TestOnlyWhatAQuotaAllowsWakesInstances(t *testing.T) {
 	old := &corev1.ResourceQuota{}
-	old.Spec.Hard, old.Status.Hard, old.Status.Used = quota("pods=4"), quota("pods=4"), quota("pods=1")
+	old.Spec.Hard, old.Status.Hard, old.Status.Used = amountsOf("pods=4"), amountsOf("pods=4"), amountsOf("pods=1")
 	used, raised, inForce := old.DeepCopy(), old.DeepCopy(), old.DeepCopy()
-	used.Status.Used, raised.Spec.Hard, inForce.Status.Hard = quota("pods=2"), quota("pods=5"), quota("pods=5")
+	used.Status.Used, raised.Spec.Hard, inForce.Status.Hard = amountsOf("pods=2"), amountsOf("pods=5"), amountsOf("pods=5")
 	for name, test := range map[string]struct {
 		now  *corev1.ResourceQuota
 		want bool

@@ -10,36 +10,34 @@ import (
 	"strings"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Bounds of conflicts in a status. Someone else's annotation can be 256 KiB long.
-const (
-	maxConflicts = 16
-	maxValue     = 256
-)
+// maxConflicts bounds the conflicts in a status.
+const maxConflicts = 16
 
-// conflictsOf groups what a pool wants and does not get by item, value and owner.
-func conflictsOf(pool string, f facts) []nodesv1.Conflict {
+// conflictsOf groups the settings of a pool that lose to another owner, by item, value and owner.
+func conflictsOf(pool string, members []*member) []nodesv1.Conflict {
 	type group struct {
-		item          item
+		item          nodestate.Item
 		wanted, owner string
 	}
 	found := map[group]*nodesv1.Conflict{}
 	var order []group
-	for _, m := range f.nodes {
+	for _, m := range members {
 		if !m.belongs {
 			continue
 		}
-		for _, c := range m.desired.conflicts {
-			if c.pool != pool {
+		for _, c := range m.desired.Conflicts {
+			if c.Pool != pool {
 				continue
 			}
-			g := group{c.item, c.wanted, c.owner}
+			g := group{c.Item, c.Wanted, c.Owner}
 			if found[g] == nil {
 				found[g] = &nodesv1.Conflict{
-					Kind: c.item.kind, Key: c.item.key, Owner: c.owner,
-					Wanted: condition.Cut(c.wanted, maxValue), Found: condition.Cut(c.found, maxValue),
+					Kind: c.Item.Kind, Key: c.Item.Key, Owner: c.Owner,
+					Wanted: condition.Cut(c.Wanted, nodestate.MaxValue), Found: condition.Cut(c.Found, nodestate.MaxValue),
 				}
 				order = append(order, g)
 			}
@@ -48,7 +46,7 @@ func conflictsOf(pool string, f facts) []nodesv1.Conflict {
 		}
 	}
 	slices.SortFunc(order, func(a, b group) int {
-		return cmp.Or(a.item.compare(b.item), strings.Compare(a.owner, b.owner))
+		return cmp.Or(a.item.Compare(b.item), strings.Compare(a.owner, b.owner))
 	})
 	out := make([]nodesv1.Conflict, 0, len(order))
 	for _, g := range order {
@@ -60,15 +58,15 @@ func conflictsOf(pool string, f facts) []nodesv1.Conflict {
 	return out
 }
 
-// describe tells a conflict in one line, with what to do about it.
+// describe returns a conflict as one line, with what to do about it.
 func describe(c nodesv1.Conflict) string {
 	nodes := strings.Join(c.Nodes, ", ")
 	if int(c.NodeCount) > len(c.Nodes) {
 		nodes += ", ..."
 	}
-	owner, remedy := "somebody outside the pools", "remove it there or change spec"
+	owner, remedy := "an owner outside the pools", "remove it from the node, or change spec"
 	if c.Owner != "" {
-		owner, remedy = "NodePool "+c.Owner, "give both pools the same value, or take it out of one"
+		owner, remedy = "NodePool "+c.Owner, "give both pools the same value, or remove it from one"
 	}
 	return fmt.Sprintf("%s %s wanted %q, is %q and held by %s on %s (%s): %s",
 		strings.ToLower(string(c.Kind)), c.Key, c.Wanted, c.Found, owner, plural(int(c.NodeCount), "node"), nodes, remedy)

@@ -13,10 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 )
 
-// poolIndex finds nodes by the names of the pools that they can have to do with, so that
-// a pool of some nodes does not look at all of them.
+// poolIndex finds nodes by the names of the pools that they may concern, so that a pool of few nodes does not read
+// all nodes.
 const poolIndex = "nodepools"
 
 func indexNodes(mgr ctrl.Manager) error {
@@ -29,8 +30,8 @@ func indexNodes(mgr ctrl.Manager) error {
 	return nil
 }
 
-// poolsNear are the names of the pools whose role a node has, and of those that its ledger
-// mentions; pools with a selector of their own can be meant too.
+// poolsNear returns the names of the pools whose role a node has, and of those in its ledger. Pools with a selector
+// are not found by it.
 func poolsNear(node *corev1.Node) []string {
 	names := map[string]bool{}
 	for label := range node.Labels {
@@ -38,14 +39,13 @@ func poolsNear(node *corev1.Node) []string {
 			names[role] = true
 		}
 	}
-	for _, name := range ledgerOf(node).allPools() {
+	for _, name := range nodestate.LedgerOf(node).AllPools() {
 		names[name] = true
 	}
 	return sortedNames(names)
 }
 
-// nodesNear reads the nodes that can have to do with a pool. They are shared with the
-// cache and must not be changed.
+// nodesNear reads the nodes that may concern a pool. They are shared with the cache and must not be changed.
 func nodesNear(ctx context.Context, reader client.Reader, pool *nodesv1.NodePool) ([]corev1.Node, error) {
 	options := []client.ListOption{client.UnsafeDisableDeepCopy}
 	if len(pool.Spec.NodeSelector) == 0 {

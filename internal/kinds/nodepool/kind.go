@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nodepool is the kind NodePool: sets of nodes that share labels, taints and
-// annotations, and a RuntimeClass that brings pods to them.
+// annotations, and a RuntimeClass that schedules pods to them.
 //
 // Two reconcilers share the work. One is keyed by a Node (node.go) and is the only
 // writer of Nodes; the other is keyed by a NodePool (plan.go, status.go) and writes
-// its RuntimeClass and status. Both rest on the same pure function, desire.
+// its RuntimeClass and status. Both use nodestate.Desire. What a single node carries,
+// and how it is changed, belongs to the package nodestate.
 package nodepool
 
 import (
@@ -23,6 +24,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -34,12 +36,12 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=nodepools.nodes.lailin.xyz,verbs=get
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
-// nodeWorkers is how many nodes are changed at a time.
+// nodeWorkers is the number of nodes that are reconciled at a time.
 const nodeWorkers = 8
 
 // Kind is NodePool's entry in the list of kinds.
-func Kind() kit.Kind {
-	return kit.Kind{
+func Kind() kit.Registration {
+	return kit.Registration{
 		Name:        "nodepool",
 		Layer:       kit.Machines,
 		CRDs:        []string{"nodepools.nodes.lailin.xyz"},
@@ -47,9 +49,9 @@ func Kind() kit.Kind {
 		Cache: func() map[client.Object]cache.ByObject {
 			return map[client.Object]cache.ByObject{
 				&nodesv1.NodePool{}: {},
-				&corev1.Node{}:      {Transform: kit.TrimNode},
-				// All of them, not only ours: they are few, and a pool whose name is taken
-				// must see the other one go.
+				&corev1.Node{}:      {},
+				// All of them, not only ours: there are few, and a pool whose name is taken
+				// must see when the other object is deleted.
 				&nodev1.RuntimeClass{}: {},
 			}
 		},
@@ -76,31 +78,33 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 }
 
 func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals) error {
-	loop := &kit.Loop[*corev1.Node, nodeFacts]{
+	loop := &kit.Loop[*corev1.Node, nodeFacts, nodestate.Desired]{
 		Tools: tools,
 		New:   func() *corev1.Node { return &corev1.Node{} },
 		Kind:  &nodeReconciler{tools},
 		After: func(node *corev1.Node, facts nodeFacts, done kit.Outcome) {
 			refusals.set(node.Name, whyNot(done), concerned(node, facts.pools))
 		},
-		Forget: func(key client.ObjectKey) { refusals.set(key.Name, "", nil) },
+		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { refusals.set(key.Name, "", nil) }},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodepool-node").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, nodesOfPool(mgr.GetClient())).
 		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(nodesOfClass(mgr.GetClient()))).
-		WithOptions(kit.ControllerOptions(nodeWorkers)).
+		WithOptions(loop.Options(nodeWorkers)).
 		Complete(loop)
 }
 
 func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *gauges) error {
-	loop := &kit.Loop[*nodesv1.NodePool, facts]{
-		Tools:  tools,
-		New:    func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
-		Kind:   &poolReconciler{tools, refusals},
-		After:  func(pool *nodesv1.NodePool, f facts, _ kit.Outcome) { gauges.observe(pool.Name, f) },
-		Forget: func(key client.ObjectKey) { gauges.forget(key.Name) },
+	r := &poolReconciler{tools, refusals}
+	loop := &kit.Loop[*nodesv1.NodePool, facts, decision]{
+		Tools:       tools,
+		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
+		Kind:        r,
+		Transitions: r.transitions,
+		After:       func(pool *nodesv1.NodePool, f facts, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
+		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodepool").
@@ -109,11 +113,11 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		Watches(&corev1.Node{}, poolsOfNode(mgr.GetClient()), builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, otherPools(mgr.GetClient())).
 		WatchesRawSource(source.Channel(refusals.wake, &handler.TypedEnqueueRequestForObject[*nodesv1.NodePool]{})).
-		WithOptions(kit.ControllerOptions(1)).
+		WithOptions(loop.Options(1)).
 		Complete(loop)
 }
 
-// whyNot gives the words of a node's patch that was not taken.
+// whyNot returns why the patch of a node was not applied; empty if it was.
 func whyNot(done kit.Outcome) string {
 	switch {
 	case done.Err != nil:

@@ -28,7 +28,7 @@ func newGauges(registry prometheus.Registerer) (*gauges, error) {
 		}, []string{"pool", "state"}),
 		conflicts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "opcrew_nodepool_conflicts",
-			Help: "Labels, annotations and taints that a pool wants and somebody else holds otherwise.",
+			Help: "Labels, annotations and taints that a pool wants and another owner holds with another value.",
 		}, []string{"pool"}),
 	}
 	for _, c := range []prometheus.Collector{g.nodes, g.conflicts} {
@@ -39,14 +39,14 @@ func newGauges(registry prometheus.Registerer) (*gauges, error) {
 	return g, nil
 }
 
-func (g *gauges) observe(pool string, f facts) {
+func (g *gauges) observe(pool string, members []*member) {
 	status := &nodesv1.NodePoolStatus{}
-	count(status, f)
+	count(status, members)
 	g.nodes.WithLabelValues(pool, "total").Set(float64(status.NodeCount))
 	g.nodes.WithLabelValues(pool, "ready").Set(float64(status.ReadyNodes))
 	g.nodes.WithLabelValues(pool, "cordoned").Set(float64(status.CordonedNodes))
 	g.nodes.WithLabelValues(pool, "updated").Set(float64(status.UpdatedNodes))
-	g.conflicts.WithLabelValues(pool).Set(float64(len(conflictsOf(pool, f))))
+	g.conflicts.WithLabelValues(pool).Set(float64(len(conflictsOf(pool, members))))
 }
 
 func (g *gauges) forget(pool string) {
@@ -54,16 +54,16 @@ func (g *gauges) forget(pool string) {
 	g.conflicts.DeletePartialMatch(prometheus.Labels{"pool": pool})
 }
 
-// Tell makes one event of a change of the number of nodes; who joined and left is told
-// by events of the nodes.
-func (r *poolReconciler) Tell(before, after *nodesv1.NodePool) []kit.Event {
+// transitions returns one event for a change of the number of nodes. Events of the nodes name
+// those that joined and left.
+func (r *poolReconciler) transitions(before, after *nodesv1.NodePool) []kit.Event {
 	old, now := before.Status.NodeCount, after.Status.NodeCount
 	if old == now {
 		return nil
 	}
 	return []kit.Event{{
 		Reason: "NodesChanged", Action: "Count",
-		Note: fmt.Sprintf("%s in the pool now, %d before", plural(int(now), "node"), old),
+		Note: fmt.Sprintf("%s in the pool, %d before", plural(int(now), "node"), old),
 	}}
 }
 

@@ -14,24 +14,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// nodeReconciler is keyed by a Node and is the one writer of what pools want on it:
-// it sees all pools at once, so that they cannot undo each other's work.
+// nodeReconciler is keyed by a Node and is the only writer of what pools set on it:
+// it sees all pools at once, so that they cannot undo each other's changes.
 type nodeReconciler struct {
 	*kit.Tools
 }
 
-// nodeFacts are all pools and RuntimeClasses there are; both are few.
+// nodeFacts are all pools and RuntimeClasses of the cluster; there are few of both.
 type nodeFacts struct {
 	pools   []*nodesv1.NodePool
-	classes map[string]*nodev1.RuntimeClass
+	classes nodestate.Classes
 }
 
-// Observe reads the pools and the classes.
+// Observe reads all pools and RuntimeClasses.
 func (r *nodeReconciler) Observe(ctx context.Context, _ *corev1.Node) (nodeFacts, error) {
-	f := nodeFacts{classes: map[string]*nodev1.RuntimeClass{}}
+	f := nodeFacts{classes: nodestate.Classes{}}
 	var err error
 	if f.pools, err = listPools(ctx, r.Client); err != nil {
 		return f, err
@@ -46,35 +47,45 @@ func (r *nodeReconciler) Observe(ctx context.Context, _ *corev1.Node) (nodeFacts
 	return f, nil
 }
 
-// Plan brings the node to what all pools together want of it, in one patch.
-func (r *nodeReconciler) Plan(node *corev1.Node, facts nodeFacts, _ time.Time) kit.Plan {
+// Decide returns what all pools together want the node to carry.
+func (r *nodeReconciler) Decide(node *corev1.Node, facts nodeFacts, _ time.Time) nodestate.Desired {
+	if node.DeletionTimestamp != nil {
+		return nodestate.Desired{}
+	}
+	return nodestate.Gate(node, nodestate.Desire(node, facts.pools), facts.pools, facts.classes)
+}
+
+// Report does nothing: opcrew does not write the status of nodes.
+func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodestate.Desired, kit.Outcome) {}
+
+// Plan changes the node to what all pools together want, in one patch.
+func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodestate.Desired) kit.Plan {
 	if node.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	d := afterClasses(node, withoutPending(node, desire(node, facts.pools), facts), facts)
-	patch, needed := nodePatch(node, d)
+	patch, needed := nodestate.Patch(node, d)
 	if !needed {
 		return kit.Plan{}
 	}
-	return kit.Plan{Patches: []kit.Patch{patch}, Events: membershipEvents(ledgerOf(node), d)}
+	return kit.Plan{Patches: []kit.Patch{patch}, Events: membershipEvents(nodestate.LedgerOf(node), d)}
 }
 
-// membershipEvents tell of the pools that the node joins and leaves.
-func membershipEvents(held ledger, d desired) []kit.Event {
+// membershipEvents report the pools that the node joins and leaves.
+func membershipEvents(held nodestate.Ledger, d nodestate.Desired) []kit.Event {
 	var events []kit.Event
-	for _, pool := range d.pools {
-		if !slices.Contains(held.pools, pool) {
+	for _, pool := range d.Pools {
+		if !slices.Contains(held.Pools, pool) {
 			events = append(events, kit.Event{
 				Reason: "JoinedNodePool", Action: "Join",
-				Note: fmt.Sprintf("The node belongs to NodePool %s now and carries what it wants", pool),
+				Note: fmt.Sprintf("The node is now a member of NodePool %s and carries its labels, taints and annotations", pool),
 			})
 		}
 	}
-	for _, pool := range held.pools {
-		if !slices.Contains(d.pools, pool) {
+	for _, pool := range held.Pools {
+		if !slices.Contains(d.Pools, pool) {
 			events = append(events, kit.Event{
 				Reason: "LeftNodePool", Action: "Leave",
-				Note: fmt.Sprintf("The node belongs to NodePool %s no longer; what the pool put on it was taken off", pool),
+				Note: fmt.Sprintf("The node is no longer a member of NodePool %s; what the pool had set was removed", pool),
 			})
 		}
 	}

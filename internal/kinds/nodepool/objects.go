@@ -12,8 +12,8 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// runtimeClass builds the RuntimeClass by which pods come to the pool: a pod that
-// names it gets its node selector, tolerations and overhead at admission.
+// runtimeClass builds the RuntimeClass of the pool: a pod that names it gets its node selector, tolerations and
+// overhead at admission.
 func runtimeClass(pool *nodesv1.NodePool, selector map[string]string, tolerations []corev1.Toleration) *nodev1ac.RuntimeClassApplyConfiguration {
 	scheduling := nodev1ac.Scheduling().WithNodeSelector(selector)
 	for _, t := range tolerations {
@@ -34,7 +34,7 @@ func runtimeClass(pool *nodesv1.NodePool, selector map[string]string, toleration
 	return class
 }
 
-// podFixed reads the amounts, whose form the CRD has checked.
+// podFixed converts the amounts, which the CRD has validated.
 func podFixed(overhead *nodesv1.Overhead) corev1.ResourceList {
 	if overhead == nil {
 		return nil

@@ -13,26 +13,27 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
 func classOf(pool *nodesv1.NodePool, f facts) any {
-	return runtimeClass(pool, selectorLabels(pool, f), tolerations(pool, f))
+	return runtimeClass(pool, selectorLabels(pool, conflictsOf(pool.Name, f.nodes)), tolerations(pool, f.nodes))
 }
 
 func TestRuntimeClassesOfTheArticlesPools(t *testing.T) {
-	shared := newNode("shared", role("master"), role("test"))
+	shared := pooltest.Node("shared", pooltest.Role("master"), pooltest.Role("test"))
 	for name, c := range map[string]struct {
 		file  string
 		nodes []*corev1.Node
 	}{
-		"separate nodes":  {"nodepool.yaml", []*corev1.Node{newNode("one", role("test")), newNode("two", role("master"))}},
+		"separate nodes":  {"nodepool.yaml", []*corev1.Node{pooltest.Node("one", pooltest.Role("test")), pooltest.Node("two", pooltest.Role("master"))}},
 		"one shared node": {"nodepool.yaml", []*corev1.Node{shared}},
 		"no node yet":     {"nodepool.yaml", nil},
-		"updated":         {"nodepool-updated.yaml", []*corev1.Node{newNode("two", role("master"))}},
+		"updated":         {"nodepool-updated.yaml", []*corev1.Node{pooltest.Node("two", pooltest.Role("master"))}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pools := articlePools(t, c.file)
+			pools := pooltest.ArticlePools(t, "testdata/"+c.file)
 			for _, pool := range pools {
 				golden.Check(t, fmt.Sprintf("class-%s-%s.yaml", pool.Name, strings.ReplaceAll(name, " ", "-")), classOf(pool, factsOf(pool, pools, c.nodes...)))
 			}
@@ -42,12 +43,12 @@ func TestRuntimeClassesOfTheArticlesPools(t *testing.T) {
 
 // Regression: the handler was always runc.
 func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
-	pool := newPool("gold", func(p *nodesv1.NodePool) {
+	pool := pooltest.Pool("gold", func(p *nodesv1.NodePool) {
 		p.Spec.Handler = "kata"
 		p.Spec.Overhead = &nodesv1.Overhead{PodFixed: map[corev1.ResourceName]common.Amount{"cpu": "250m", "memory": "120Mi"}}
 	})
 	golden.Check(t, "class-overhead.yaml", classOf(pool, facts{}))
-	if got := newPool("gold", func(p *nodesv1.NodePool) { p.Spec.Handler = "" }).Handler(); got != "runc" {
+	if got := pooltest.Pool("gold", func(p *nodesv1.NodePool) { p.Spec.Handler = "" }).Handler(); got != "runc" {
 		t.Errorf("expected runc for a pool that names no handler, got %q", got)
 	}
 	pool.Spec.Overhead = &nodesv1.Overhead{}
@@ -59,34 +60,34 @@ func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
 // Regression: a pool without labels made a RuntimeClass that pins pods to nothing.
 func TestARuntimeClassSelectsByRoleAndByWhatEveryMemberCarries(t *testing.T) {
 	roleLabel := nodesv1.RolePrefix + "gold"
-	gold := newPool("gold", wantsLabel("tier", "gold"), wantsLabel("zone", "a"), wantsAnnotation("note", "x"))
+	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("zone", "a"), pooltest.WantsAnnotation("note", "x"))
 	for name, c := range map[string]struct {
 		pool  *nodesv1.NodePool
 		nodes []*corev1.Node
-		want  labelMap
+		want  pooltest.LabelMap
 	}{
-		"a pool without labels":                      {newPool("gold"), nil, labelMap{roleLabel: ""}},
-		"a pool without nodes":                       {gold, nil, labelMap{roleLabel: "", "tier": "gold", "zone": "a"}},
-		"a pool with a node that is not changed yet": {gold, []*corev1.Node{newNode("n", role("gold"))}, labelMap{roleLabel: "", "tier": "gold", "zone": "a"}},
+		"a pool without labels":                      {pooltest.Pool("gold"), nil, pooltest.LabelMap{roleLabel: ""}},
+		"a pool without nodes":                       {gold, nil, pooltest.LabelMap{roleLabel: "", "tier": "gold", "zone": "a"}},
+		"a pool with a node that is not changed yet": {gold, []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"))}, pooltest.LabelMap{roleLabel: "", "tier": "gold", "zone": "a"}},
 		"a label that one node carries otherwise": {
-			gold, []*corev1.Node{newNode("n", role("gold")), newNode("m", role("gold"), hasLabel("zone", "b"))},
-			labelMap{roleLabel: "", "tier": "gold"},
+			gold, []*corev1.Node{pooltest.Node("n", pooltest.Role("gold")), pooltest.Node("m", pooltest.Role("gold"), pooltest.HasLabel("zone", "b"))},
+			pooltest.LabelMap{roleLabel: "", "tier": "gold"},
 		},
 		"a label that a node outside carries otherwise": {
-			gold, []*corev1.Node{newNode("n", role("gold")), newNode("m", hasLabel("zone", "b"))},
-			labelMap{roleLabel: "", "tier": "gold", "zone": "a"},
+			gold, []*corev1.Node{pooltest.Node("n", pooltest.Role("gold")), pooltest.Node("m", pooltest.HasLabel("zone", "b"))},
+			pooltest.LabelMap{roleLabel: "", "tier": "gold", "zone": "a"},
 		},
 		"an annotation in conflict": {
-			gold, []*corev1.Node{newNode("n", role("gold"), hasAnnotation("note", "y"))},
-			labelMap{roleLabel: "", "tier": "gold", "zone": "a"},
+			gold, []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.HasAnnotation("note", "y"))},
+			pooltest.LabelMap{roleLabel: "", "tier": "gold", "zone": "a"},
 		},
-		"a role label with a value of somebody else": {
-			gold, []*corev1.Node{newNode("n", hasLabel(roleLabel, "true"))},
-			labelMap{roleLabel: "", "tier": "gold", "zone": "a"},
+		"a role label with a value of another owner": {
+			gold, []*corev1.Node{pooltest.Node("n", pooltest.HasLabel(roleLabel, "true"))},
+			pooltest.LabelMap{roleLabel: "", "tier": "gold", "zone": "a"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "the node selector", c.want, selectorLabels(c.pool, factsOf(c.pool, []*nodesv1.NodePool{c.pool}, c.nodes...)))
+			pooltest.Same(t, "the node selector", c.want, selectorLabels(c.pool, conflictsOf(c.pool.Name, factsOf(c.pool, []*nodesv1.NodePool{c.pool}, c.nodes...).nodes)))
 		})
 	}
 }
@@ -95,44 +96,44 @@ func TestARuntimeClassToleratesWhatItsPodsMeet(t *testing.T) {
 	line := func(t corev1.Toleration) string {
 		return fmt.Sprintf("%s %s %s:%s", t.Key, t.Operator, t.Value, t.Effect)
 	}
-	gold := newPool("gold", wantsTaint("z", "1", noSchedule), wantsTaint("a", "2", noSchedule))
-	other := newPool("other", wantsTaint("m", "3", noSchedule), wantsTaint("b", "4", corev1.TaintEffectPreferNoSchedule))
+	gold := pooltest.Pool("gold", pooltest.WantsTaint("z", "1", pooltest.NoSchedule), pooltest.WantsTaint("a", "2", pooltest.NoSchedule))
+	other := pooltest.Pool("other", pooltest.WantsTaint("m", "3", pooltest.NoSchedule), pooltest.WantsTaint("b", "4", corev1.TaintEffectPreferNoSchedule))
 	for name, c := range map[string]struct {
 		pool  *nodesv1.NodePool
 		pools []*nodesv1.NodePool
 		nodes []*corev1.Node
 		want  []string
 	}{
-		"nothing, without taints": {pool: newPool("gold")},
+		"nothing, without taints": {pool: pooltest.Pool("gold")},
 		"the pool's taints, in its order": {
 			pool: gold, want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
 		},
 		"those of another pool on a shared node, sorted": {
-			pool: gold, pools: []*nodesv1.NodePool{gold, other}, nodes: []*corev1.Node{newNode("n", role("gold"), role("other"))},
+			pool: gold, pools: []*nodesv1.NodePool{gold, other}, nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.Role("other"))},
 			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule", "b Equal 4:PreferNoSchedule", "m Equal 3:NoSchedule"},
 		},
 		"not those of another pool on its own nodes": {
-			pool: gold, pools: []*nodesv1.NodePool{gold, other}, nodes: []*corev1.Node{newNode("n", role("gold")), newNode("m", role("other"))},
+			pool: gold, pools: []*nodesv1.NodePool{gold, other}, nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold")), pooltest.Node("m", pooltest.Role("other"))},
 			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
 		},
-		"not those of somebody else": {
-			pool: gold, pools: []*nodesv1.NodePool{gold}, nodes: []*corev1.Node{newNode("n", role("gold"), hasTaint("maintenance", "", noSchedule))},
+		"not those of another owner": {
+			pool: gold, pools: []*nodesv1.NodePool{gold}, nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.HasTaint("maintenance", "", pooltest.NoSchedule))},
 			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
 		},
 		"the winner's value beside its own where it lost": {
-			pool: gold, pools: []*nodesv1.NodePool{gold, newPool("a", wantsTaint("z", "9", noSchedule))}, nodes: []*corev1.Node{newNode("n", role("gold"), role("a"))},
+			pool: gold, pools: []*nodesv1.NodePool{gold, pooltest.Pool("a", pooltest.WantsTaint("z", "9", pooltest.NoSchedule))}, nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.Role("a"))},
 			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule", "z Equal 9:NoSchedule"},
 		},
 		"a taint that two pools share, once": {
-			pool: gold, pools: []*nodesv1.NodePool{gold, newPool("a", wantsTaint("z", "1", noSchedule))}, nodes: []*corev1.Node{newNode("n", role("gold"), role("a"))},
+			pool: gold, pools: []*nodesv1.NodePool{gold, pooltest.Pool("a", pooltest.WantsTaint("z", "1", pooltest.NoSchedule))}, nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.Role("a"))},
 			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
 		},
 		// Regression: a new value of a NoExecute taint evicted the pool's own pods, which
 		// keep the tolerations that they were made with.
 		"every value of a NoExecute taint, once": {
-			pool:  newPool("gold", wantsTaint("z", "1", noExecute)),
-			pools: []*nodesv1.NodePool{newPool("gold", wantsTaint("z", "1", noExecute)), newPool("a", wantsTaint("z", "2", noExecute))},
-			nodes: []*corev1.Node{newNode("n", role("gold"), role("a"))},
+			pool:  pooltest.Pool("gold", pooltest.WantsTaint("z", "1", pooltest.NoExecute)),
+			pools: []*nodesv1.NodePool{pooltest.Pool("gold", pooltest.WantsTaint("z", "1", pooltest.NoExecute)), pooltest.Pool("a", pooltest.WantsTaint("z", "2", pooltest.NoExecute))},
+			nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.Role("a"))},
 			want:  []string{"z Exists :NoExecute"},
 		},
 	} {
@@ -142,10 +143,10 @@ func TestARuntimeClassToleratesWhatItsPodsMeet(t *testing.T) {
 				pools = []*nodesv1.NodePool{c.pool}
 			}
 			var got []string
-			for _, toleration := range tolerations(c.pool, factsOf(c.pool, pools, c.nodes...)) {
+			for _, toleration := range tolerations(c.pool, factsOf(c.pool, pools, c.nodes...).nodes) {
 				got = append(got, line(toleration))
 			}
-			same(t, "tolerations", c.want, got, cmpopts.EquateEmpty())
+			pooltest.Same(t, "tolerations", c.want, got, cmpopts.EquateEmpty())
 		})
 	}
 }

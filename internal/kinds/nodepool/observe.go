@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -36,22 +37,22 @@ type facts struct {
 	nodes    []*member
 	class    *nodev1.RuntimeClass // nil: there is none
 	refusals map[string]string    // by node: why its patch was not taken
-	// held counts nodes that the API server, not the cache, shows to carry something of
-	// the pool. It is read only when a pool that is going away seems to hold nothing.
+	// held counts the nodes that carry something of the pool according to the API server. It is read only when a
+	// deleted pool holds nothing according to the cache.
 	held int
-	// preview is what every node of a frozen pool would carry if the pool were not so.
+	// preview is what the nodes of a frozen pool would carry if it were not frozen.
 	preview []*member
 	pods    []corev1.Pod // only where a preview needs them
 }
 
-// member is a node that a pool is concerned with, and what it shall carry.
+// member is a node that concerns a pool, and what the node should carry.
 type member struct {
 	node    *corev1.Node
-	desired desired
-	belongs bool // false: it only still carries something of the pool
+	desired nodestate.Desired
+	belongs bool // false: the node is no member, but still carries something of the pool
 }
 
-// Observe reads the pools, the nodes that the pool is concerned with, and its class.
+// Observe reads all pools, the nodes that concern this pool, and its RuntimeClass.
 func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (facts, error) {
 	f := facts{refusals: r.refusals.snapshot(pool.Name)}
 	var err error
@@ -69,13 +70,13 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 			return f, err
 		}
 	}
-	if !frozen(pool) || pool.DeletionTimestamp != nil {
+	if !nodestate.Frozen(pool) || pool.DeletionTimestamp != nil {
 		return f, nil
 	}
 	if f.preview, err = r.members(ctx, pool, thaw(pool, f.pools)); err != nil {
 		return f, err
 	}
-	if dryRun(pool) && evicts(pool) {
+	if nodestate.DryRun(pool) && evicts(pool) {
 		f.pods, err = r.livePods(ctx)
 	}
 	return f, err
@@ -89,9 +90,8 @@ func (r *poolReconciler) members(ctx context.Context, pool *nodesv1.NodePool, po
 	return membersOf(pool.Name, pools, nodes), nil
 }
 
-// membersOf picks the nodes that a pool is concerned with, in the order of their names:
-// the cache lists them in another order each time, and a status that names examples
-// must not.
+// membersOf returns the nodes that concern a pool, sorted by name: the order of the cache changes, and a status that
+// names examples must not.
 func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*member {
 	var members []*member
 	at := slices.IndexFunc(pools, func(p *nodesv1.NodePool) bool { return p.Name == pool })
@@ -100,10 +100,10 @@ func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*m
 		if at >= 0 && !mayConcern(pools[at], node) {
 			continue
 		}
-		held := ledgerOf(node)
-		d := desire(node, pools)
-		belongs := slices.Contains(d.pools, pool)
-		if belongs || held.mentions(pool) {
+		held := nodestate.LedgerOf(node)
+		d := nodestate.Desire(node, pools)
+		belongs := slices.Contains(d.Pools, pool)
+		if belongs || held.Mentions(pool) {
 			members = append(members, &member{node, d, belongs})
 		}
 	}
@@ -111,11 +111,11 @@ func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*m
 	return members
 }
 
-// mayConcern tells, without decoding its ledger, whether a node can have to do with a
-// pool. Every pool is asked about every node, and of most it knows nothing.
+// mayConcern reports, without decoding the ledger, whether a node may concern a pool. It is called for every pool
+// and every node, and nearly always returns false.
 func mayConcern(pool *nodesv1.NodePool, node *corev1.Node) bool {
 	_, role := node.Labels[pool.RoleLabel()]
-	return role || len(pool.Spec.NodeSelector) > 0 || strings.Contains(node.Annotations[ledgerAnnotation], `"`+pool.Name+`"`)
+	return role || len(pool.Spec.NodeSelector) > 0 || strings.Contains(node.Annotations[nodestate.LedgerAnnotation], `"`+pool.Name+`"`)
 }
 
 func (r *poolReconciler) runtimeClass(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
@@ -130,8 +130,8 @@ func (r *poolReconciler) runtimeClass(ctx context.Context, name string) (*nodev1
 	return class, nil
 }
 
-// heldLive counts, past the cache, the nodes whose ledger mentions the pool: letting go
-// of a pool on an old view would leave its labels behind for ever.
+// heldLive counts the nodes whose ledger mentions the pool, from the API server: a deleted pool that is released on
+// a stale view would leave its labels behind for ever.
 func (r *poolReconciler) heldLive(ctx context.Context, pool string) (int, error) {
 	count := 0
 	list := &metav1.PartialObjectMetadataList{}
@@ -142,7 +142,7 @@ func (r *poolReconciler) heldLive(ctx context.Context, pool string) (int, error)
 		}
 		for i := range list.Items {
 			node := &corev1.Node{ObjectMeta: list.Items[i].ObjectMeta}
-			if ledgerOf(node).mentions(pool) {
+			if nodestate.LedgerOf(node).Mentions(pool) {
 				count++
 			}
 		}
@@ -152,8 +152,8 @@ func (r *poolReconciler) heldLive(ctx context.Context, pool string) (int, error)
 	}
 }
 
-// livePods reads all pods, page by page, and keeps what a preview looks at. Pods are
-// not cached: only a dry run of a NoExecute taint ever asks for them.
+// livePods reads all pods, page by page, and keeps the fields that a preview needs. Pods are not cached, because only
+// a dry run of a NoExecute taint needs them.
 func (r *poolReconciler) livePods(ctx context.Context) ([]corev1.Pod, error) {
 	var pods []corev1.Pod
 	list := &corev1.PodList{}

@@ -11,16 +11,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// finalizer keeps a pool until every node is as it was before.
+// finalizer keeps a pool until opcrew has removed the settings of the pool from every node.
 const finalizer = "opcrew.io/nodepool"
 
-// Plan declares the RuntimeClass, or lets go of a pool that holds nothing any more.
-// What nodes shall carry is planned by the nodeReconciler.
-func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, _ time.Time) kit.Plan {
+// decision is what follows from the facts.
+type decision struct {
+	conflicts []nodesv1.Conflict
+}
+
+// Decide computes the conflicts of the pool with other owners.
+func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) decision {
+	return decision{conflicts: conflictsOf(pool.Name, f.nodes)}
+}
+
+// Plan declares the RuntimeClass, or releases a deleted pool that holds nothing any more.
+// Changes of nodes are planned by the nodeReconciler.
+func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.Plan {
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {
 			return kit.Plan{Release: finalizer}
@@ -28,24 +39,23 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, _ time.Time) kit.
 		return kit.Plan{}
 	}
 	return kit.Plan{
-		Hold:      dryRun(pool),
+		Hold:      nodestate.DryRun(pool),
 		Finalizer: finalizer,
 		Children: []ensure.Child{{
-			Object:    runtimeClass(pool, selectorLabels(pool, f), tolerations(pool, f)),
+			Object:    runtimeClass(pool, selectorLabels(pool, d.conflicts), tolerations(pool, f.nodes)),
 			ReplaceOn: []string{"handler"},
 		}},
 	}
 }
 
-// selectorLabels are those by which the RuntimeClass selects nodes, beside the role
-// label: a label that some member carries otherwise would keep pods from that member,
-// so it is left out until the conflict is over.
-func selectorLabels(pool *nodesv1.NodePool, f facts) map[string]string {
+// selectorLabels returns the node selector of the RuntimeClass: the role label and the labels of the pool. A label in
+// conflict is left out until the conflict is over, because it would keep pods from the members that lack it.
+func selectorLabels(pool *nodesv1.NodePool, conflicts []nodesv1.Conflict) map[string]string {
 	labels := map[string]string{}
 	for key, value := range pool.Spec.Labels {
 		labels[key] = string(value)
 	}
-	for _, c := range conflictsOf(pool.Name, f) {
+	for _, c := range conflicts {
 		if c.Kind == nodesv1.ConflictLabel {
 			delete(labels, c.Key)
 		}
@@ -54,12 +64,10 @@ func selectorLabels(pool *nodesv1.NodePool, f facts) map[string]string {
 	return labels
 }
 
-// tolerations are for the pool's own taints and for those that other pools have on
-// nodes that they share with it: else no pod of either would ever run there.
-//
-// Those for NoExecute hold for every value: a running pod keeps the tolerations that it
-// was made with, and a new value of the taint would evict the pool's own pods.
-func tolerations(pool *nodesv1.NodePool, f facts) []corev1.Toleration {
+// tolerations are for the pool's own taints and for those of other pools on shared nodes: without them no pod would
+// run there. A toleration for NoExecute matches every value: running pods keep their tolerations, so a new value of
+// the taint would evict the pool's own pods.
+func tolerations(pool *nodesv1.NodePool, members []*member) []corev1.Toleration {
 	var out []corev1.Toleration
 	add := func(t corev1.Taint) {
 		toleration := corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: t.Effect}
@@ -74,13 +82,13 @@ func tolerations(pool *nodesv1.NodePool, f facts) []corev1.Toleration {
 		add(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})
 	}
 	own := len(out)
-	for _, m := range f.nodes {
+	for _, m := range members {
 		if !m.belongs {
 			continue
 		}
-		for i, e := range m.desired.items {
-			if i.kind == nodesv1.ConflictTaint {
-				add(i.taint(e.Value))
+		for i, e := range m.desired.Items {
+			if i.Kind == nodesv1.ConflictTaint {
+				add(i.Taint(e.Value))
 			}
 		}
 	}

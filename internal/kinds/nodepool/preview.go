@@ -10,9 +10,11 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 
 	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 )
 
 // Bounds of a preview, so that a status stays small at any number of nodes.
@@ -22,7 +24,7 @@ const (
 	maxExamples  = 3
 )
 
-// thaw gives the pools as they would be if this one were not frozen.
+// thaw returns the pools as they would be if this one were not frozen.
 func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	out := slices.Clone(pools)
 	for i, p := range out {
@@ -42,17 +44,26 @@ func evicts(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// preview says what would change if the pool were not frozen. classChanges says that
-// its RuntimeClass would change too.
-func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Preview {
+// previewInput is what a preview is computed from.
+type previewInput struct {
+	// members are the nodes as they would be if the pool were not frozen.
+	members []*member
+	pods    []corev1.Pod
+	class   *nodev1.RuntimeClass
+	// classChanges reports that the RuntimeClass would change too.
+	classChanges bool
+}
+
+// preview returns what would change if the pool were not frozen.
+func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	out := &nodesv1.Preview{}
-	if classChanges {
-		out.Changes = append(out.Changes, classChange(pool, f))
+	if in.classChanges {
+		out.Changes = append(out.Changes, classChange(pool, in.class))
 	}
 	var lines []string // in order of first appearance
 	nodes := map[string][]string{}
-	for _, m := range f.preview {
-		todo := changes(m.node, m.desired)
+	for _, m := range in.members {
+		todo := nodestate.Changes(m.node, m.desired)
 		if len(todo) > 0 {
 			out.NodeCount++
 		}
@@ -63,7 +74,7 @@ func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Previe
 			}
 			nodes[line] = append(nodes[line], m.node.Name)
 		}
-		gone := evictions(m, todo, f.pods)
+		gone := evictions(m, todo, in.pods)
 		out.EvictionCount += int32(len(gone))
 		out.Evictions = append(out.Evictions, gone[:min(len(gone), maxEvictions-len(out.Evictions))]...)
 	}
@@ -78,24 +89,24 @@ func preview(pool *nodesv1.NodePool, f facts, classChanges bool) *nodesv1.Previe
 	return out
 }
 
-// classChange says what would become of the RuntimeClass.
-func classChange(pool *nodesv1.NodePool, f facts) string {
-	if f.class != nil && f.class.Handler != pool.Handler() {
+// classChange describes the change of the RuntimeClass.
+func classChange(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) string {
+	if class != nil && class.Handler != pool.Handler() {
 		return fmt.Sprintf("replace RuntimeClass %s, handler %s by %s: running pods stay, new ones are refused for a moment",
-			pool.Name, f.class.Handler, pool.Handler())
+			pool.Name, class.Handler, pool.Handler())
 	}
 	return "apply RuntimeClass " + pool.Name
 }
 
 // evictions lists the pods on a node that the new NoExecute taints among its changes
 // would evict at once or after the pod's tolerationSeconds.
-func evictions(m *member, todo []change, pods []corev1.Pod) []string {
+func evictions(m *member, todo []nodestate.Change, pods []corev1.Pod) []string {
 	var taints []corev1.Taint
 	for _, c := range todo {
-		if c.item.kind != nodesv1.ConflictTaint || !c.wanted {
+		if c.Item.Kind != nodesv1.ConflictTaint || !c.Wanted {
 			continue
 		}
-		if t := c.item.taint(c.new); t.Effect == corev1.TaintEffectNoExecute {
+		if t := c.Item.Taint(c.New); t.Effect == corev1.TaintEffectNoExecute {
 			taints = append(taints, t)
 		}
 	}
@@ -122,7 +133,7 @@ func evicted(pod *corev1.Pod, taints []corev1.Taint) bool {
 	})
 }
 
-// countNodes gives a number of nodes with the first of their names.
+// countNodes returns the number of nodes with the first of their names.
 func countNodes(names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) == 1 {

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
 
 func newPod(name, node string, tolerations ...corev1.Toleration) corev1.Pod {
@@ -25,19 +27,19 @@ func newPod(name, node string, tolerations ...corev1.Toleration) corev1.Pod {
 func previewOf(pool *nodesv1.NodePool, pods []corev1.Pod, nodes ...*corev1.Node) *nodesv1.Preview {
 	f := factsOf(pool, []*nodesv1.NodePool{pool}, nodes...)
 	f.pods = pods
-	return preview(pool, f, false)
+	return preview(pool, previewInput{members: f.preview, pods: f.pods, class: f.class})
 }
 
-func TestADryRunTellsWhatWouldChange(t *testing.T) {
-	before := newPool("gold", wantsLabel("tier", "gold"), wantsLabel("old", "1"), wantsTaint("only", "gold", noSchedule))
-	after := newPool("gold", inDryRun(), wantsLabel("tier", "platinum"), wantsAnnotation("note", "x"), wantsTaint("only", "gold", noSchedule))
+func TestADryRunReportsWhatWouldChange(t *testing.T) {
+	before := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("old", "1"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
+	after := pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "platinum"), pooltest.WantsAnnotation("note", "x"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
 	var nodes []*corev1.Node
 	for i := range 5 {
-		nodes = append(nodes, settled(t, newNode(fmt.Sprintf("n%d", 4-i), role("gold")), before))
+		nodes = append(nodes, settled(t, pooltest.Node(fmt.Sprintf("n%d", 4-i), pooltest.Role("gold")), before))
 	}
-	nodes = append(nodes, settled(t, newNode("left", role("gold")), before), newNode("joined", role("gold")), newNode("outside"))
+	nodes = append(nodes, settled(t, pooltest.Node("left", pooltest.Role("gold")), before), pooltest.Node("joined", pooltest.Role("gold")), pooltest.Node("outside"))
 	delete(nodes[5].Labels, nodesv1.RolePrefix+"gold")
-	same(t, "the preview", &nodesv1.Preview{
+	pooltest.Same(t, "the preview", &nodesv1.Preview{
 		NodeCount: 7,
 		Changes: []string{
 			"add annotation note=x on 6 nodes (joined, n0, n1, ...)",
@@ -52,28 +54,28 @@ func TestADryRunTellsWhatWouldChange(t *testing.T) {
 }
 
 func TestADryRunOfWhatIsThereAlreadyIsEmpty(t *testing.T) {
-	gold := newPool("gold", wantsLabel("tier", "gold"))
-	node := settled(t, newNode("n", role("gold")), gold)
-	same(t, "the preview", &nodesv1.Preview{}, previewOf(newPool("gold", inDryRun(), wantsLabel("tier", "gold")), nil, node), cmpopts.EquateEmpty())
+	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"))
+	node := settled(t, pooltest.Node("n", pooltest.Role("gold")), gold)
+	pooltest.Same(t, "the preview", &nodesv1.Preview{}, previewOf(pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), nil, node), cmpopts.EquateEmpty())
 }
 
-func TestADryRunTellsOfTheRuntimeClass(t *testing.T) {
-	gold := newPool("gold", inDryRun())
-	got := preview(gold, factsOf(gold, []*nodesv1.NodePool{gold}), true)
-	same(t, "changes", []string{"apply RuntimeClass gold"}, got.Changes)
+func TestADryRunReportsTheRuntimeClass(t *testing.T) {
+	gold := pooltest.Pool("gold", pooltest.InDryRun())
+	got := preview(gold, previewInput{members: factsOf(gold, []*nodesv1.NodePool{gold}).preview, classChanges: true})
+	pooltest.Same(t, "changes", []string{"apply RuntimeClass gold"}, got.Changes)
 }
 
 func TestAPreviewStaysSmall(t *testing.T) {
-	options := []poolOption{inDryRun(), wantsTaint("only", "gold", noExecute)}
+	options := []pooltest.PoolOption{pooltest.InDryRun(), pooltest.WantsTaint("only", "gold", pooltest.NoExecute)}
 	for i := range 40 {
-		options = append(options, wantsLabel(fmt.Sprintf("l%02d", i), "x"))
+		options = append(options, pooltest.WantsLabel(fmt.Sprintf("l%02d", i), "x"))
 	}
-	gold := newPool("gold", options...)
+	gold := pooltest.Pool("gold", options...)
 	var pods []corev1.Pod
 	for i := range 50 {
 		pods = append(pods, newPod(fmt.Sprintf("p%02d", i), fmt.Sprintf("n%d", i%2)))
 	}
-	got := previewOf(gold, pods, newNode("n1", role("gold")), newNode("n0", role("gold")))
+	got := previewOf(gold, pods, pooltest.Node("n1", pooltest.Role("gold")), pooltest.Node("n0", pooltest.Role("gold")))
 	if len(got.Changes) != maxChanges || got.Changes[31] != "and 10 more changes" {
 		t.Errorf("expected 31 of 41 changes and a line that counts the rest, got %d lines, the last %q", len(got.Changes), got.Changes[len(got.Changes)-1])
 	}
@@ -94,18 +96,18 @@ func TestADryRunNamesThePodsThatANoExecuteTaintWouldEvict(t *testing.T) {
 	pods := []corev1.Pod{
 		newPod("plain", "n"), pending, finished, failed,
 		newPod("elsewhere", "m"),
-		newPod("tolerates", "n", toleration("gold", noExecute, nil)),
+		newPod("tolerates", "n", toleration("gold", pooltest.NoExecute, nil)),
 		newPod("tolerates-all", "n", corev1.Toleration{Operator: corev1.TolerationOpExists}),
-		newPod("tolerates-for-a-while", "n", toleration("gold", noExecute, &ten)),
-		newPod("tolerates-for-a-while-and-for-good", "n", toleration("gold", noExecute, &ten), toleration("gold", "", nil)),
-		newPod("tolerates-another-value", "n", toleration("silver", noExecute, nil)),
-		newPod("tolerates-another-effect", "n", toleration("gold", noSchedule, nil)),
+		newPod("tolerates-for-a-while", "n", toleration("gold", pooltest.NoExecute, &ten)),
+		newPod("tolerates-for-a-while-and-for-good", "n", toleration("gold", pooltest.NoExecute, &ten), toleration("gold", "", nil)),
+		newPod("tolerates-another-value", "n", toleration("silver", pooltest.NoExecute, nil)),
+		newPod("tolerates-another-effect", "n", toleration("gold", pooltest.NoSchedule, nil)),
 	}
 	want := []string{"shop/plain on n", "shop/pending on n", "shop/tolerates-for-a-while on n", "shop/tolerates-another-value on n", "shop/tolerates-another-effect on n"}
-	node := newNode("n", role("gold"))
-	got := previewOf(newPool("gold", inDryRun(), wantsTaint("only", "gold", noExecute)), pods, node, newNode("m"))
-	same(t, "evictions of a new taint", want, got.Evictions)
-	same(t, "their number", int32(len(want)), got.EvictionCount)
+	node := pooltest.Node("n", pooltest.Role("gold"))
+	got := previewOf(pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsTaint("only", "gold", pooltest.NoExecute)), pods, node, pooltest.Node("m"))
+	pooltest.Same(t, "evictions of a new taint", want, got.Evictions)
+	pooltest.Same(t, "their number", int32(len(want)), got.EvictionCount)
 
 	none := func(what string, pool *nodesv1.NodePool, node *corev1.Node) {
 		t.Helper()
@@ -113,28 +115,28 @@ func TestADryRunNamesThePodsThatANoExecuteTaintWouldEvict(t *testing.T) {
 			t.Errorf("expected no pod to be evicted by %s, got %v", what, got.Evictions)
 		}
 	}
-	none("a NoSchedule taint", newPool("gold", inDryRun(), wantsTaint("only", "gold", noSchedule)), node)
-	there := newPool("gold", wantsTaint("only", "gold", noExecute))
+	none("a NoSchedule taint", pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule)), node)
+	there := pooltest.Pool("gold", pooltest.WantsTaint("only", "gold", pooltest.NoExecute))
 	held := settled(t, node, there)
-	none("a taint that is there already", newPool("gold", inDryRun(), wantsTaint("only", "gold", noExecute)), held)
-	none("a taint that goes", newPool("gold", inDryRun()), held)
-	none("a taint withheld from the control plane", newPool("gold", inDryRun(), wantsTaint("only", "gold", noExecute)), newNode("n", role("gold"), role("control-plane")))
-	if got := previewOf(newPool("gold", inDryRun(), wantsTaint("only", "silver", noExecute)), pods, held); !strings.Contains(strings.Join(got.Evictions, "\n"), "shop/tolerates on n") {
+	none("a taint that is there already", pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsTaint("only", "gold", pooltest.NoExecute)), held)
+	none("a taint that goes", pooltest.Pool("gold", pooltest.InDryRun()), held)
+	none("a taint withheld from the control plane", pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsTaint("only", "gold", pooltest.NoExecute)), pooltest.Node("n", pooltest.Role("gold"), pooltest.Role("control-plane")))
+	if got := previewOf(pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsTaint("only", "silver", pooltest.NoExecute)), pods, held); !strings.Contains(strings.Join(got.Evictions, "\n"), "shop/tolerates on n") {
 		t.Errorf("expected a changed value to evict pods that tolerate only the old one, got %v", got.Evictions)
 	}
 }
 
 func TestOnlyNoExecuteTaintsEvict(t *testing.T) {
-	if evicts(newPool("gold", wantsTaint("a", "", noSchedule))) || !evicts(newPool("gold", wantsTaint("a", "", noSchedule), wantsTaint("a", "", noExecute))) {
+	if evicts(pooltest.Pool("gold", pooltest.WantsTaint("a", "", pooltest.NoSchedule))) || !evicts(pooltest.Pool("gold", pooltest.WantsTaint("a", "", pooltest.NoSchedule), pooltest.WantsTaint("a", "", pooltest.NoExecute))) {
 		t.Error("expected pods to be read for a NoExecute taint only")
 	}
 }
 
 func TestThawingChangesNothingButACopyOfThePool(t *testing.T) {
-	gold, other := newPool("gold", inDryRun()), newPool("other", isPaused())
+	gold, other := pooltest.Pool("gold", pooltest.InDryRun()), pooltest.Pool("other", pooltest.IsPaused())
 	pools := []*nodesv1.NodePool{other, gold}
 	thawed := thaw(gold, pools)
-	if frozen(thawed[1]) || !frozen(thawed[0]) || !frozen(gold) || pools[1] != gold {
+	if nodestate.Frozen(thawed[1]) || !nodestate.Frozen(thawed[0]) || !nodestate.Frozen(gold) || pools[1] != gold {
 		t.Error("expected a copy of the pool to be thawed, and no other")
 	}
 }

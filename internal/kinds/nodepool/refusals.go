@@ -12,13 +12,12 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// refusals carries what the nodeReconciler was refused to the pools that wanted it:
-// pools are the objects that users look at, and only their reconciler writes them.
-// It lives in memory, since a new process finds out again by its first try.
+// refusals passes errors of the nodeReconciler to the pools concerned: users look at pools, and only their reconciler
+// writes them. It is kept in memory, because a new process finds out by its first patch.
 type refusals struct {
 	mu     sync.Mutex
 	byNode map[string]string
-	woken  map[string]bool // pools that were woken and have not looked yet
+	woken  map[string]bool // pools that were enqueued and not reconciled since
 	wake   chan event.TypedGenericEvent[*nodesv1.NodePool]
 }
 
@@ -30,8 +29,8 @@ func newRefusals() *refusals {
 	}
 }
 
-// set records why a node could not be changed, or with an empty text that it could,
-// and wakes the pools concerned when that is news.
+// set records why a node could not be changed, empty if it could, and enqueues the pools concerned if that has
+// changed.
 func (r *refusals) set(node, why string, pools []string) {
 	r.mu.Lock()
 	old := r.byNode[node]
@@ -49,8 +48,8 @@ func (r *refusals) set(node, why string, pools []string) {
 	}
 }
 
-// wakePool asks a pool to look, once until it does. No one waits here: where there are
-// more pools than the channel holds, the others see it at their next look.
+// wakePool enqueues a pool unless it is enqueued already. It does not block: if the channel is full, the pool sees the
+// refusal in its next reconcile.
 func (r *refusals) wakePool(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +65,7 @@ func (r *refusals) wakePool(name string) {
 	}
 }
 
-// snapshot gives a pool what is known now.
+// snapshot returns the present refusals for a pool.
 func (r *refusals) snapshot(pool string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/test/testenv/golden"
@@ -27,7 +29,7 @@ import (
 // reportedAfter is the status that a pool gets from facts and from what was done.
 func reportedAfter(pool *nodesv1.NodePool, f facts, done kit.Outcome) nodesv1.NodePoolStatus {
 	p := pool.DeepCopy()
-	(&poolReconciler{}).Report(p, f, done, someTime.Time)
+	reportAt(p, f, done, pooltest.SomeTime.Time)
 	return p.Status
 }
 
@@ -53,21 +55,21 @@ func conditionOf(status nodesv1.NodePoolStatus, kind string) metav1.Condition {
 func short(c metav1.Condition) string { return string(c.Status) + " " + c.Reason }
 
 func TestTheStatusOfTypicalPools(t *testing.T) {
-	roomy := []nodeOption{offersHandlers("", "runc"), hasSize("8", "32Gi")}
-	full := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "gold", noSchedule))
-	with := func(options ...nodeOption) []nodeOption { return append(options, roomy...) }
+	roomy := []pooltest.NodeOption{pooltest.OffersHandlers("", "runc"), pooltest.HasSize("8", "32Gi")}
+	full := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
+	with := func(options ...pooltest.NodeOption) []pooltest.NodeOption { return append(options, roomy...) }
 	for file, c := range map[string]struct {
 		pool  *nodesv1.NodePool
 		pools []*nodesv1.NodePool
 		nodes []*corev1.Node
 	}{
 		"status-as-wanted.yaml": {full, []*nodesv1.NodePool{full}, []*corev1.Node{
-			settled(t, newNode("n1", with(role("gold"))...), full), settled(t, newNode("n2", with(role("gold"), isCordoned, isNotReady)...), full), newNode("outside", with()...),
+			settled(t, pooltest.Node("n1", with(pooltest.Role("gold"))...), full), settled(t, pooltest.Node("n2", with(pooltest.Role("gold"), pooltest.IsCordoned, pooltest.IsNotReady)...), full), pooltest.Node("outside", with()...),
 		}},
-		"status-no-nodes.yaml":               {full, []*nodesv1.NodePool{full}, nil},
-		"status-updating.yaml":               {full, []*nodesv1.NodePool{full}, []*corev1.Node{settled(t, newNode("n1", with(role("gold"))...), full), newNode("n2", with(role("gold"))...)}},
-		"status-conflict-with-somebody.yaml": {full, []*nodesv1.NodePool{full}, []*corev1.Node{settled(t, newNode("n1", with(role("gold"), hasLabel("tier", "brass"))...), full)}},
-		"status-dry-run.yaml":                {newPool("gold", inDryRun(), wantsLabel("tier", "gold")), nil, []*corev1.Node{newNode("n1", with(role("gold"))...)}},
+		"status-no-nodes.yaml":                    {full, []*nodesv1.NodePool{full}, nil},
+		"status-updating.yaml":                    {full, []*nodesv1.NodePool{full}, []*corev1.Node{settled(t, pooltest.Node("n1", with(pooltest.Role("gold"))...), full), pooltest.Node("n2", with(pooltest.Role("gold"))...)}},
+		"status-conflict-with-another-owner.yaml": {full, []*nodesv1.NodePool{full}, []*corev1.Node{settled(t, pooltest.Node("n1", with(pooltest.Role("gold"), pooltest.HasLabel("tier", "brass"))...), full)}},
+		"status-dry-run.yaml":                     {pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), nil, []*corev1.Node{pooltest.Node("n1", with(pooltest.Role("gold"))...)}},
 	} {
 		t.Run(file, func(t *testing.T) {
 			pools := c.pools
@@ -80,8 +82,8 @@ func TestTheStatusOfTypicalPools(t *testing.T) {
 }
 
 func TestTheStatusOfTheArticlesPoolsOnOneNode(t *testing.T) {
-	pools := articlePools(t, "nodepool.yaml")
-	node := settled(t, newNode("node1", role("test"), role("master"), offersHandlers("runc"), hasSize("4", "8Gi")), pools...)
+	pools := pooltest.ArticlePools(t, "testdata/nodepool.yaml")
+	node := settled(t, pooltest.Node("node1", pooltest.Role("test"), pooltest.Role("master"), pooltest.OffersHandlers("runc"), pooltest.HasSize("4", "8Gi")), pools...)
 	for _, pool := range pools {
 		golden.Check(t, "status-article-shared-"+pool.Name+".yaml", reported(pool, factsOf(pool, pools, node)))
 	}
@@ -89,40 +91,40 @@ func TestTheStatusOfTheArticlesPoolsOnOneNode(t *testing.T) {
 
 // Regression: counts went stale when nodes were created, deleted, or all gone.
 func TestNodesAreCounted(t *testing.T) {
-	gold := newPool("gold", wantsLabel("tier", "gold"))
-	old := nodesv1.NodePoolStatus{NodeCount: 9, ReadyNodes: 9, CordonedNodes: 9, UpdatedNodes: 9, Allocatable: corev1.ResourceList{"cpu": quantity("9")}}
+	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"))
+	old := nodesv1.NodePoolStatus{NodeCount: 9, ReadyNodes: 9, CordonedNodes: 9, UpdatedNodes: 9, Allocatable: corev1.ResourceList{"cpu": pooltest.Quantity("9")}}
 	pools := []*nodesv1.NodePool{gold}
 	for name, c := range map[string]struct {
 		nodes []*corev1.Node
 		want  nodesv1.NodePoolStatus
 	}{
 		"none":              {nil, nodesv1.NodePoolStatus{}},
-		"none that belongs": {[]*corev1.Node{newNode("a", hasSize("1", "1Gi")), newNode("b", role("other"))}, nodesv1.NodePoolStatus{}},
+		"none that belongs": {[]*corev1.Node{pooltest.Node("a", pooltest.HasSize("1", "1Gi")), pooltest.Node("b", pooltest.Role("other"))}, nodesv1.NodePoolStatus{}},
 		"not one that has left and is not clean yet": {
 			[]*corev1.Node{func() *corev1.Node {
-				n := settled(t, newNode("a", role("gold"), hasSize("1", "1Gi")), gold)
-				lacksRole("gold")(n)
+				n := settled(t, pooltest.Node("a", pooltest.Role("gold"), pooltest.HasSize("1", "1Gi")), gold)
+				pooltest.LacksRole("gold")(n)
 				return n
 			}()}, nodesv1.NodePoolStatus{},
 		},
 		"by readiness, cordon and progress, with the sum of what they offer": {
 			[]*corev1.Node{
-				settled(t, newNode("a", role("gold"), hasSize("1500m", "1Gi")), gold),
-				settled(t, newNode("b", role("gold"), hasSize("2", "1Gi"), isNotReady), gold),
-				newNode("c", role("gold"), hasSize("500m", "512Mi"), isCordoned),
-				newNode("d", role("gold"), func(n *corev1.Node) { n.Status.Conditions = nil }),
+				settled(t, pooltest.Node("a", pooltest.Role("gold"), pooltest.HasSize("1500m", "1Gi")), gold),
+				settled(t, pooltest.Node("b", pooltest.Role("gold"), pooltest.HasSize("2", "1Gi"), pooltest.IsNotReady), gold),
+				pooltest.Node("c", pooltest.Role("gold"), pooltest.HasSize("500m", "512Mi"), pooltest.IsCordoned),
+				pooltest.Node("d", pooltest.Role("gold"), func(n *corev1.Node) { n.Status.Conditions = nil }),
 			},
-			nodesv1.NodePoolStatus{NodeCount: 4, ReadyNodes: 2, CordonedNodes: 1, UpdatedNodes: 2, Allocatable: corev1.ResourceList{"cpu": quantity("4"), "memory": quantity("2560Mi")}},
+			nodesv1.NodePoolStatus{NodeCount: 4, ReadyNodes: 2, CordonedNodes: 1, UpdatedNodes: 2, Allocatable: corev1.ResourceList{"cpu": pooltest.Quantity("4"), "memory": pooltest.Quantity("2560Mi")}},
 		},
 		"a node in conflict as updated: there is nothing left to do": {
-			[]*corev1.Node{settled(t, newNode("a", role("gold"), hasLabel("tier", "brass")), gold)},
+			[]*corev1.Node{settled(t, pooltest.Node("a", pooltest.Role("gold"), pooltest.HasLabel("tier", "brass")), gold)},
 			nodesv1.NodePoolStatus{NodeCount: 1, ReadyNodes: 1, UpdatedNodes: 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := old.DeepCopy()
-			count(got, factsOf(gold, pools, c.nodes...))
-			same(t, "the numbers", c.want, *got)
+			count(got, factsOf(gold, pools, c.nodes...).nodes)
+			pooltest.Same(t, "the numbers", c.want, *got)
 		})
 	}
 }
@@ -137,25 +139,25 @@ func TestRuntimeClassReadySaysWhy(t *testing.T) {
 		want    string
 		message string
 	}{
-		"in place":                       {facts: there, done: results(ensure.Unchanged, ""), want: "True AsDeclared"},
-		"just made":                      {done: results(ensure.Created, ""), want: "True AsDeclared"},
-		"just repaired":                  {facts: there, done: results(ensure.Repaired, ""), want: "True AsDeclared"},
-		"being replaced":                 {facts: there, done: results(ensure.Replaced, ""), want: "False Applying"},
-		"the name is taken":              {done: results(ensure.Taken, "it is somebody's"), want: "False NameTaken", message: "it is somebody's"},
-		"somebody changes it back":       {facts: there, done: results(ensure.Contested, "kubectl does"), want: "False Contested", message: "kubectl does"},
-		"the server refuses it":          {done: kit.Outcome{Err: apierrors.NewForbidden(resource, "gold", errors.New("policy says no"))}, want: "False Refused", message: "policy says no"},
-		"the server is in trouble":       {done: kit.Outcome{Err: apierrors.NewInternalError(errors.New("etcd is down"))}, want: "Unknown Applying", message: "etcd is down"},
-		"held back by a pause":           {pool: newPool("gold", isPaused()), facts: there, done: kit.Outcome{Held: 1, Paused: true, Results: results(ensure.Held, "").Results}, want: "False Paused", message: "opcrew.io/paused"},
-		"held back by a dry run":         {pool: newPool("gold", inDryRun()), facts: there, done: kit.Outcome{Held: 1, Results: results(ensure.Held, "").Results}, want: "False DryRun", message: "opcrew.io/dry-run"},
-		"a new pool in dry run has none": {pool: newPool("gold", inDryRun()), done: kit.Outcome{Held: 1}, want: "False DryRun", message: "held back"},
+		"in place":                        {facts: there, done: results(ensure.Unchanged, ""), want: "True AsDeclared"},
+		"just made":                       {done: results(ensure.Created, ""), want: "True AsDeclared"},
+		"just repaired":                   {facts: there, done: results(ensure.Repaired, ""), want: "True AsDeclared"},
+		"being replaced":                  {facts: there, done: results(ensure.Replaced, ""), want: "False Applying"},
+		"the name is taken":               {done: results(ensure.Taken, "it is another owner's"), want: "False NameTaken", message: "it is another owner's"},
+		"another manager changes it back": {facts: there, done: results(ensure.Contested, "kubectl does"), want: "False Contested", message: "kubectl does"},
+		"the server refuses it":           {done: kit.Outcome{Err: apierrors.NewForbidden(resource, "gold", errors.New("policy says no"))}, want: "False Refused", message: "policy says no"},
+		"the server is in trouble":        {done: kit.Outcome{Err: apierrors.NewInternalError(errors.New("etcd is down"))}, want: "Unknown Applying", message: "etcd is down"},
+		"held back by a pause":            {pool: pooltest.Pool("gold", pooltest.IsPaused()), facts: there, done: kit.Outcome{Held: 1, Paused: true, Results: results(ensure.Held, "").Results}, want: "False Paused", message: "opcrew.io/paused"},
+		"held back by a dry run":          {pool: pooltest.Pool("gold", pooltest.InDryRun()), facts: there, done: kit.Outcome{Held: 1, Results: results(ensure.Held, "").Results}, want: "False DryRun", message: "opcrew.io/dry-run"},
+		"a new pool in dry run has none":  {pool: pooltest.Pool("gold", pooltest.InDryRun()), done: kit.Outcome{Held: 1}, want: "False DryRun", message: "held back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := c.pool
 			if pool == nil {
-				pool = newPool("gold")
+				pool = pooltest.Pool("gold")
 			}
 			got := conditionOf(reportedAfter(pool, c.facts, c.done), nodesv1.NodePoolRuntimeClassReady)
-			same(t, "the condition", c.want, short(got))
+			pooltest.Same(t, "the condition", c.want, short(got))
 			if !strings.Contains(got.Message, c.message) {
 				t.Errorf("expected the message to have %q, got %q", c.message, got.Message)
 			}
@@ -164,30 +166,30 @@ func TestRuntimeClassReadySaysWhy(t *testing.T) {
 }
 
 func TestNodesUpdatedSaysWhy(t *testing.T) {
-	gold := newPool("gold", wantsLabel("tier", "gold"), wantsTaint("only", "gold", noExecute))
+	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "gold", pooltest.NoExecute))
 	for name, c := range map[string]struct {
 		nodes    []*corev1.Node
 		refusals map[string]string
 		want     string
 		message  string
 	}{
-		"all done":         {nodes: []*corev1.Node{settled(t, newNode("a", role("gold")), gold)}, want: "True AsWanted"},
+		"all done":         {nodes: []*corev1.Node{settled(t, pooltest.Node("a", pooltest.Role("gold")), gold)}, want: "True AsWanted"},
 		"none there":       {want: "True AsWanted"},
-		"some still to do": {nodes: []*corev1.Node{newNode("b", role("gold")), newNode("a", role("gold"))}, want: "False Updating", message: "2 nodes (a, b) being changed"},
+		"some still to do": {nodes: []*corev1.Node{pooltest.Node("b", pooltest.Role("gold")), pooltest.Node("a", pooltest.Role("gold"))}, want: "False Updating", message: "2 nodes (a, b) being changed"},
 		"some refused": {
-			nodes:    []*corev1.Node{newNode("b", role("gold")), newNode("a", role("gold")), newNode("c", role("gold"))},
+			nodes:    []*corev1.Node{pooltest.Node("b", pooltest.Role("gold")), pooltest.Node("a", pooltest.Role("gold")), pooltest.Node("c", pooltest.Role("gold"))},
 			refusals: map[string]string{"b": "webhook says no", "c": "webhook says never", "elsewhere": "?"},
 			want:     "False NodeRefused", message: "2 nodes (b, c) cannot be changed; b: webhook says no",
 		},
 		"one that cannot be cleaned": {
 			nodes: []*corev1.Node{func() *corev1.Node {
-				n := settled(t, newNode("a", role("gold")), gold)
-				lacksRole("gold")(n)
+				n := settled(t, pooltest.Node("a", pooltest.Role("gold")), gold)
+				pooltest.LacksRole("gold")(n)
 				return n
 			}()}, refusals: map[string]string{"a": "no"}, want: "False NodeRefused", message: "1 node (a) cannot be changed; a: no",
 		},
 		"a NoExecute taint is withheld": {
-			nodes: []*corev1.Node{settled(t, newNode("a", role("gold"), role("control-plane")), gold)},
+			nodes: []*corev1.Node{settled(t, pooltest.Node("a", pooltest.Role("gold"), pooltest.Role("control-plane")), gold)},
 			want:  "False ControlPlaneProtected", message: "withheld from 1 node (a) of the control plane: set spec.allowNoExecuteOnControlPlane",
 		},
 	} {
@@ -195,7 +197,7 @@ func TestNodesUpdatedSaysWhy(t *testing.T) {
 			f := factsOf(gold, []*nodesv1.NodePool{gold}, c.nodes...)
 			f.refusals = c.refusals
 			got := conditionOf(reported(gold, f), nodesv1.NodePoolNodesUpdated)
-			same(t, "the condition", c.want, short(got))
+			pooltest.Same(t, "the condition", c.want, short(got))
 			if !strings.Contains(got.Message, c.message) {
 				t.Errorf("expected the message to have %q, got %q", c.message, got.Message)
 			}
@@ -204,21 +206,21 @@ func TestNodesUpdatedSaysWhy(t *testing.T) {
 }
 
 func TestHandlerAvailableSaysWhere(t *testing.T) {
-	kata := newPool("kata", func(p *nodesv1.NodePool) { p.Spec.Handler = "kata" })
+	kata := pooltest.Pool("kata", func(p *nodesv1.NodePool) { p.Spec.Handler = "kata" })
 	for name, c := range map[string]struct {
 		nodes   []*corev1.Node
 		want    string
 		message string
 	}{
-		"every node offers it":    {[]*corev1.Node{newNode("a", role("kata"), offersHandlers("runc", "kata"))}, "True HandlerOffered", `"kata"`},
+		"every node offers it":    {[]*corev1.Node{pooltest.Node("a", pooltest.Role("kata"), pooltest.OffersHandlers("runc", "kata"))}, "True HandlerOffered", `"kata"`},
 		"no node to ask":          {nil, "True HandlerOffered", ""},
-		"a node outside lacks it": {[]*corev1.Node{newNode("a", offersHandlers("runc"))}, "True HandlerOffered", ""},
-		"a node does not tell":    {[]*corev1.Node{newNode("a", role("kata")), newNode("b", role("kata"), offersHandlers("kata"))}, "Unknown HandlerNotReported", "1 node (a)"},
-		"a node lacks it":         {[]*corev1.Node{newNode("a", role("kata")), newNode("b", role("kata"), offersHandlers("runc"))}, "False HandlerMissing", `1 node (b) has no handler "kata"`},
+		"a node outside lacks it": {[]*corev1.Node{pooltest.Node("a", pooltest.OffersHandlers("runc"))}, "True HandlerOffered", ""},
+		"a node does not report":  {[]*corev1.Node{pooltest.Node("a", pooltest.Role("kata")), pooltest.Node("b", pooltest.Role("kata"), pooltest.OffersHandlers("kata"))}, "Unknown HandlerNotReported", "1 node (a)"},
+		"a node lacks it":         {[]*corev1.Node{pooltest.Node("a", pooltest.Role("kata")), pooltest.Node("b", pooltest.Role("kata"), pooltest.OffersHandlers("runc"))}, "False HandlerMissing", `1 node (b) has no handler "kata"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := conditionOf(reported(kata, factsOf(kata, []*nodesv1.NodePool{kata}, c.nodes...)), nodesv1.NodePoolHandlerAvailable)
-			same(t, "the condition", c.want, short(got))
+			pooltest.Same(t, "the condition", c.want, short(got))
 			if !strings.Contains(got.Message, c.message) {
 				t.Errorf("expected the message to have %q, got %q", c.message, got.Message)
 			}
@@ -228,7 +230,7 @@ func TestHandlerAvailableSaysWhere(t *testing.T) {
 
 // Ready names the first of the causes that stand in its way, in a fixed order.
 func TestReadyNamesTheFirstBlockingCause(t *testing.T) {
-	pool := newPool("gold", wantsLabel("tier", "gold"), func(p *nodesv1.NodePool) { p.Spec.Handler = "kata" })
+	pool := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), func(p *nodesv1.NodePool) { p.Spec.Handler = "kata" })
 	pools := []*nodesv1.NodePool{pool}
 	there := results(ensure.Unchanged, "")
 	for _, c := range []struct {
@@ -237,11 +239,11 @@ func TestReadyNamesTheFirstBlockingCause(t *testing.T) {
 		done  kit.Outcome
 		want  string
 	}{
-		{"nothing", []*corev1.Node{newNode("a", role("gold"), offersHandlers("runc"), hasLabel("tier", "brass")), newNode("b", role("gold"))}, results(ensure.Taken, ""), "False NameTaken"},
-		{"the RuntimeClass", []*corev1.Node{newNode("a", role("gold"), offersHandlers("runc"), hasLabel("tier", "brass")), newNode("b", role("gold"))}, there, "True HeldByOthers"},
-		{"and the conflict", []*corev1.Node{newNode("a", role("gold"), offersHandlers("runc")), newNode("b", role("gold"))}, there, "False Updating"},
-		{"and the nodes", []*corev1.Node{settled(t, newNode("a", role("gold"), offersHandlers("runc")), pool)}, there, "False HandlerMissing"},
-		{"and the handler, as far as is known", []*corev1.Node{settled(t, newNode("a", role("gold")), pool)}, there, "True AsWanted"},
+		{"nothing", []*corev1.Node{pooltest.Node("a", pooltest.Role("gold"), pooltest.OffersHandlers("runc"), pooltest.HasLabel("tier", "brass")), pooltest.Node("b", pooltest.Role("gold"))}, results(ensure.Taken, ""), "False NameTaken"},
+		{"the RuntimeClass", []*corev1.Node{pooltest.Node("a", pooltest.Role("gold"), pooltest.OffersHandlers("runc"), pooltest.HasLabel("tier", "brass")), pooltest.Node("b", pooltest.Role("gold"))}, there, "True HeldByOthers"},
+		{"and the conflict", []*corev1.Node{pooltest.Node("a", pooltest.Role("gold"), pooltest.OffersHandlers("runc")), pooltest.Node("b", pooltest.Role("gold"))}, there, "False Updating"},
+		{"and the nodes", []*corev1.Node{settled(t, pooltest.Node("a", pooltest.Role("gold"), pooltest.OffersHandlers("runc")), pool)}, there, "False HandlerMissing"},
+		{"and the handler, as far as is known", []*corev1.Node{settled(t, pooltest.Node("a", pooltest.Role("gold")), pool)}, there, "True AsWanted"},
 		{"and there is no node", nil, there, "True NoNodes"},
 	} {
 		t.Run("cured: "+c.cured, func(t *testing.T) {
@@ -262,9 +264,9 @@ func TestReadyNamesTheFirstBlockingCause(t *testing.T) {
 }
 
 func TestReadyNamesWhatIsInTheWay(t *testing.T) {
-	gold := newPool("gold", wantsLabel("tier", "gold"))
-	node := newNode("a", role("gold"), isCordoned, offersHandlers("runc"))
-	update := func(p *nodesv1.NodePool, options ...poolOption) *nodesv1.NodePool {
+	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"))
+	node := pooltest.Node("a", pooltest.Role("gold"), pooltest.IsCordoned, pooltest.OffersHandlers("runc"))
+	update := func(p *nodesv1.NodePool, options ...pooltest.PoolOption) *nodesv1.NodePool {
 		p = p.DeepCopy()
 		for _, option := range options {
 			option(p)
@@ -280,44 +282,44 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 		want     string
 		message  string
 	}{
-		"as wanted": {gold, []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", "1 node as wanted, 1 ready, 1 cordoned"},
+		"as wanted": {gold, []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", "1 node as specified, 1 ready, 1 cordoned"},
 		"no node":   {gold, nil, nil, 0, "True NoNodes", "label one with node-role.kubernetes.io/gold="},
 		"dry run": {
-			newPool("gold", inDryRun(), wantsLabel("tier", "gold")), []*corev1.Node{node}, nil, 1,
+			pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{node}, nil, 1,
 			"False DryRun", "1 node would change and 0 pods be evicted, see status.preview; first: apply RuntimeClass gold",
 		},
-		"dry run of what is there": {newPool("gold", inDryRun(), wantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
-		// A pause holds node changes back too, of which the shared loop knows nothing.
+		"dry run of what is there": {pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
+		// A pause also holds back node changes, which the shared loop does not count.
 		"paused with changes that wait": {
-			newPool("gold", isPaused(), wantsLabel("tier", "gold"), wantsAnnotation("note", "x")), []*corev1.Node{settled(t, node, gold)}, nil, 0,
+			pooltest.Pool("gold", pooltest.IsPaused(), pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x")), []*corev1.Node{settled(t, node, gold)}, nil, 0,
 			"False Paused", "changes of 1 node are held back; first: add annotation note=x on 1 node (a)",
 		},
-		"paused and as wanted": {newPool("gold", isPaused(), wantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
-		"going away":           {update(gold, beingDeleted), []*corev1.Node{settled(t, node, gold)}, nil, 0, "False Deleting", "Taking what the pool put there off 1 node"},
+		"paused and as wanted": {pooltest.Pool("gold", pooltest.IsPaused(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
+		"going away":           {update(gold, pooltest.BeingDeleted), []*corev1.Node{settled(t, node, gold)}, nil, 0, "False Deleting", "Removing the settings of the pool from 1 node"},
 		"going away, and a node refuses": {
-			update(gold, beingDeleted), []*corev1.Node{settled(t, node, gold)}, refused, 0,
-			"False Deleting", "off 1 node; 1 node (a) cannot be changed; a: webhook says no",
+			update(gold, pooltest.BeingDeleted), []*corev1.Node{settled(t, node, gold)}, refused, 0,
+			"False Deleting", "from 1 node; 1 node (a) cannot be changed; a: webhook says no",
 		},
 		"going away while paused": {
-			update(gold, beingDeleted, isPaused()), []*corev1.Node{settled(t, node, gold)}, nil, 0,
-			"False Deleting", "opcrew.io/paused: what the pool put on 1 node stays there until the annotation goes",
+			update(gold, pooltest.BeingDeleted, pooltest.IsPaused()), []*corev1.Node{settled(t, node, gold)}, nil, 0,
+			"False Deleting", "opcrew.io/paused: the settings of the pool stay on 1 node until the annotation is removed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(c.pool, []*nodesv1.NodePool{c.pool}, c.nodes...)
 			f.class, f.refusals = &nodev1.RuntimeClass{Handler: "runc"}, c.refusals
-			if c.pool.DeletionTimestamp == nil && frozen(c.pool) {
+			if c.pool.DeletionTimestamp == nil && nodestate.Frozen(c.pool) {
 				f.preview = membersOf(c.pool.Name, thaw(c.pool, f.pools), nodesOf(c.nodes))
 			}
 			done := results(ensure.Unchanged, "")
 			done.Held = c.held
 			status := reportedAfter(c.pool, f, done)
 			got := conditionOf(status, nodesv1.NodePoolReady)
-			same(t, "Ready", c.want, short(got))
+			pooltest.Same(t, "Ready", c.want, short(got))
 			if !strings.Contains(got.Message, c.message) {
 				t.Errorf("expected the message to have %q, got %q", c.message, got.Message)
 			}
-			if wantPreview := dryRun(c.pool); (status.Preview != nil) != wantPreview {
+			if wantPreview := nodestate.DryRun(c.pool); (status.Preview != nil) != wantPreview {
 				t.Errorf("expected a preview in the status: %t, got %v", wantPreview, status.Preview)
 			}
 		})
@@ -325,7 +327,7 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 }
 
 func TestAPreviewGoesWithTheDryRun(t *testing.T) {
-	gold := newPool("gold")
+	gold := pooltest.Pool("gold")
 	gold.Status.Preview = &nodesv1.Preview{NodeCount: 1}
 	if got := reported(gold, facts{}); got.Preview != nil {
 		t.Errorf("expected no preview without a dry run, got %v", got.Preview)
@@ -334,10 +336,10 @@ func TestAPreviewGoesWithTheDryRun(t *testing.T) {
 
 // A second report of the same facts must not cost a write.
 func TestTheSameFactsGiveTheSameStatus(t *testing.T) {
-	gold := newPool("gold", wantsLabel("tier", "gold"), wantsLabel("zone", "a"))
+	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("zone", "a"))
 	var nodes []*corev1.Node
 	for i := range 30 {
-		nodes = append(nodes, newNode(fmt.Sprintf("n%02d", i), role("gold"), hasLabel("tier", fmt.Sprint(i)), hasSize("1", "1Gi")))
+		nodes = append(nodes, pooltest.Node(fmt.Sprintf("n%02d", i), pooltest.Role("gold"), pooltest.HasLabel("tier", fmt.Sprint(i)), pooltest.HasSize("1", "1Gi")))
 	}
 	pool := gold.DeepCopy()
 	pool.Status = reported(gold, factsOf(gold, []*nodesv1.NodePool{gold}, nodes...))
@@ -346,27 +348,27 @@ func TestTheSameFactsGiveTheSameStatus(t *testing.T) {
 		nodes = slices.Concat(nodes[7:], nodes[:7])
 		f := factsOf(gold, []*nodesv1.NodePool{gold}, nodes...)
 		f.class = &nodev1.RuntimeClass{Handler: "runc"}
-		(&poolReconciler{}).Report(later, f, results(ensure.Unchanged, ""), someTime.Add(time.Hour))
-		same(t, "the status an hour later", pool.Status, later.Status)
+		reportAt(later, f, results(ensure.Unchanged, ""), pooltest.SomeTime.Add(time.Hour))
+		pooltest.Same(t, "the status an hour later", pool.Status, later.Status)
 	}
 }
 
 func TestAStatusStaysSmallAtFiveThousandNodes(t *testing.T) {
-	var wants []poolOption
+	var wants []pooltest.PoolOption
 	for i := range 32 {
-		wants = append(wants, wantsLabel(fmt.Sprintf("example.com/label-%02d", i), "gold"), wantsAnnotation(fmt.Sprintf("example.com/note-%02d", i), strings.Repeat("x", 4096)))
+		wants = append(wants, pooltest.WantsLabel(fmt.Sprintf("example.com/label-%02d", i), "gold"), pooltest.WantsAnnotation(fmt.Sprintf("example.com/note-%02d", i), strings.Repeat("x", 4096)))
 	}
-	gold := newPool("gold", append(wants, inDryRun(), wantsTaint("only", "gold", noExecute))...)
+	gold := pooltest.Pool("gold", append(wants, pooltest.InDryRun(), pooltest.WantsTaint("only", "gold", pooltest.NoExecute))...)
 	nodes := make([]*corev1.Node, 5000)
 	pods := make([]corev1.Pod, 5000)
 	refusals := map[string]string{}
 	for i := range nodes {
 		name := fmt.Sprintf("a-rather-long-name-of-a-node-in-some-cloud-%04d.example.com", i)
-		nodes[i] = newNode(name, role("gold"), hasSize("64", "256Gi"), hasLabel(fmt.Sprintf("example.com/label-%02d", i%32), "brass"), hasAnnotation(fmt.Sprintf("example.com/note-%02d", i%32), strings.Repeat("y", 4096)))
+		nodes[i] = pooltest.Node(name, pooltest.Role("gold"), pooltest.HasSize("64", "256Gi"), pooltest.HasLabel(fmt.Sprintf("example.com/label-%02d", i%32), "brass"), pooltest.HasAnnotation(fmt.Sprintf("example.com/note-%02d", i%32), strings.Repeat("y", 4096)))
 		pods[i] = newPod(fmt.Sprintf("pod-%04d", i), name)
 		refusals[name] = strings.Repeat("no ", 1000)
 	}
-	for name, pool := range map[string]*nodesv1.NodePool{"dry run": gold, "at work": newPool("gold", wants...)} {
+	for name, pool := range map[string]*nodesv1.NodePool{"dry run": gold, "at work": pooltest.Pool("gold", wants...)} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(pool, []*nodesv1.NodePool{pool}, nodes...)
 			f.pods, f.refusals = pods[:100], refusals
@@ -386,7 +388,7 @@ func TestAStatusStaysSmallAtFiveThousandNodes(t *testing.T) {
 }
 
 func TestTheGoneHandlerFieldOfThePoolMeansRunc(t *testing.T) {
-	pool := newPool("gold", func(p *nodesv1.NodePool) { p.Spec.Handler = "" })
-	got := conditionOf(reported(pool, factsOf(pool, []*nodesv1.NodePool{pool}, newNode("a", role("gold"), offersHandlers("runc")))), nodesv1.NodePoolHandlerAvailable)
-	same(t, "HandlerAvailable", "True HandlerOffered", short(got))
+	pool := pooltest.Pool("gold", func(p *nodesv1.NodePool) { p.Spec.Handler = "" })
+	got := conditionOf(reported(pool, factsOf(pool, []*nodesv1.NodePool{pool}, pooltest.Node("a", pooltest.Role("gold"), pooltest.OffersHandlers("runc")))), nodesv1.NodePoolHandlerAvailable)
+	pooltest.Same(t, "HandlerAvailable", "True HandlerOffered", short(got))
 }

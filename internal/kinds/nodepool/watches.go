@@ -21,18 +21,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gatherTime passes between an event of a node and the look at its pools, which is a look
-// at all nodes: many that change together are counted together, as often as a status is
-// written.
+// gatherTime passes between an event of a node and the reconcile of its pools, which reads all nodes: so many events
+// lead to one reconcile.
 const gatherTime = 500 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// nodeChanged lets through the events of nodes that can matter to a pool. Heartbeats
-// do not: at 5000 nodes there are 17 of them a second.
+// nodeChanged lets through the events of nodes that may matter to a pool. Heartbeats do not: 5000 nodes send 17 of
+// them a second.
 func nodeChanged() predicate.Predicate {
 	return kit.Updates(func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*corev1.Node)
@@ -51,22 +51,22 @@ func nodeChanged() predicate.Predicate {
 	})
 }
 
-// concerned lists the pools that have, or had, to do with a node.
+// concerned returns the pools that a node belongs or belonged to.
 func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
-	held := ledgerOf(node)
+	held := nodestate.LedgerOf(node)
 	names := map[string]bool{}
-	for _, name := range held.allPools() {
+	for _, name := range held.AllPools() {
 		names[name] = true
 	}
 	for _, pool := range pools {
-		if belongs(pool, node, held) {
+		if nodestate.Belongs(pool, node, held) {
 			names[pool.Name] = true
 		}
 	}
 	return sortedNames(names)
 }
 
-// poolsOfNode wakes the pools that a node belongs or belonged to.
+// poolsOfNode enqueues the pools that a node belongs or belonged to.
 func poolsOfNode(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
 		pools, err := listPools(ctx, reader)
@@ -87,8 +87,8 @@ func poolsOfNode(reader client.Reader) handler.EventHandler {
 	}
 }
 
-// nodesOfPool wakes the nodes that belong to a pool, before or after its change, or
-// still carry something of it.
+// nodesOfPool enqueues the nodes that are members of a pool, before or after its change, or still carry something of
+// it.
 func nodesOfPool(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, pools ...client.Object) {
 		for _, pool := range pools {
@@ -100,7 +100,7 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if wishesChanged(e.ObjectOld, e.ObjectNew) || classReported(e.ObjectOld) != classReported(e.ObjectNew) {
+			if specChanged(e.ObjectOld, e.ObjectNew) || classReported(e.ObjectOld) != classReported(e.ObjectNew) {
 				wake(ctx, q, e.ObjectOld, e.ObjectNew)
 			}
 		},
@@ -108,8 +108,8 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 	}
 }
 
-// nodesOfClass wakes the nodes of the pool that has the name of a RuntimeClass: their
-// taints may wait for its tolerations.
+// nodesOfClass enqueues the nodes of the pool that has the name of a RuntimeClass: their taints may wait for its
+// tolerations.
 func nodesOfClass(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, class client.Object) []reconcile.Request {
 		pool := &nodesv1.NodePool{}
@@ -120,7 +120,7 @@ func nodesOfClass(reader client.Reader) handler.MapFunc {
 	}
 }
 
-// requestsOf are those of the nodes that belong to a pool or still carry something of it.
+// requestsOf returns the requests of the members of a pool, and of nodes that still carry something of it.
 func requestsOf(ctx context.Context, reader client.Reader, pool *nodesv1.NodePool) []reconcile.Request {
 	nodes, err := nodesNear(ctx, reader, pool)
 	if err != nil {
@@ -132,14 +132,14 @@ func requestsOf(ctx context.Context, reader client.Reader, pool *nodesv1.NodePoo
 		if !mayConcern(pool, &nodes[i]) {
 			continue
 		}
-		if held := ledgerOf(&nodes[i]); held.mentions(pool.Name) || belongs(pool, &nodes[i], held) {
+		if held := nodestate.LedgerOf(&nodes[i]); held.Mentions(pool.Name) || nodestate.Belongs(pool, &nodes[i], held) {
 			requests = append(requests, request(nodes[i].Name))
 		}
 	}
 	return requests
 }
 
-// otherPools wakes the pools that may share nodes with one whose settings changed.
+// otherPools enqueues the pools that may share nodes with a pool whose spec changed.
 func otherPools(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, changed client.Object) {
 		pools, err := listPools(ctx, reader)
@@ -156,7 +156,7 @@ func otherPools(reader client.Reader) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if wishesChanged(e.ObjectOld, e.ObjectNew) {
+			if specChanged(e.ObjectOld, e.ObjectNew) {
 				wake(ctx, q, e.ObjectNew)
 			}
 		},
@@ -164,15 +164,14 @@ func otherPools(reader client.Reader) handler.EventHandler {
 	}
 }
 
-// wishesChanged tells changes of what a pool wants from those of its status.
-func wishesChanged(before, after client.Object) bool {
+// specChanged reports whether the spec or the annotations of a pool changed, and not only its status.
+func specChanged(before, after client.Object) bool {
 	return before.GetGeneration() != after.GetGeneration() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// classReported is the generation for which a pool's status reports its RuntimeClass:
-// taints wait for it.
+// classReported returns the generation for which the status of a pool reports its RuntimeClass: taints wait for it.
 func classReported(object client.Object) int64 {
 	pool, ok := object.(*nodesv1.NodePool)
 	if !ok {
@@ -185,7 +184,7 @@ func classReported(object client.Object) int64 {
 	return c.ObservedGeneration
 }
 
-// sameName wakes the pool that has the name of a RuntimeClass.
+// sameName enqueues the pool that has the name of a RuntimeClass.
 func sameName(_ context.Context, class client.Object) []reconcile.Request {
 	return []reconcile.Request{request(class.GetName())}
 }

@@ -14,43 +14,44 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
 
 func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
-	base := newNode("n", role("gold"), hasLabel("a", "b"), hasAnnotation("c", "d"), hasTaint("e", "f", noSchedule), hasSize("1", "1Gi"), offersHandlers("runc"))
+	base := pooltest.Node("n", pooltest.Role("gold"), pooltest.HasLabel("a", "b"), pooltest.HasAnnotation("c", "d"), pooltest.HasTaint("e", "f", pooltest.NoSchedule), pooltest.HasSize("1", "1Gi"), pooltest.OffersHandlers("runc"))
 	for name, c := range map[string]struct {
-		change nodeOption
+		change pooltest.NodeOption
 		want   bool
 	}{
 		"nothing": {func(*corev1.Node) {}, false},
 		// Regression: one heartbeat of one node rewrote the whole pool.
 		"a heartbeat": {func(n *corev1.Node) {
 			n.ResourceVersion = "2"
-			n.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(someTime.Add(time.Minute))
+			n.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(pooltest.SomeTime.Add(time.Minute))
 		}, false},
 		"another condition of the node": {func(n *corev1.Node) {
 			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue})
 		}, false},
 		"capacity, images and addresses": {func(n *corev1.Node) {
-			n.Status.Capacity = corev1.ResourceList{"cpu": quantity("9")}
+			n.Status.Capacity = corev1.ResourceList{"cpu": pooltest.Quantity("9")}
 			n.Status.Images = []corev1.ContainerImage{{Names: []string{"x"}}}
 			n.Status.Addresses = []corev1.NodeAddress{{Address: "10.0.0.1"}}
 		}, false},
-		"allocatable, written in another way": {hasSize("1000m", "1024Mi"), false},
-		"a label comes":                       {hasLabel("x", "y"), true},
-		"a label changes":                     {hasLabel("a", "y"), true},
-		"a label goes":                        {lacksRole("gold"), true},
-		"an annotation comes":                 {hasAnnotation("x", "y"), true},
+		"allocatable, written in another way": {pooltest.HasSize("1000m", "1024Mi"), false},
+		"a label comes":                       {pooltest.HasLabel("x", "y"), true},
+		"a label changes":                     {pooltest.HasLabel("a", "y"), true},
+		"a label goes":                        {pooltest.LacksRole("gold"), true},
+		"an annotation comes":                 {pooltest.HasAnnotation("x", "y"), true},
 		"the ledger goes":                     {func(n *corev1.Node) { n.Annotations = nil }, true},
-		"a taint comes":                       {hasTaint("x", "", noExecute), true},
-		"the value of a taint changes":        {func(n *corev1.Node) { n.Spec.Taints = nil; hasTaint("e", "g", noSchedule)(n) }, true},
+		"a taint comes":                       {pooltest.HasTaint("x", "", pooltest.NoExecute), true},
+		"the value of a taint changes":        {func(n *corev1.Node) { n.Spec.Taints = nil; pooltest.HasTaint("e", "g", pooltest.NoSchedule)(n) }, true},
 		"the taints go":                       {func(n *corev1.Node) { n.Spec.Taints = nil }, true},
-		"a cordon":                            {isCordoned, true},
-		"the node is not ready":               {isNotReady, true},
+		"a cordon":                            {pooltest.IsCordoned, true},
+		"the node is not ready":               {pooltest.IsNotReady, true},
 		"the node is unknown":                 {func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }, true},
-		"allocatable changes":                 {hasSize("2", "1Gi"), true},
-		"the runtime offers another handler":  {offersHandlers("kata"), true},
-		"the node is being deleted":           {func(n *corev1.Node) { n.DeletionTimestamp = &someTime }, true},
+		"allocatable changes":                 {pooltest.HasSize("2", "1Gi"), true},
+		"the runtime offers another handler":  {pooltest.OffersHandlers("kata"), true},
+		"the node is being deleted":           {func(n *corev1.Node) { n.DeletionTimestamp = &pooltest.SomeTime }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after := base.DeepCopy()
@@ -66,60 +67,60 @@ func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
 	}
 }
 
-// Regression: only one of several pools of a node was looked at again, and the one that
+// Regression: only one of several pools of a node was checked again, and the one that
 // it had left never cleaned it.
 func TestANodeConcernsThePoolsThatItBelongsToOrCarriesSomethingOf(t *testing.T) {
-	gold, silver, bySelector, other := newPool("gold"), newPool("silver"), newPool("zonal", selects("zone", "a")), newPool("other")
+	gold, silver, bySelector, other := pooltest.Pool("gold"), pooltest.Pool("silver"), pooltest.Pool("zonal", pooltest.Selects("zone", "a")), pooltest.Pool("other")
 	pools := []*nodesv1.NodePool{gold, silver, bySelector, other}
 	for name, c := range map[string]struct {
 		node *corev1.Node
 		want []string
 	}{
-		"none":                        {newNode("n"), nil},
-		"all that it belongs to":      {newNode("n", role("silver"), role("gold"), hasLabel("zone", "a")), []string{"gold", "silver", "zonal"}},
-		"one that it left":            {settled(t, newNode("n", role("gold")), gold), []string{"gold"}},
-		"one that is gone altogether": {newNode("n", hasLedger(`{"labels":{"x":{"value":"","pools":["gone"]}}}`)), []string{"gone"}},
+		"none":                        {pooltest.Node("n"), nil},
+		"all that it belongs to":      {pooltest.Node("n", pooltest.Role("silver"), pooltest.Role("gold"), pooltest.HasLabel("zone", "a")), []string{"gold", "silver", "zonal"}},
+		"one that it left":            {settled(t, pooltest.Node("n", pooltest.Role("gold")), gold), []string{"gold"}},
+		"one that is gone altogether": {pooltest.Node("n", pooltest.HasLedger(`{"labels":{"x":{"value":"","pools":["gone"]}}}`)), []string{"gone"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "pools", c.want, concerned(c.node, pools), cmpopts.EquateEmpty())
+			pooltest.Same(t, "pools", c.want, concerned(c.node, pools), cmpopts.EquateEmpty())
 			for _, pool := range pools {
 				if slices.Contains(c.want, pool.Name) && !mayConcern(pool, c.node) {
 					t.Errorf("expected the quick look not to rule out pool %s", pool.Name)
 				}
 			}
 			if name == "one that it left" {
-				lacksRole("gold")(c.node)
-				same(t, "pools without the role label", c.want, concerned(c.node, pools))
+				pooltest.LacksRole("gold")(c.node)
+				pooltest.Same(t, "pools without the role label", c.want, concerned(c.node, pools))
 			}
 		})
 	}
 }
 
-func TestAPoolsOwnStatusIsNoChangeOfItsWishes(t *testing.T) {
-	base := newPool("gold")
+func TestAPoolsOwnStatusIsNoChangeOfItsSpec(t *testing.T) {
+	base := pooltest.Pool("gold")
 	for name, c := range map[string]struct {
-		change poolOption
+		change pooltest.PoolOption
 		want   bool
 	}{
 		"status":       {func(p *nodesv1.NodePool) { p.Status.NodeCount, p.ResourceVersion = 1, "2" }, false},
 		"a finalizer":  {func(p *nodesv1.NodePool) { p.Finalizers = []string{finalizer} }, false},
 		"the spec":     {func(p *nodesv1.NodePool) { p.Generation++ }, true},
-		"a pause":      {isPaused(), true},
-		"a dry run":    {inDryRun(), true},
-		"the deletion": {beingDeleted, true},
+		"a pause":      {pooltest.IsPaused(), true},
+		"a dry run":    {pooltest.InDryRun(), true},
+		"the deletion": {pooltest.BeingDeleted, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after := base.DeepCopy()
 			c.change(after)
-			if got := wishesChanged(base, after); got != c.want {
-				t.Errorf("expected a change of wishes: %t, got %t", c.want, got)
+			if got := specChanged(base, after); got != c.want {
+				t.Errorf("expected a change of the spec: %t, got %t", c.want, got)
 			}
 		})
 	}
 }
 
 func TestARuntimeClassConcernsThePoolOfItsName(t *testing.T) {
-	if got := sameName(t.Context(), newPool("gold")); len(got) != 1 || got[0].Name != "gold" {
+	if got := sameName(t.Context(), pooltest.Pool("gold")); len(got) != 1 || got[0].Name != "gold" {
 		t.Errorf("expected pool gold to be looked at, got %v", got)
 	}
 }

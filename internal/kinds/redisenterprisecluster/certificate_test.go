@@ -4,66 +4,24 @@
 package redisenterprisecluster
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/clustertest"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-func pair(t *testing.T) (certificate, key []byte) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
-}
-
-func TestACertificateThatCannotBeServedIsFound(t *testing.T) {
-	certificate, key := pair(t)
-	_, other := pair(t)
-	for want, secret := range map[string]*corev1.Secret{
-		"":                   {Data: map[string][]byte{"certificate": certificate, "key": key}},
-		"is not there":       nil,
-		"has no certificate": {Data: map[string][]byte{"tls.crt": certificate, "key": key}},
-		"has no key":         {Data: map[string][]byte{"certificate": certificate, "key": nil}},
-		"has no pair of a certificate and its key: tls: failed to find any PEM data in certificate input": {Data: map[string][]byte{"certificate": []byte("x"), "key": key}},
-		"has no pair of a certificate and its key: tls: private key does not match public key":            {Data: map[string][]byte{"certificate": certificate, "key": other}},
-	} {
-		if got := badCertificate(secret); got != want {
-			t.Errorf("expected %q, got %q", want, got)
-		}
-	}
-}
-
-func TestACertificateThatCannotBeServedIsToldAndKeepsNothingUp(t *testing.T) {
+func TestACertificateThatCannotBeServedIsReportedAndKeepsNothingUp(t *testing.T) {
 	s := running(3)
 	s.certificate = "Secret page is not there"
-	(&reconciler{}).Report(s.cluster, s.look(), kit.Outcome{}, noon)
-	if got := told(s.Status.Conditions, "CertificateUnused"); got != "True InvalidCertificate: Secret page is not there" {
-		t.Errorf("expected to be told, got %s", got)
+	reportAt(s.Cluster, s.look(), kit.Outcome{}, clustertest.Noon)
+	if got := conditionText(s.Status.Conditions, "CertificateUnused"); got != "True InvalidCertificate: Secret page is not there" {
+		t.Errorf("expected a report, got %s", got)
 	}
-	if got := told(s.Status.Conditions, "Ready"); !strings.HasPrefix(got, "True") {
+	if got := conditionText(s.Status.Conditions, "Ready"); !strings.HasPrefix(got, "True") {
 		t.Errorf("expected the cluster to be ready, got %s", got)
 	}
-	if got := s.plan().Again; got != secretSoon {
-		t.Errorf("expected another look in %s, got %s", secretSoon, got)
+	if got := s.plan().Again; got != badSecretInterval {
+		t.Errorf("expected another look in %s, got %s", badSecretInterval, got)
 	}
 }

@@ -6,12 +6,12 @@ package redisenterprisecluster
 import (
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
@@ -32,7 +32,7 @@ func volumesOf(t *testing.T, set *appsv1ac.StatefulSetApplyConfiguration) string
 	t.Helper()
 	var out []string
 	for _, volume := range set.Spec.Template.Spec.Volumes {
-		if *volume.Name == dataVolume {
+		if *volume.Name == desired.DataVolume {
 			out = append(out, "none")
 		}
 	}
@@ -47,12 +47,12 @@ func volumesOf(t *testing.T, set *appsv1ac.StatefulSetApplyConfiguration) string
 }
 
 func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
-	const remedy = "; volumes are chosen when a cluster is made: make another and move the data, or put persistentSpec back"
+	const remedy = "; volumes are chosen when a cluster is created: create another and move the data, or put persistentSpec back"
 	for name, test := range map[string]struct {
-		spec       string
-		persistent bool
-		class      string
-		want, told string
+		spec           string
+		persistent     bool
+		class          string
+		want, reported string
 	}{
 		"as they were asked for": {spec: "persistentSpec: {storageClassName: fast, volumeSize: 5Gi}", persistent: true, class: "fast", want: "fast 5Gi"},
 		"none":                   {spec: "{}", want: "none"},
@@ -60,90 +60,61 @@ func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
 			spec: "persistentSpec: {storageClassName: fast, volumeSize: 9Gi}", persistent: true, class: "fast", want: "fast 9Gi",
 		},
 		"volumes are asked for later": {
-			spec: persistentSpec, want: "none", told: "False VolumesFixed: persistentSpec asks for volumes, and the pods were made without" + remedy,
+			spec: persistentSpec, want: "none", reported: "False VolumesFixed: persistentSpec asks for volumes, and the pods were created without" + remedy,
 		},
 		"they are turned off": {
 			spec: `persistentSpec: {enabled: false}`, persistent: true, class: "fast", want: "fast 5Gi",
-			told: "False VolumesFixed: The spec asks for no volumes, and the pods were made with them" + remedy,
+			reported: "False VolumesFixed: The spec asks for no volumes, and the pods were created with them" + remedy,
 		},
 		"another class": {
 			spec: `persistentSpec: {storageClassName: slow, volumeSize: 9Gi}`, persistent: true, class: "fast", want: "fast 5Gi",
-			told: "False VolumesFixed: persistentSpec asks for volumes of slow, and those of the pods are of fast" + remedy,
+			reported: "False VolumesFixed: persistentSpec asks for volumes of slow, and those of the pods are of fast" + remedy,
 		},
 		"the class is taken away": {
 			spec: persistentSpec, persistent: true, class: "fast", want: "fast 5Gi",
-			told: "False VolumesFixed: persistentSpec asks for volumes of the default storage class, and those of the pods are of fast" + remedy,
+			reported: "False VolumesFixed: persistentSpec asks for volumes of the default storage class, and those of the pods are of fast" + remedy,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := running(3, with(test.spec))
+			s := running(3, clustertest.With(test.spec))
 			s.volumes(test.persistent, test.class)
 			if got := volumesOf(t, s.set(t)); got != test.want {
 				t.Errorf("expected volumes %q, got %q", test.want, got)
 			}
-			if test.told == "" {
-				test.told = "True AllUpToDate: Every pod runs what the spec says"
+			if test.reported == "" {
+				test.reported = "True AllUpToDate: Every pod runs what the spec says"
 			}
-			if got := told(s.report().Status.Conditions, "UpToDate"); got != test.told {
-				t.Errorf("expected UpToDate to be\n%s, got\n%s", test.told, got)
+			if got := conditionText(s.report().Status.Conditions, "UpToDate"); got != test.reported {
+				t.Errorf("expected UpToDate to be\n%s, got\n%s", test.reported, got)
 			}
 		})
 	}
 }
 
-// What is decided follows the volumes that there are: a pod without one is not restarted for nothing.
+// Decisions follow the volumes that exist: a pod without one is not restarted without need.
 func TestWhetherDataGoesWithAPodFollowsWhatRunsAndNotWhatIsAskedFor(t *testing.T) {
-	without := running(1, with(persistentSpec)).changed(0)
+	without := running(1, clustertest.With(persistentSpec)).changed(0)
 	without.volumes(false, "")
 	if got := without.step(); got != "" {
 		t.Errorf("expected the only pod to be left alone, as it was made without a volume, got step %q", got)
 	}
-	having := running(1, with("{}")).changed(0)
+	having := running(1, clustertest.With("{}")).changed(0)
 	having.volumes(true, "")
 	if got := having.step(); got != "restart pod example-0" {
 		t.Errorf("expected a pod that was made with a volume to be restarted, got step %q", got)
 	}
-	asleep := running(3, with("{hibernate: true, persistentSpec: {enabled: true}}"))
+	asleep := running(3, clustertest.With("{hibernate: true, persistentSpec: {enabled: true}}"))
 	asleep.volumes(false, "")
 	if n := *asleep.set(t).Spec.Replicas; n != 3 {
 		t.Errorf("expected pods without volumes not to hibernate, got %d of 3", n)
 	}
 }
 
-func TestClaimsThatAreOlderThanTheClusterTellHowManyPodsHadData(t *testing.T) {
-	c := newCluster()
-	c.CreationTimestamp = metav1.NewTime(noon)
-	claim := func(name string, age time.Duration) corev1.PersistentVolumeClaim {
-		out := corev1.PersistentVolumeClaim{}
-		out.Name, out.CreationTimestamp = name, metav1.NewTime(noon.Add(-age))
-		return out
-	}
-	going := claim("redis-enterprise-storage-example-8", time.Hour)
-	going.DeletionTimestamp = &c.CreationTimestamp
-	for name, test := range map[string]struct {
-		claims []corev1.PersistentVolumeClaim
-		want   int32
-	}{
-		"none": {},
-		"the highest counts": {[]corev1.PersistentVolumeClaim{
-			claim("redis-enterprise-storage-example-3", time.Hour), claim("redis-enterprise-storage-example-1", time.Hour),
-		}, 4},
-		"its own do not count":        {[]corev1.PersistentVolumeClaim{claim("redis-enterprise-storage-example-3", -time.Second)}, 0},
-		"nor one that goes":           {[]corev1.PersistentVolumeClaim{going}, 0},
-		"nor one of another name":     {[]corev1.PersistentVolumeClaim{claim("backup-example-3", time.Hour), claim("redis-enterprise-storage-example-b", time.Hour)}, 0},
-		"more than there can ever be": {[]corev1.PersistentVolumeClaim{claim("redis-enterprise-storage-example-4000", time.Hour)}, 100},
-	} {
-		if got := inherited(c, test.claims); got != test.want {
-			t.Errorf("%s: expected %d pods, got %d", name, test.want, got)
-		}
-	}
-}
-
 func TestAClusterThatIsMadeAgainWithFewerNodesHasAllPodsBackFirst(t *testing.T) {
 	again := func(do func(*scene)) *scene {
-		s := running(4, with(persistentSpec))
-		wants(3)(s.cluster)
-		s.inherited, s.Status.Conditions = 4, nil
+		s := running(4, clustertest.With(persistentSpec))
+		wants(3)(s.Cluster)
+		s.storage.Inherited, s.Status.Conditions = 4, nil
 		do(s)
 		return s
 	}
@@ -189,4 +160,4 @@ func TestAClusterThatIsMadeAgainWithFewerNodesHasAllPodsBackFirst(t *testing.T) 
 	}
 }
 
-func wantsAll(n int32) func(*scene) { return func(s *scene) { wants(n)(s.cluster) } }
+func wantsAll(n int32) func(*scene) { return func(s *scene) { wants(n)(s.Cluster) } }

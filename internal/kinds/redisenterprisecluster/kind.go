@@ -1,6 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package redisenterprisecluster is the kind RedisEnterpriseCluster: a cluster of Redis or Valkey in which every pod has a primary
+// and the replica of its neighbor's.
+//
+// This package reads the facts, gives each rule package its input, and registers the kind. The subjects have packages of their
+// own: desired, observed, access, volumes, loss, tuning, decide, steps, build and report. How the servers of a cluster are read
+// and led is in internal/stores/redis, what runs in the pods in internal/agents.
 package redisenterprisecluster
 
 import (
@@ -22,6 +28,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/steps"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/stores/redis"
 	"github.com/opcrew/opcrew/internal/workload"
@@ -40,21 +48,21 @@ import (
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=redisenterpriseclusters.app.redislabs.com,verbs=get
 
-// workers is how many objects are looked at at a time.
+// workers is how many objects are reconciled at a time.
 const workers = 8
 
 // Kind is RedisEnterpriseCluster's entry in the list of kinds.
-func Kind() kit.Kind {
+func Kind() kit.Registration {
 	return kindWith(func(tools *kit.Tools) redis.Dialer { return redis.DialThrough(tools.DialPod) })
 }
 
-// KindWith is the kind with another way to reach clusters, for tests.
-func KindWith(dial redis.Dialer) kit.Kind {
+// KindWith is the kind with another way to connect to servers, for tests.
+func KindWith(dial redis.Dialer) kit.Registration {
 	return kindWith(func(*kit.Tools) redis.Dialer { return dial })
 }
 
-func kindWith(dialer func(*kit.Tools) redis.Dialer) kit.Kind {
-	return kit.Kind{
+func kindWith(dialer func(*kit.Tools) redis.Dialer) kit.Registration {
+	return kit.Registration{
 		Name:        "redisenterprisecluster",
 		Layer:       kit.Data,
 		Outside:     "servers are reached by port-forward",
@@ -66,18 +74,19 @@ func kindWith(dialer func(*kit.Tools) redis.Dialer) kit.Kind {
 			if err := mgr.Add(prober); err != nil {
 				return err
 			}
-			return setup(mgr, &reconciler{
+			r := &reconciler{
 				Tools: tools, prober: prober,
 				refusals: workload.Refusals{Live: tools.Live, Clock: tools.Clock}, unbound: workload.NewUnbound(tools.Live, tools.Clock),
 				classes: workload.Classes{Live: tools.Live, Clock: tools.Clock},
-			})
+			}
+			r.steps = &steps.Runner{Prober: prober, Memory: &r.memory, Client: tools.Client, Live: tools.Live, Clock: tools.Clock}
+			return setup(mgr, r)
 		},
 	}
 }
 
 func cached() map[client.Object]cache.ByObject {
 	pods := kit.Ours()
-	pods.Transform = kit.TrimPod
 	return map[client.Object]cache.ByObject{
 		&redisv1alpha1.RedisEnterpriseCluster{}: {},
 		&appsv1.StatefulSet{}:                   kit.Ours(),
@@ -88,19 +97,19 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.PersistentVolumeClaim{}:         kit.Ours(),
 		&policyv1.PodDisruptionBudget{}:         kit.Ours(),
 		&corev1.Pod{}:                           pods,
-		&corev1.Node{}:                          {Transform: kit.TrimNode},
+		&corev1.Node{}:                          {},
 	}
 }
 
 func setup(mgr ctrl.Manager, r *reconciler) error {
-	loop := &kit.Loop[*redisv1alpha1.RedisEnterpriseCluster, facts]{
+	loop := &kit.Loop[*redisv1alpha1.RedisEnterpriseCluster, facts, decision]{
 		Tools:  r.Tools,
 		New:    func() *redisv1alpha1.RedisEnterpriseCluster { return &redisv1alpha1.RedisEnterpriseCluster{} },
 		Kind:   r,
-		After:  r.tell,
-		Forget: r.forget,
+		After:  r.after,
+		Forget: []func(client.ObjectKey){r.prober.Forget, r.memory.Forget, r.refusals.Forget, r.unbound.Forget},
 	}
-	ofUsers, err := r.WatchedSecrets(mgr, r.whoReferTo)
+	userSecrets, err := r.WatchedSecrets(mgr, r.referrers)
 	if err != nil {
 		return err
 	}
@@ -115,14 +124,14 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel)).
 		Watches(&corev1.Node{}, workload.ForPodsOn(r.Client, clusterOfLabel), builder.WithPredicates(workload.ZoneChanged())).
-		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel), builder.WithPredicates(ofVolumes())).
-		WatchesRawSource(ofUsers).
+		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel), builder.WithPredicates(volumeChanges())).
+		WatchesRawSource(userSecrets).
 		WatchesRawSource(source.Channel(r.prober.Events(), &handler.EnqueueRequestForObject{})).
-		WithOptions(kit.ControllerOptions(workers)).
+		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }
 
-// clusterOfLabel wakes the cluster of a pod or a claim: its StatefulSet stands between them.
+// clusterOfLabel enqueues the cluster of a pod or a claim, by its label: its controller reference names the StatefulSet.
 func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request {
 	name := object.GetLabels()[redisv1alpha1.ClusterLabel]
 	if name == "" {
@@ -131,8 +140,8 @@ func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request
 	return []reconcile.Request{request(object.GetNamespace(), name)}
 }
 
-// ofVolumes passes on what becomes of claims and their volumes, and leaves out what others note on them.
-func ofVolumes() predicate.Predicate {
+// volumeChanges passes on changes of claims and their volumes, and leaves out annotations of other controllers.
+func volumeChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
 		return before.UID != after.UID || !equality.Semantic.DeepEqual(before.Status, after.Status) ||
@@ -140,15 +149,15 @@ func ofVolumes() predicate.Predicate {
 	}}
 }
 
-// whoReferTo wakes the clusters that name a Secret.
-func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
+// referrers enqueues the clusters that name a Secret.
+func (r *reconciler) referrers(ctx context.Context, secret client.Object) []reconcile.Request {
 	list := &redisv1alpha1.RedisEnterpriseClusterList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	var out []reconcile.Request
 	for i := range list.Items {
-		if c := &list.Items[i]; userSecret(c) == secret.GetName() || pageSecret(c) == secret.GetName() {
+		if c := &list.Items[i]; desired.UserSecret(c) == secret.GetName() || desired.PageSecret(c) == secret.GetName() {
 			out = append(out, request(list.Items[i].Namespace, list.Items[i].Name))
 		}
 	}

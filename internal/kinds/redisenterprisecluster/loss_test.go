@@ -5,6 +5,7 @@ package redisenterprisecluster
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,26 +14,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/loss"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/stores/redis"
-	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// token is that of a loss that was told at noon.
+// token is the token of a loss that is first reported at noon.
 const token = "tj3ao0"
 
 var errAsk = errors.New("connection refused")
 
 const command = "kubectl annotate --overwrite rec example -n shop redis.opcrew.io/accept-data-loss="
 
-// bereft is a ring of three in which both servers of the first shard have lost their folders.
-func bereft() *scene {
-	s := running(3, with(persistentSpec))
+// withLostShard is a ring of three in which both servers of the first shard have lost their folders.
+func withLostShard() *scene {
+	s := running(3, clustertest.With(persistentSpec))
 	s.lose("h0", "g1")
 	return s
 }
 
-// lose has servers be new ones in the place of what they were, a home before its guest.
+// lose replaces servers by new, empty ones.
 func (s *scene) lose(home, guest string) {
 	h, g := s.procs[home], s.procs[guest]
 	s.ghosts = append(s.ghosts, redis.Peer{ID: h.ID, Role: redis.Primary, Failed: true, Slots: h.Slots})
@@ -40,15 +42,15 @@ func (s *scene) lose(home, guest string) {
 	g.ID, g.PrimaryID = g.ID+"-new", h.ID
 }
 
-// serve has a server have slots.
+// serve gives slots to a server.
 func (s *scene) serve(home string, slots redis.Slots) {
 	s.procs[home].Slots, s.ghosts = slots, nil
 }
 
-// mourn has the loss be told, and be written down as the API server does.
-func (s *scene) mourn(at time.Time) *scene {
+// reportLoss reports the loss, and stores the status as the API server does.
+func (s *scene) reportLoss(at time.Time) *scene {
 	s.facts.now = at
-	(&reconciler{}).Report(s.cluster, s.look(), kit.Outcome{}, at)
+	reportAt(s.Cluster, s.look(), kit.Outcome{}, at)
 	for i, c := range s.Status.Conditions {
 		s.Status.Conditions[i].LastTransitionTime = metav1.NewTime(c.LastTransitionTime.Truncate(time.Second))
 	}
@@ -60,16 +62,18 @@ func (s *scene) annotate(value string) *scene {
 	return s
 }
 
-func (s *scene) risk() string { return told(s.Status.Conditions, redisv1alpha1.ConditionDataAtRisk) }
+func (s *scene) risk() string {
+	return conditionText(s.Status.Conditions, redisv1alpha1.ConditionDataAtRisk)
+}
 
-func TestALossIsToldWithTheCommandThatAcceptsIt(t *testing.T) {
-	s := bereft().mourn(noon)
+func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
+	s := withLostShard().reportLoss(clustertest.Noon)
 	want := "True DataMissing: The data of slots 0-5460 is lost: no server has a copy of it. If a volume that has it can be brought back, do that. " +
 		"To go on without it: " + command + "0-5460@" + token
 	if got := s.risk(); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
-	if got := told(s.Status.Conditions, "Ready"); got != "False"+strings.TrimPrefix(want, "True") {
+	if got := conditionText(s.Status.Conditions, "Ready"); got != "False"+strings.TrimPrefix(want, "True") {
 		t.Errorf("expected Ready to say the same, got %s", got)
 	}
 	if got := s.step(); got != "" {
@@ -77,19 +81,19 @@ func TestALossIsToldWithTheCommandThatAcceptsIt(t *testing.T) {
 	}
 }
 
-// afresh has the object be another one of that name, on the claims that the last one left.
-func (s *scene) afresh() *scene {
+// recreated replaces the object by another one of its name, which uses the claims of the first.
+func (s *scene) recreated() *scene {
 	s.Status = redisv1alpha1.RedisEnterpriseClusterStatus{Nodes: s.Status.Nodes}
 	return s
 }
 
-func TestAClusterThatIsMadeAnewOnWhatWasLeftTellsWhatIsLost(t *testing.T) {
-	s := bereft().afresh().mourn(noon)
+func TestAClusterThatIsCreatedAgainOnWhatWasLeftReportsWhatIsLost(t *testing.T) {
+	s := withLostShard().recreated().reportLoss(clustertest.Noon)
 	if got := s.risk(); !strings.HasPrefix(got, "True DataMissing") || !strings.HasSuffix(got, command+"0-5460@"+token) {
-		t.Errorf("expected to be told of the loss and of the command, got %s", got)
+		t.Errorf("expected a report of the loss and of the command, got %s", got)
 	}
-	if got := told(s.Status.Conditions, "Available"); !strings.HasPrefix(got, "False SlotsUnserved: 10923 of 16384 slots") || s.Status.Shards != 2 {
-		t.Errorf("expected to be told what is served, got %d shards and %s", s.Status.Shards, got)
+	if got := conditionText(s.Status.Conditions, "Available"); !strings.HasPrefix(got, "False SlotsUnserved: 10923 of 16384 slots") || s.Status.Shards != 2 {
+		t.Errorf("expected a report of what is served, got %d shards and %s", s.Status.Shards, got)
 	}
 	if got := s.step(); got != "" {
 		t.Errorf("expected nothing to be done by itself, got %q", got)
@@ -101,7 +105,7 @@ func TestAClusterThatIsMadeAnewOnWhatWasLeftTellsWhatIsLost(t *testing.T) {
 
 func TestAClusterThatIsBeingFormedHasLostNothing(t *testing.T) {
 	for name, change := range map[string]func(*scene){
-		"nobody has slots": func(s *scene) {
+		"no server has slots": func(s *scene) {
 			for _, p := range s.procs {
 				p.Role, p.PrimaryID, p.Slots = redis.Primary, "", nil
 			}
@@ -112,13 +116,13 @@ func TestAClusterThatIsBeingFormedHasLostNothing(t *testing.T) {
 			s.silence(2)
 		},
 	} {
-		s := running(3, with(persistentSpec))
+		s := running(3, clustertest.With(persistentSpec))
 		change(s)
-		if got := s.afresh().mourn(noon).risk(); got != "none" {
-			t.Errorf("%s: expected nothing to be told of data that is missing, got %s", name, got)
+		if got := s.recreated().reportLoss(clustertest.Noon).risk(); got != "none" {
+			t.Errorf("%s: expected no report of missing data, got %s", name, got)
 		}
-		if got := told(s.Status.Conditions, "Available"); !strings.HasPrefix(got, "False Creating") {
-			t.Errorf("%s: expected to be told that the cluster is being made, got %s", name, got)
+		if got := conditionText(s.Status.Conditions, "Available"); !strings.HasPrefix(got, "False Creating") {
+			t.Errorf("%s: expected a report that the cluster is being made, got %s", name, got)
 		}
 	}
 }
@@ -140,26 +144,26 @@ func TestOnlyTheAnnotationThatWasAskedForCounts(t *testing.T) {
 		"true":                      {words: "cannot be read"},
 		strings.Repeat("é", 9999):   {words: "cannot be read"},
 	} {
-		s := bereft().mourn(noon).annotate(value)
+		s := withLostShard().reportLoss(clustertest.Noon).annotate(value)
 		if got := s.step(); got != test.step {
 			t.Errorf("%.40s: expected the step %q, got %q", value, test.step, got)
 		}
-		got := s.mourn(noon.Add(time.Minute)).risk()
+		got := s.reportLoss(clustertest.Noon.Add(time.Minute)).risk()
 		if !strings.Contains(got, test.words) || test.step == "" && !strings.HasSuffix(got, command+"0-5460@"+token) {
-			t.Errorf("%.40s: expected to be told %q and what to write instead, got %s", value, test.words, got)
+			t.Errorf("%.40s: expected a report of %q and what to write instead, got %s", value, test.words, got)
 		}
 	}
 }
 
 func TestALossIsAcceptedOnlyOnceItStandsInTheStatusAndIsCertain(t *testing.T) {
 	for name, s := range map[string]*scene{
-		"it has not been told":   bereft(),
-		"somebody may have them": bereft().mourn(noon),
-		"twins":                  bereft().mourn(noon),
+		"it is not reported yet": withLostShard(),
+		"a server may have them": withLostShard().reportLoss(clustertest.Noon),
+		"twins":                  withLostShard().reportLoss(clustertest.Noon),
 	} {
 		s.annotate("0-5460@" + token)
 		switch name {
-		case "somebody may have them":
+		case "a server may have them":
 			s.silence(2)
 		case "twins":
 			s.procs["g2"].ID = s.procs["h1"].ID
@@ -170,10 +174,10 @@ func TestALossIsAcceptedOnlyOnceItStandsInTheStatusAndIsCertain(t *testing.T) {
 	}
 }
 
-func TestSlotsThatWereGivenUpAreGivenOutAgainAndThatIsToldOnce(t *testing.T) {
-	s := bereft().mourn(noon).annotate("0-5460@" + token)
+func TestSlotsThatWereGivenUpAreGivenOutAgainAndThatIsReportedOnce(t *testing.T) {
+	s := withLostShard().reportLoss(clustertest.Noon).annotate("0-5460@" + token)
 	if events := s.plan().Events; len(events) > 0 {
-		t.Errorf("expected to be told when it is done, and not before, got %v", events)
+		t.Errorf("expected a report when it is done, and not before, got %v", events)
 	}
 	s.ghosts = nil
 	plan := s.plan()
@@ -183,12 +187,12 @@ func TestSlotsThatWereGivenUpAreGivenOutAgainAndThatIsToldOnce(t *testing.T) {
 	if len(plan.Events) != 1 || plan.Events[0].Reason != "DataLossAccepted" || !plan.Events[0].Warning || !strings.Contains(plan.Events[0].Note, "0-5460") {
 		t.Errorf("expected a warning of which slots, got %+v", plan.Events)
 	}
-	s.mourn(noon.Add(time.Minute))
-	if at := lossTold(s.cluster); at == nil || tokenOf(at.LastTransitionTime.Time) != token {
-		t.Errorf("expected the loss to be told, as the same one, until the slots are served, got %v", at)
+	s.reportLoss(clustertest.Noon.Add(time.Minute))
+	if at := loss.Reported(s.Cluster); at == nil || strconv.FormatInt(at.LastTransitionTime.Unix(), 36) != token {
+		t.Errorf("expected the loss to be reported, as the same one, until the slots are served, got %v", at)
 	}
 	s.serve("h0", redis.Slots{{First: 0, Last: 5460}})
-	if got := s.mourn(noon.Add(2 * time.Minute)).risk(); got != "none" {
+	if got := s.reportLoss(clustertest.Noon.Add(2 * time.Minute)).risk(); got != "none" {
 		t.Errorf("expected no data to be at risk then, got %s", got)
 	}
 	if got := s.step(); got != "" {
@@ -198,72 +202,61 @@ func TestSlotsThatWereGivenUpAreGivenOutAgainAndThatIsToldOnce(t *testing.T) {
 
 func TestAnAnnotationDoesNotCountForALaterLoss(t *testing.T) {
 	healed := func() *scene {
-		s := bereft().mourn(noon).annotate("0-5460@" + token)
+		s := withLostShard().reportLoss(clustertest.Noon).annotate("0-5460@" + token)
 		s.serve("h0", redis.Slots{{First: 0, Last: 5460}})
 		return s
 	}
 	for name, s := range map[string]*scene{
-		"after all was well": healed().mourn(noon.Add(time.Minute)),
+		"after all was well": healed().reportLoss(clustertest.Noon.Add(time.Minute)),
 		"after other slots were lost before all was well": func() *scene {
 			s := healed()
 			s.lose("h1", "g2")
-			return s.mourn(noon.Add(time.Minute))
+			return s.reportLoss(clustertest.Noon.Add(time.Minute))
 		}(),
 		"after data was at risk for another reason": func() *scene {
 			s := healed()
 			s.procs["g2"].ID = s.procs["h1"].ID
-			s.mourn(noon.Add(time.Minute))
+			s.reportLoss(clustertest.Noon.Add(time.Minute))
 			if got := s.risk(); !strings.HasPrefix(got, "True DataContested") || strings.Contains(got, "kubectl") {
-				t.Errorf("expected to be told of the contest, and of no command, got %s", got)
+				t.Errorf("expected a report of the contest, and of no command, got %s", got)
 			}
 			s.procs["g2"].ID = "g2"
 			return s
 		}(),
 	} {
 		s.lose("h0", "g1")
-		s.mourn(noon.Add(time.Hour))
+		s.reportLoss(clustertest.Noon.Add(time.Hour))
 		if got := s.step(); got != "" {
 			t.Errorf("%s: expected no step, got %q", name, got)
 		}
 		if got := s.risk(); !strings.Contains(got, "is of another loss") {
-			t.Errorf("%s: expected to be told that it is of another loss, got %s", name, got)
+			t.Errorf("%s: expected a report that it is of another loss, got %s", name, got)
 		}
 	}
 }
 
-func TestWhatWasToldOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
+func TestWhatWasReportedOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
 	for name, change := range map[string]func(*facts){
-		"a step has just been taken":    func(f *facts) { f.view.Stale, f.view.Nodes = true, nil },
-		"nobody could be asked":         func(f *facts) { f.view.Err, f.view.Nodes = errAsk, nil },
-		"somebody may run who has them": func(f *facts) { f.view.Nodes["10.0.0.3:6379"] = redis.NodeStatus{Err: errAsk} },
-		"nobody answers":                func(f *facts) { f.view.Nodes = map[string]redis.NodeStatus{} },
+		"a step has just been taken":     func(f *facts) { f.view.Stale, f.view.Nodes = true, nil },
+		"no server could be asked":       func(f *facts) { f.view.Err, f.view.Nodes = errAsk, nil },
+		"a server that has them may run": func(f *facts) { f.view.Nodes["10.0.0.3:6379"] = redis.NodeStatus{Err: errAsk} },
+		"no server answers":              func(f *facts) { f.view.Nodes = map[string]redis.NodeStatus{} },
 	} {
-		s := bereft().mourn(noon)
+		s := withLostShard().reportLoss(clustertest.Noon)
 		before := *meta.FindStatusCondition(s.Status.Conditions, "DataAtRisk")
 		f := s.look()
 		change(&f)
-		(&reconciler{}).Report(s.cluster, f, kit.Outcome{}, noon.Add(time.Minute))
+		reportAt(s.Cluster, f, kit.Outcome{}, clustertest.Noon.Add(time.Minute))
 		after := meta.FindStatusCondition(s.Status.Conditions, "DataAtRisk")
 		if after == nil || *after != before {
-			t.Errorf("%s: expected what was told to stand, got %v", name, after)
+			t.Errorf("%s: expected the report to stay, got %v", name, after)
 		}
-	}
-}
-
-func TestACommandOfVeryManySlotsIsStillWhole(t *testing.T) {
-	var odd []int
-	for n := 1; n < redis.SlotCount; n += 2 {
-		odd = append(odd, n)
-	}
-	got := decision{}.lossText(newCluster(), redis.SlotsOf(odd...), noon)
-	if !strings.Contains(got, command+"1-16383@"+token+"-") || len(got) > 1024 {
-		t.Errorf("expected a command that can be carried out, got %d characters: %s", len(got), got)
 	}
 }
 
 // scattered is a ring of three whose first two shards have every other slot of the same range.
 func scattered() *scene {
-	s := running(3, with(persistentSpec))
+	s := running(3, clustertest.With(persistentSpec))
 	var odd, even []int
 	for n := 1; n < 5460; n += 2 {
 		odd, even = append(odd, n), append(even, n+1)
@@ -273,8 +266,8 @@ func scattered() *scene {
 	return s
 }
 
-// obey has the user carry out the command that is told.
-func (s *scene) obey(t *testing.T) *scene {
+// followCommand carries out the reported command.
+func (s *scene) followCommand(t *testing.T) *scene {
 	t.Helper()
 	_, value, found := strings.Cut(s.risk(), command)
 	if !found {
@@ -283,44 +276,25 @@ func (s *scene) obey(t *testing.T) *scene {
 	return s.annotate(value)
 }
 
-func TestACommandOfOneRangeCountsForTheSlotsAloneThatWereLostWhenItWasTold(t *testing.T) {
+func TestACommandOfOneRangeCountsForTheSlotsAloneThatWereLostWhenItWasReported(t *testing.T) {
 	s := scattered()
 	s.lose("h0", "g1")
-	s.mourn(noon)
+	s.reportLoss(clustertest.Noon)
 	if got := s.annotate("1-5459@" + token).step(); got != "" {
 		t.Errorf("expected a token of no slots not to count for a range, got %q", got)
 	}
-	if got := s.obey(t).step(); got != "forget h0" {
+	if got := s.followCommand(t).step(); got != "forget h0" {
 		t.Fatalf("expected the loss to be accepted, got %q", got)
 	}
 	s.lose("h1", "g2")
 	if got := s.step(); got != "" {
-		t.Errorf("expected nobody to be given up when slots are lost within the range that were not when it was told, got %q", got)
+		t.Errorf("expected no server to be given up when slots are lost within the range that were not when it was reported, got %q", got)
 	}
-	s.mourn(noon.Add(time.Minute))
+	s.reportLoss(clustertest.Noon.Add(time.Minute))
 	if got := s.risk(); !strings.Contains(got, "is of another loss") {
-		t.Errorf("expected to be told that it is of another loss, got %s", got)
+		t.Errorf("expected a report that it is of another loss, got %s", got)
 	}
-	if got := s.obey(t).step(); !strings.HasPrefix(got, "forget h") {
-		t.Errorf("expected the command that is told then to count, got %q", got)
-	}
-}
-
-func TestStepsThatRestOnAPodBeingGoneAreKnown(t *testing.T) {
-	forsaken := ring.Ring{Forsaken: redis.Slots{{First: 0, Last: 1}}}
-	for name, test := range map[string]struct {
-		d    decision
-		want bool
-	}{
-		"a takeover":            {decision{step: redis.Takeover{}}, true},
-		"a forced failover":     {decision{step: redis.ForceFailover{}}, true},
-		"to give up slots":      {decision{step: redis.Forget{}, ring: forsaken}, true},
-		"to give them out":      {decision{step: redis.AssignSlots{}, ring: forsaken}, true},
-		"to forget a past name": {decision{step: redis.Forget{}}, false},
-		"the first slots":       {decision{step: redis.AssignSlots{}}, false},
-	} {
-		if got := test.d.restsOnGone(); got != test.want {
-			t.Errorf("%s: expected %t", name, test.want)
-		}
+	if got := s.followCommand(t).step(); !strings.HasPrefix(got, "forget h") {
+		t.Errorf("expected the new command to count, got %q", got)
 	}
 }

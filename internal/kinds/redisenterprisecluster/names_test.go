@@ -12,15 +12,18 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/tuning"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Users who log in with the operator's password would be distinguished from it no more.
+// Users who logged in with the operator's password could not be distinguished from it.
 func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
 	s := running(3)
-	before := s.tuning(s.cluster)
-	with("clusterCredentialSecretName: example-system")(s.cluster)
+	before := tuning.For(s.Cluster, s.credentials)
+	clustertest.With("clusterCredentialSecretName: example-system")(s.Cluster)
 	var secrets []string
 	for _, child := range s.plan().Children {
 		if secret, ok := child.Object.(*corev1ac.SecretApplyConfiguration); ok {
@@ -30,14 +33,14 @@ func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
 	if !slices.Equal(secrets, []string{"example-system"}) {
 		t.Errorf("expected the operator's Secret alone to be declared, got %v", secrets)
 	}
-	if got := s.facts.accepted(s.cluster); !slices.Equal(got, []string{hashOf("secret")}) {
+	if got := s.accepted(); !slices.Equal(got, []string{desired.Hash("secret")}) {
 		t.Errorf("expected the users' password to stay the one that it is, got %v", got)
 	}
-	if got := s.tuning(s.cluster); len(got.commands) > 0 {
-		t.Errorf("expected servers to go on with %v, got %v", before.commands, got.commands)
+	if got := tuning.For(s.Cluster, s.credentials); len(got.Commands) > 0 {
+		t.Errorf("expected servers to go on with %v, got %v", before.Commands, got.Commands)
 	}
-	if got := told(s.report().Status.Conditions, "UpToDate"); !strings.HasPrefix(got, "False InvalidSpec: clusterCredentialSecretName: example-system is the operator's own Secret") {
-		t.Errorf("expected to be told what to write, got %s", got)
+	if got := conditionText(s.report().Status.Conditions, "UpToDate"); !strings.HasPrefix(got, "False InvalidSpec: clusterCredentialSecretName: example-system is the operator's own Secret") {
+		t.Errorf("expected a report of what to write, got %s", got)
 	}
 }
 
@@ -46,10 +49,10 @@ func TestASecretThatIsInTheWayMayBeUsed(t *testing.T) {
 	for kind, want := range map[string]string{"Secret": "it is Helm's" + remedy, "Service": "it is Helm's"} {
 		s := running(3)
 		taken := ensure.Result{Action: ensure.Taken, Message: "it is Helm's", Ref: ensure.Ref{
-			GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: kind}, ObjectKey: client.ObjectKeyFromObject(s.cluster),
+			GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: kind}, ObjectKey: client.ObjectKeyFromObject(s.Cluster),
 		}}
-		(&reconciler{}).Report(s.cluster, s.look(), kit.Outcome{Results: []ensure.Result{taken}}, noon)
-		if got := told(s.Status.Conditions, "Ready"); got != "False NameTaken: "+want {
+		reportAt(s.Cluster, s.look(), kit.Outcome{Results: []ensure.Result{taken}}, clustertest.Noon)
+		if got := conditionText(s.Status.Conditions, "Ready"); got != "False NameTaken: "+want {
 			t.Errorf("%s: expected %q, got %q", kind, want, got)
 		}
 	}

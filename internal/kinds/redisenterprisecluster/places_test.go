@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// on has pods run on nodes, each in a zone of its own or, if it is not empty, in one for all.
+// on places pods on nodes, each without a zone or, if zone is not empty, all in it.
 func (s *scene) on(zone string, nodes ...string) *scene {
 	s.places = nil
 	for i, node := range nodes {
@@ -20,11 +20,11 @@ func (s *scene) on(zone string, nodes ...string) *scene {
 }
 
 func placementOf(s *scene) string {
-	return told(s.report().Status.Conditions, common.ConditionPlacement)
+	return conditionText(s.report().Status.Conditions, common.ConditionPlacement)
 }
 
 // Pod i leads shard i, and the pod after it has the replica.
-func TestPlacementTellsWhichShardsAndPrimariesALossCosts(t *testing.T) {
+func TestPlacementReportsWhichShardsAndPrimariesALossCosts(t *testing.T) {
 	for name, test := range map[string]struct {
 		scene *scene
 		want  string
@@ -47,7 +47,7 @@ func TestPlacementTellsWhichShardsAndPrimariesALossCosts(t *testing.T) {
 	}
 }
 
-func TestWhatWasToldOfPlacementStandsWhileTheRingIsChanged(t *testing.T) {
+func TestWhatWasReportedOfPlacementStandsWhileTheRingIsChanged(t *testing.T) {
 	s := running(3).on("", "n1", "n2", "n3")
 	before := placementOf(s)
 	s.swap("g1", "h0") // to be taken back

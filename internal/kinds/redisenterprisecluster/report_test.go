@@ -13,14 +13,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/tuning"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// report gives the cluster with what is reported of a scene.
-func (s *scene) report() *cluster {
-	(&reconciler{}).Report(s.cluster, s.look(), kit.Outcome{}, noon)
-	return s.cluster
+// report updates the status and returns the cluster.
+func (s *scene) report() *clustertest.Cluster {
+	reportAt(s.Cluster, s.look(), kit.Outcome{}, clustertest.Noon)
+	return s.Cluster
 }
 
 func TestTheStatusNamesTheFirstCause(t *testing.T) {
@@ -60,18 +63,18 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"Ready":      "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 have no primary that answers, and these servers do not answer: home of example-0, guest of example-0: slots 0-5460: the guest of pod 1 has a copy, but may lack the last writes",
 			"DataAtRisk": "none",
 		}},
-		"nobody hears of the others": {scene: running(3), do: func(s *scene) {
+		"no server reaches the others": {scene: running(3), do: func(s *scene) {
 			s.deaf = map[string]bool{"h0": true, "h1": true, "h2": true, "g0": true, "g1": true, "g2": true}
 		}, state: "RecoveringFirstPod", wants: map[string]string{
-			"Ready": "False SlotsUnserved: 0 of 16384 slots are served by 0 primaries; 0-16383 are refused to clients: home of example-0 holds the cluster to be down, " +
-				"as it hears of 1 of 3 primaries; look at the ports of the bus (16379 and 16380: NetworkPolicy?)",
+			"Ready": "False SlotsUnserved: 0 of 16384 slots are served by 0 primaries; 0-16383 are refused to clients: home of example-0 considers the cluster down, " +
+				"as it reaches 1 of 3 primaries; check the ports of the bus (16379 and 16380: NetworkPolicy?)",
 			"DataAtRisk": "none", "Redundant": "True",
 		}},
-		"one hears of nobody": {scene: running(3), do: func(s *scene) { s.deaf = map[string]bool{"h1": true} }, state: "Error", wants: map[string]string{
-			"Ready": "False SlotsUnserved: 10922 of 16384 slots are served by 2 primaries; 5461-10922 are refused to clients: home of example-1 holds",
+		"one reaches no other": {scene: running(3), do: func(s *scene) { s.deaf = map[string]bool{"h1": true} }, state: "Error", wants: map[string]string{
+			"Ready": "False SlotsUnserved: 10922 of 16384 slots are served by 2 primaries; 5461-10922 are refused to clients: home of example-1 considers",
 		}},
 		"a primary has just been started": {scene: running(3), do: func(s *scene) { s.procs["h0"].ClusterOK = false }, state: "Error", wants: map[string]string{
-			"Ready": "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 are refused to clients: home of example-0 holds the cluster to be down, and takes it for up again in a moment",
+			"Ready": "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 are refused to clients: home of example-0 considers the cluster down, and considers it up again in a moment",
 		}},
 		"a replica has just been started": {scene: running(3), do: func(s *scene) { s.procs["g0"].ClusterOK = false }, state: "Running", wants: map[string]string{
 			"Available": "True AllSlotsServed", "Ready": "True",
@@ -96,7 +99,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"all start again": {scene: running(3), do: func(s *scene) { s.crash(0, 1, 2) }, state: "RecoveringFirstPod", wants: map[string]string{
 			"Ready": "False Recovering",
 		}},
-		"all of it starts anew without volumes": {scene: running(3), do: func(s *scene) { s.silence(0, 1, 2); s.Pods = nil }, state: "RecoveringFirstPod", wants: map[string]string{
+		"all of it starts again without volumes": {scene: running(3), do: func(s *scene) { s.silence(0, 1, 2); s.Pods = nil }, state: "RecoveringFirstPod", wants: map[string]string{
 			"DataAtRisk": "none",
 		}},
 		"at first": {scene: running(3), do: func(s *scene) { s.Status.Conditions = nil; s.silence(0) }, state: "Initializing", wants: map[string]string{
@@ -125,14 +128,14 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"Ready": "False NoPersistence: pod example-0 is not restarted", "DataAtRisk": "True NoPersistence",
 		}, state: "RunningRollingUpdate"},
 		"slots move": {scene: running(3), do: func(s *scene) {
-			wants(2)(s.cluster)
-			s.cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonScalingUp, SlotsMoved: 558, SlotsTotal: 6000}
-			s.view.Move = &redis.Progress{Goal: 2, Shards: 3, Slots: 5461, Began: noon}
+			wants(2)(s.Cluster)
+			s.Cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonScalingUp, SlotsMoved: 558, SlotsTotal: 6000}
+			s.view.Move = &redis.Progress{Goal: 2, Shards: 3, Slots: 5461, Began: clustertest.Noon}
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved", "Migrating": "True ScalingDown: 0 of 5461 slots",
 		}},
 		"there is no room for what has to go": {scene: running(5).changed(0, 1, 2, 3, 4), do: func(s *scene) {
-			wants(3)(s.cluster)
+			wants(3)(s.Cluster)
 			for _, p := range s.procs {
 				p.MaxMemory, p.UsedMemory, p.Dataset = 100<<20, 80<<20, 79<<20
 			}
@@ -146,26 +149,26 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}},
 		"a pod has come, and the move of slots to it fails": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
-			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Began: noon, Ended: true, EndedAt: noon, Err: errors.New("no route to host"), Failures: 1}
+			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Began: clustertest.Noon, Ended: true, EndedAt: clustertest.Noon, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet: slots are moved; last: no route to host", "Migrating": "True ScalingUp: 0 of 4096 slots have been moved, for 4 pods; last: no route to host",
 		}},
 		"a move fails when some slots have come": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots = append(s.procs["h0"].Slots, redis.SlotRange{First: 12288, Last: 16382})
 			s.procs["h3"].Slots = redis.SlotsOf(16383)
-			s.view.Move = &redis.Progress{Goal: 4, Shards: 4, Slots: 4096, Moved: 1, Began: noon, Ended: true, EndedAt: noon, Err: errors.New("no route to host"), Failures: 1}
+			s.view.Move = &redis.Progress{Goal: 4, Shards: 4, Slots: 4096, Moved: 1, Began: clustertest.Noon, Ended: true, EndedAt: clustertest.Noon, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet", "Migrating": "True Rebalancing: 1 of 4096 slots have been moved, for 4 pods; last: no route to host",
 		}},
 		"a pod that has come has some of its slots": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots = append(s.procs["h0"].Slots, redis.SlotRange{First: 12288, Last: 16382})
 			s.procs["h3"].Slots = redis.SlotsOf(16383)
-			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Moved: 1, Began: noon}
+			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Moved: 1, Began: clustertest.Noon}
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet: slots are moved", "Migrating": "True ScalingUp: 1 of 4096",
 		}},
 		"a move had failed, and nothing is left to be moved": {scene: running(4), do: func(s *scene) {
-			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Began: noon, Ended: true, Err: errors.New("no route to host"), Failures: 1}
+			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Began: clustertest.Noon, Ended: true, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{"Ready": "True", "Migrating": "none"}},
 		"slots wait for a pod that is silent": {scene: running(4), do: waitForPod3, state: "Running", wants: map[string]string{
 			"PodsReady": "False Updating: 3 of 4 pods are ready; example-3: it is starting: the guest of pod 0 has 7 keys of slots that were on their way to its primary: waiting for the home of pod 3",
@@ -185,30 +188,30 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False WritesRefused: The memory of the home of example-1 is full (100Mi), and it refuses writes; set more memory in", "Available": "True",
 		}},
-		"a primary that is full evicts keys": {scene: running(3, with("redisConfig: {maxmemory-policy: allkeys-lru}")), do: func(s *scene) {
+		"a primary that is full evicts keys": {scene: running(3, clustertest.With("redisConfig: {maxmemory-policy: allkeys-lru}")), do: func(s *scene) {
 			s.procs["h1"].UsedMemory, s.procs["h1"].MaxMemory = 99<<20, 100<<20
 		}, state: "Running", wants: map[string]string{"Ready": "True", "MemoryFull": "none"}},
 		"a primary cannot write its log": {scene: running(3), do: func(s *scene) { s.procs["h1"].LogFails = true }, state: "Running", wants: map[string]string{
 			"Ready": "False LogNotWritten: The home of example-1 cannot write its log, and it refuses writes; its disk is full or fails: see the log of container home, and make room on the disk of its node", "Available": "True",
 		}},
-		"a primary with a volume cannot write its log": {scene: running(3, with(persistentSpec)), do: func(s *scene) { s.procs["h1"].LogFails = true }, state: "Running", wants: map[string]string{
+		"a primary with a volume cannot write its log": {scene: running(3, clustertest.With(persistentSpec)), do: func(s *scene) { s.procs["h1"].LogFails = true }, state: "Running", wants: map[string]string{
 			"StorageFailing": "True LogNotWritten: The home of example-1 cannot write its log, and it refuses writes; its disk is full or fails: see the log of container home, and have a larger volume by persistentSpec.volumeSize and enablePersistentVolumeResize: true",
 		}},
 		"a replica cannot write its log": {scene: running(3), do: func(s *scene) { s.procs["g0"].LogFails = true }, state: "Running", wants: map[string]string{
 			"Ready": "False LogNotWritten: The guest of example-0 cannot write its log, and what it copies is in memory alone; its disk", "Redundant": "True",
 		}},
 		"pods get another image": {scene: running(3).changed(0), do: func(s *scene) {
-			s.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: homeContainer, Image: "redis:8.0"}}
+			s.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: desired.HomeContainer, Image: "redis:8.0"}}
 		}, state: "Upgrade", wants: map[string]string{"UpToDate": "False Updating: 2 of 3 pods run what the spec says"}},
-		"a spec that cannot be": {scene: running(3), do: func(s *scene) { with("redisConfig: {port: '1'}")(s.cluster) }, state: "Invalid", wants: map[string]string{
+		"a spec that cannot be": {scene: running(3), do: func(s *scene) { clustertest.With("redisConfig: {port: '1'}")(s.Cluster) }, state: "Invalid", wants: map[string]string{
 			"Ready": "False InvalidSpec: redisConfig: port",
 		}},
 		"a setting is refused": {scene: running(3), do: func(s *scene) {
-			s.known.complaint, s.known.complained = "maxmemory-policy: ERR", s.tuning(s.cluster).generation
+			s.known.Complaint, s.known.Complained = "maxmemory-policy: ERR", tuning.For(s.Cluster, s.credentials).Generation
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ConfigRefused: Servers refuse a setting: maxmemory-policy: ERR",
 		}},
-		"it hibernates": {scene: running(3, with("{hibernate: true, persistentSpec: {enabled: true}}")), do: func(s *scene) {
+		"it hibernates": {scene: running(3, clustertest.With("{hibernate: true, persistentSpec: {enabled: true}}")), do: func(s *scene) {
 			s.Set.Spec.Replicas, s.Pods = new(int32), nil
 		}, state: "Hibernating", wants: map[string]string{"Ready": "True Hibernating", "Available": "False Hibernating"}},
 		"it has not been looked at yet": {scene: running(3), do: func(s *scene) { s.seen = false }, state: "Running", wants: map[string]string{
@@ -221,11 +224,11 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			}
 			c := test.scene.report()
 			for kind, want := range test.wants {
-				if got := told(c.Status.Conditions, kind); !strings.HasPrefix(got, want) {
+				if got := conditionText(c.Status.Conditions, kind); !strings.HasPrefix(got, want) {
 					t.Errorf("%s: expected %q, got %q", kind, want, got)
 				}
 			}
-			if got := told(c.Status.Conditions, "Ready"); !strings.Contains(got, test.says) {
+			if got := conditionText(c.Status.Conditions, "Ready"); !strings.Contains(got, test.says) {
 				t.Errorf("expected Ready to say %q, got %q", test.says, got)
 			}
 			if string(c.Status.State) != test.state {
@@ -235,15 +238,15 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	}
 }
 
-// waitForPod3 has the last of four pods be silent, without slots as yet: keys of one that was on its way there are with its replica.
+// waitForPod3 stops the servers of the last of four pods, which has no slots yet: its replica has keys of a slot that was on its way there.
 func waitForPod3(s *scene) {
 	s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 	s.procs["h0"].Migrating, s.procs["g0"].Keys = map[int]string{5: "h3"}, 7
-	s.cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonScalingUp, SlotsMoved: 9, SlotsTotal: 4096}
+	s.Cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonScalingUp, SlotsMoved: 9, SlotsTotal: 4096}
 	s.silence(3)
 }
 
-func TestAFullMemoryIsToldUntilThereIsClearlyRoom(t *testing.T) {
+func TestAFullMemoryIsReportedUntilThereIsClearlyRoom(t *testing.T) {
 	s := running(3)
 	s.procs["h1"].MaxMemory = 100 << 20
 	for _, step := range []struct {
@@ -251,13 +254,13 @@ func TestAFullMemoryIsToldUntilThereIsClearlyRoom(t *testing.T) {
 		want string
 	}{{95, "none"}, {98, "True WritesRefused"}, {95, "True WritesRefused"}, {80, "none"}, {95, "none"}} {
 		s.procs["h1"].UsedMemory = step.used << 20
-		if got := told(s.report().Status.Conditions, redisv1alpha1.ConditionMemoryFull); !strings.HasPrefix(got, step.want) {
+		if got := conditionText(s.report().Status.Conditions, redisv1alpha1.ConditionMemoryFull); !strings.HasPrefix(got, step.want) {
 			t.Errorf("%d of 100 MiB are used: expected %q, got %q", step.used, step.want, got)
 		}
 	}
 }
 
-// A process that has just started has not looked at the servers: it must not take back what another one said of them.
+// A process that has just started has not read the servers: it must not undo what another process reported about them.
 func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	for name, do := range map[string]func(*scene){
 		"a cluster that begins":      func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
@@ -284,40 +287,40 @@ func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 func TestAProcessThatHasNotLookedYetDoesNotSayThatAllIsWell(t *testing.T) {
 	s := running(3)
 	s.pod(2).Status.Conditions = nil
-	if got := told(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "False") {
+	if got := conditionText(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "False") {
 		t.Fatalf("expected a pod to be missed, got %s", got)
 	}
 	s.pod(2).Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	s.seen = false
 	want := "All pods are ready, and their servers have yet to be looked at"
 	for range 2 {
-		if got := told(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "False ") || !strings.HasSuffix(got, want) {
+		if got := conditionText(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "False ") || !strings.HasSuffix(got, want) {
 			t.Errorf("expected False until the servers have been looked at, got %s", got)
 		}
 	}
 	s.seen = true
-	if got := told(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "True") {
+	if got := conditionText(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "True") {
 		t.Errorf("expected True when all is well, got %s", got)
 	}
 }
 
-func TestServersThatRefuseTheOperatorsPasswordAreToldAsSuch(t *testing.T) {
+func TestServersThatRefuseTheOperatorsPasswordAreReportedAsSuch(t *testing.T) {
 	s := running(3)
 	s.report()
 	f := s.look()
 	for address := range f.view.Nodes {
 		f.view.Nodes[address] = redis.NodeStatus{Err: &redis.Refusal{Text: "WRONGPASS invalid username-password pair"}}
 	}
-	(&reconciler{}).Report(s.cluster, f, kit.Outcome{}, noon)
+	reportAt(s.Cluster, f, kit.Outcome{}, clustertest.Noon)
 	want := "False Unreachable: The servers refuse the operator's password (home of example-0: WRONGPASS invalid username-password pair): Secret example-system was changed. " +
-		"Put the one back that they know; it is told by: kubectl exec -n shop example-0 -c home -- grep auth /var/opcrew/home.conf"
-	if got := told(s.Status.Conditions, "Ready"); got != want {
+		"Restore the previous password in it; to read that: kubectl exec -n shop example-0 -c home -- grep auth /var/opcrew/home.conf"
+	if got := conditionText(s.Status.Conditions, "Ready"); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
 }
 
 func TestAClusterInItsSleepRemembersHowManyPodsItHad(t *testing.T) {
-	s := running(3, with("{hibernate: true, persistentSpec: {enabled: true}}"))
+	s := running(3, clustertest.With("{hibernate: true, persistentSpec: {enabled: true}}"))
 	s.Set.Spec.Replicas, s.Pods = new(int32), nil
 	if c := s.report(); c.Status.Nodes != 3 || c.Status.Shards != 3 {
 		t.Errorf("expected 3 pods and 3 shards to be remembered, got %d and %d", c.Status.Nodes, c.Status.Shards)
@@ -325,48 +328,32 @@ func TestAClusterInItsSleepRemembersHowManyPodsItHad(t *testing.T) {
 }
 
 func TestAClusterWhoseAwakeningIsBrokenOffIsNotTakenForOneThatNeverWas(t *testing.T) {
-	s := running(5, with("persistentSpec: {enabled: true}"))
+	s := running(5, clustertest.With("persistentSpec: {enabled: true}"))
 	s.silence(0, 1, 2, 3, 4)
 	s.report()
-	with("hibernate: true")(s.cluster)
+	clustertest.With("hibernate: true")(s.Cluster)
 	s.Set.Spec.Replicas, s.Pods = new(int32), nil
 	s.report()
-	with("hibernate: false")(s.cluster)
-	wants(3)(s.cluster)
+	clustertest.With("hibernate: false")(s.Cluster)
+	wants(3)(s.Cluster)
 	s.Pods, s.seen = map[string]*corev1.Pod{}, false
-	if got := s.decide(s.cluster).replicas; got != 5 {
+	if got := s.decide().Replicas; got != 5 {
 		t.Errorf("expected the 5 pods that have its data, got %d", got)
 	}
 }
 
-func TestTheVersionIsTheLowest(t *testing.T) {
-	for want, versions := range map[string][]redis.Version{
-		"":             {{}},
-		"7.0.9":        {{Number: "7.0.15"}, {Number: "7.0.9"}, {}},
-		"valkey 8.1.3": {{Number: "8.1.10", Valkey: true}, {Number: "8.1.3", Valkey: true}},
-	} {
-		var all servers
-		for _, version := range versions {
-			all = append(all, server{version: version})
-		}
-		if got := all.lowest(); got != want {
-			t.Errorf("expected %q, got %q", want, got)
-		}
-	}
-}
-
-// misplace has the first home have slots that are to be the second's.
+// misplace gives slots of the second home to the first.
 func (s *scene) misplace(slots int) {
 	s.procs["h0"].Slots = redis.Slots{{First: 0, Last: 5461 + slots}}
 	s.procs["h1"].Slots = redis.Slots{{First: 5462 + slots, Last: 10922}}
 }
 
-// Two processes lead for a moment, and both may move slots: if each told its own move, they would write without an end.
-func TestWhatIsToldOfAMoveNeverGoesBack(t *testing.T) {
+// Two processes lead for a moment, and both may move slots: if each reported its own move, they would overwrite each other without end.
+func TestWhatIsReportedOfAMoveNeverGoesBack(t *testing.T) {
 	move := func(slots, moved int) func(*scene) {
 		return func(s *scene) {
 			s.misplace(slots - moved)
-			s.view.Move = &redis.Progress{Goal: 3, Shards: 3, Slots: slots, Moved: moved, Began: noon}
+			s.view.Move = &redis.Progress{Goal: 3, Shards: 3, Slots: slots, Moved: moved, Began: clustertest.Noon}
 		}
 	}
 	for name, test := range map[string]struct {
@@ -379,17 +366,17 @@ func TestWhatIsToldOfAMoveNeverGoesBack(t *testing.T) {
 		"more slots are to move": {move(200, 10), "10 of 200"},
 		"it is of those that were left open": {func(s *scene) {
 			s.misplace(60)
-			s.view.Move = &redis.Progress{Goal: 3, Shards: 3, Slots: 2, Moved: 1, Began: noon}
+			s.view.Move = &redis.Progress{Goal: 3, Shards: 3, Slots: 2, Moved: 1, Began: clustertest.Noon}
 		}, "40 of 100"},
-		"somebody else moves them": {func(s *scene) { s.procs["h0"].Migrating = map[int]string{7: "h1"} }, "30 of 100"},
-		"nobody moves any":         {func(*scene) {}, "none"},
+		"another process moves them": {func(s *scene) { s.procs["h0"].Migrating = map[int]string{7: "h1"} }, "30 of 100"},
+		"no process moves any":       {func(*scene) {}, "none"},
 	} {
 		s := running(3)
-		s.cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonRebalancing, SlotsMoved: 30, SlotsTotal: 100}
+		s.Cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonRebalancing, SlotsMoved: 30, SlotsTotal: 100}
 		test.do(s)
 		got := "none"
-		if told := s.report().Status.Move; told != nil {
-			got = fmt.Sprintf("%d of %d", told.SlotsMoved, told.SlotsTotal)
+		if reported := s.report().Status.Move; reported != nil {
+			got = fmt.Sprintf("%d of %d", reported.SlotsMoved, reported.SlotsTotal)
 		}
 		if got != test.want {
 			t.Errorf("%s: expected %s, got %s", name, test.want, got)

@@ -6,6 +6,7 @@ package redisenterprisecluster
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,59 +15,63 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/access"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/clustertest"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/tuning"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/stores/redis"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// scene is a cluster as it is observed, with its servers.
+// scene is an observed cluster, with its servers.
 type scene struct {
-	*cluster
+	*clustertest.Cluster
 	facts
 	procs map[string]*redis.NodeStatus
-	// apart are the servers that know no one, and that no one knows.
+	// apart are the servers that know no other, and that no other knows.
 	apart map[string]bool
-	// deaf are the servers that hear of no one, as their bus is blocked.
+	// deaf are the servers that reach no other, as their bus is blocked.
 	deaf map[string]bool
-	// ghosts are what else stands in the tables of all others.
+	// ghosts are further entries in the tables of all servers.
 	ghosts []redis.Peer
 }
 
 const persistentSpec = "persistentSpec: {enabled: true}"
 
-// running is a cluster of n pods in which all is well.
-func running(n int, options ...func(*cluster)) *scene {
+// running is a healthy cluster of n pods.
+func running(n int, options ...func(*clustertest.Cluster)) *scene {
 	count := int32(n)
-	c := newCluster(append([]func(*cluster){func(c *cluster) { c.Spec.Nodes = &count }}, options...)...)
+	c := clustertest.New(append([]func(*clustertest.Cluster){func(c *clustertest.Cluster) { c.Spec.Nodes = &count }}, options...)...)
 	c.Status.Nodes, c.Status.Shards = count, count
 	c.Status.Conditions = []metav1.Condition{{Type: "Available", Status: "True", Reason: redisv1alpha1.ReasonAllSlotsServed}}
-	s := &scene{cluster: c, procs: map[string]*redis.NodeStatus{}, facts: facts{
-		now: noon, images: from, seen: true,
+	s := &scene{Cluster: c, procs: map[string]*redis.NodeStatus{}, facts: facts{
+		now: clustertest.Noon, images: from, seen: true,
 		Members: workload.Members{Pods: map[string]*corev1.Pod{}, Set: &appsv1.StatefulSet{}},
 	}}
 	s.Set.Spec.Replicas = &count
-	s.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: homeContainer, Image: "redis:7.0"}}
-	s.volumes(persistent(c), "")
+	s.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: desired.HomeContainer, Image: "redis:7.0"}}
+	s.volumes(desired.Persistent(c), "")
 	s.Set.Status = appsv1.StatefulSetStatus{Replicas: count, UpdatedReplicas: count, UpdateRevision: "now"}
-	s.password("secret", hashOf("secret"))
+	s.password("secret", desired.Hash("secret"))
 	for i := range n {
 		s.addPod(i)
 	}
 	for i := range n {
 		s.form(i, n)
 	}
-	s.told()
+	s.tuned()
 	return s
 }
 
-// volumes has the StatefulSet be made with claims of a class, or without any.
+// volumes gives the StatefulSet claims of a class, or none.
 func (s *scene) volumes(persistent bool, class string) {
 	s.Set.Spec.VolumeClaimTemplates = nil
 	if !persistent {
 		return
 	}
 	claim := corev1.PersistentVolumeClaim{}
-	claim.Name = dataVolume
+	claim.Name = desired.DataVolume
 	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("5Gi")}
 	if class != "" {
 		claim.Spec.StorageClassName = &class
@@ -74,35 +79,35 @@ func (s *scene) volumes(persistent bool, class string) {
 	s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{claim}
 }
 
-// password has the users' Secret hold one, and the servers be informed of some.
+// password sets the users' password, and the hashes that servers accept.
 func (s *scene) password(password string, accepted ...string) {
-	s.credentials.users = &corev1.Secret{Data: map[string][]byte{usernameKey: []byte("demo@redislabs.com"), passwordKey: []byte(password)}}
-	s.credentials.own = &corev1.Secret{Data: map[string][]byte{passwordKey: []byte("inner"), acceptedKey: []byte(acceptedText(accepted))}}
+	s.credentials.Users = &corev1.Secret{Data: map[string][]byte{"username": []byte("demo@redislabs.com"), "password": []byte(password)}}
+	s.credentials.System = &corev1.Secret{Data: map[string][]byte{"password": []byte("inner"), "accepted": []byte(strings.Join(accepted, "\n"))}}
 }
 
-// told has all servers know what they shall.
-func (s *scene) told() {
-	s.known.tuned = map[string]string{}
+// tuned gives all servers their settings.
+func (s *scene) tuned() {
+	s.known.Tuned = map[string]string{}
 	for _, p := range s.procs {
-		s.known.tuned[p.RunID] = s.tuning(s.cluster).generation
+		s.known.Tuned[p.RunID] = tuning.For(s.Cluster, s.credentials).Generation
 	}
-	s.known.tunedSince = noon
+	s.known.TunedSince = clustertest.Noon
 }
 
 func (s *scene) addPod(i int) {
 	pod := &corev1.Pod{}
 	pod.Name, pod.UID = fmt.Sprintf("example-%d", i), "p"
-	pod.CreationTimestamp = metav1.NewTime(noon.Add(-time.Hour))
+	pod.CreationTimestamp = metav1.NewTime(clustertest.Noon.Add(-time.Hour))
 	pod.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: "now"}
 	pod.Spec.NodeName, pod.Status.PodIP, pod.Status.Phase = "node", fmt.Sprintf("10.0.0.%d", i+1), corev1.PodRunning
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-	for _, name := range []string{homeContainer, guestContainer} {
+	for _, name := range []string{desired.HomeContainer, desired.GuestContainer} {
 		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name, Image: "redis:7.0"})
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
 			Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
-	_, _ = kit.TrimPod(pod) // as the cache has it; it knows pods
+	_, _ = kit.Trim(pod) // as the cache has it; it knows pods
 	s.Pods[pod.Name] = pod
 	for _, name := range []string{"h", "g"} {
 		id := fmt.Sprintf("%s%d", name, i)
@@ -110,21 +115,21 @@ func (s *scene) addPod(i int) {
 	}
 }
 
-// form has pod i lead its shard, and its neighbour follow.
+// form makes pod i the primary of its shard, and its neighbor the replica.
 func (s *scene) form(i, n int) {
 	home, guest := s.procs[fmt.Sprintf("h%d", i)], s.procs[fmt.Sprintf("g%d", (i+1)%n)]
 	home.Slots = redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
 	guest.Role, guest.PrimaryID, guest.LinkUp = redis.Replica, home.ID, true
 }
 
-// swap has a replica take the lead of its primary.
+// swap makes a replica the primary of its shard.
 func (s *scene) swap(replica, primary string) {
 	r, p := s.procs[replica], s.procs[primary]
 	r.Role, r.PrimaryID, r.Slots = redis.Primary, "", p.Slots
 	p.Role, p.PrimaryID, p.Slots, p.LinkUp = redis.Replica, r.ID, nil, true
 }
 
-// epoch has all servers have counted elections up to a number.
+// epoch sets the election epoch of all servers.
 func (s *scene) epoch(n uint64) {
 	for _, p := range s.procs {
 		p.CurrentEpoch = n
@@ -133,7 +138,7 @@ func (s *scene) epoch(n uint64) {
 
 func (s *scene) pod(i int) *corev1.Pod { return s.Pods[fmt.Sprintf("example-%d", i)] }
 
-// crash has the containers of pods end, again and again.
+// crash makes the containers of pods crash repeatedly.
 func (s *scene) crash(pods ...int) {
 	for _, i := range pods {
 		s.silence(i)
@@ -143,7 +148,7 @@ func (s *scene) crash(pods ...int) {
 	}
 }
 
-// silence has the servers of pods not answer.
+// silence stops the servers of pods from answering.
 func (s *scene) silence(pods ...int) {
 	for _, i := range pods {
 		delete(s.procs, fmt.Sprintf("h%d", i))
@@ -152,7 +157,7 @@ func (s *scene) silence(pods ...int) {
 	}
 }
 
-// changed has pods run what the spec does not say any more.
+// changed makes pods outdated.
 func (s *scene) changed(pods ...int) *scene {
 	for _, i := range pods {
 		s.pod(i).Labels[appsv1.ControllerRevisionHashLabelKey] = "before"
@@ -163,7 +168,7 @@ func (s *scene) changed(pods ...int) *scene {
 
 // look fills in the view.
 func (s *scene) look() facts {
-	s.view = redis.View{At: noon, Nodes: map[string]redis.NodeStatus{}, Move: s.view.Move}
+	s.view = redis.View{At: clustertest.Noon, Nodes: map[string]redis.NodeStatus{}, Move: s.view.Move}
 	for i := range len(s.Pods) {
 		for name, port := range map[string]string{"h": "6379", "g": "6380"} {
 			address := fmt.Sprintf("10.0.0.%d:%s", i+1, port)
@@ -180,7 +185,7 @@ func (s *scene) look() facts {
 	return s.facts
 }
 
-// table is what a server knows: all that answer and have been in the cluster.
+// table is the cluster table of a server: all servers that answer and were in the cluster.
 func (s *scene) table(myself string) []redis.Peer {
 	var out []redis.Peer
 	for i := range len(s.Pods) {
@@ -199,7 +204,7 @@ func (s *scene) table(myself string) []redis.Peer {
 	return append(out, s.ghosts...)
 }
 
-func (s *scene) plan() kit.Plan { return (&reconciler{}).Plan(s.cluster, s.look(), noon) }
+func (s *scene) plan() kit.Plan { return planAt(s.Cluster, s.look(), clustertest.Noon) }
 
 // step is the name of the plan's step, "" for none.
 func (s *scene) step() string {
@@ -208,3 +213,11 @@ func (s *scene) step() string {
 	}
 	return ""
 }
+
+// accepted are the hashes of the passwords that servers are to accept.
+func (s *scene) accepted() []string { return s.credentials.Accepted(s.Cluster, s.remaining()) }
+
+func (s *scene) remaining() time.Duration { return access.Remaining(s.known.TunedSince, s.now) }
+
+// decide is what is decided on a scene.
+func (s *scene) decide() decision { return (&reconciler{}).Decide(s.Cluster, s.look(), s.now) }

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package condition holds the small arithmetic of conditions: setting one, and
-// summing several up in Ready. Which conditions a kind has, and their reasons, are
-// in the kind's API package.
+// Package condition sets conditions, and sums several up in Ready. Which conditions a kind has, and their
+// reasons, is in its API package.
 package condition
 
 import (
@@ -15,11 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxMessage is how long a message may be: the API allows 32768 characters, but a
-// message is one line to be read at 3 a.m.
+// maxMessage is the longest message, in bytes. The API allows 32,768, but a message is one line for a person who is
+// on call.
 const maxMessage = 1024
 
-// Set is a list of conditions being written at one moment for one generation.
+// Set is the conditions of one object, to be set at one time for one generation.
 type Set struct {
 	Conditions *[]metav1.Condition
 	Generation int64
@@ -37,11 +36,11 @@ func (s Set) Unknown(kind, reason, message string) {
 	s.set(kind, metav1.ConditionUnknown, reason, message)
 }
 
-// Remove takes a condition away.
+// Remove removes a condition.
 func (s Set) Remove(kind string) { meta.RemoveStatusCondition(s.Conditions, kind) }
 
 func (s Set) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	// The default that a CRD gives has no time; the first look at the object has one.
+	// The default of a CRD has no time; the first reconcile sets one.
 	if c := meta.FindStatusCondition(*s.Conditions, kind); c != nil && c.LastTransitionTime.Unix() <= 0 {
 		c.LastTransitionTime = metav1.NewTime(s.Now)
 	}
@@ -51,8 +50,8 @@ func (s Set) set(kind string, status metav1.ConditionStatus, reason, message str
 	})
 }
 
-// Cut makes a text valid and at most so many bytes long. Half a character would come
-// back from the API server as another one, and the status would be written for ever.
+// Cut makes a text valid UTF-8 of at most so many bytes. The API server would replace half a character, and the
+// status would differ, and be written, for ever.
 func Cut(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if len(text) <= most {
@@ -61,29 +60,29 @@ func Cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
 }
 
-// Blocker names a condition and the statuses of it that stand in the way of Ready.
+// Blocker is a condition that blocks Ready while it has one of the statuses.
 type Blocker struct {
 	Type     string
 	Statuses []metav1.ConditionStatus
 }
 
-// Unless blocks Ready while the condition is not True.
+// Unless blocks Ready while the condition is False or Unknown.
 func Unless(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown}}
 }
 
-// WhenFalse blocks Ready only while the condition is False: not to know is no obstacle.
+// WhenFalse blocks Ready while the condition is False. Unknown does not block it.
 func WhenFalse(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse}}
 }
 
-// WhenTrue blocks Ready while the condition, whose True is bad, is True.
+// WhenTrue blocks Ready while the condition is True, which is bad for this one.
 func WhenTrue(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionTrue}}
 }
 
-// SumUp sets Ready from the first of the blockers that stands in the way, with its
-// reason and message, or to True with the reason and message given.
+// SumUp sets Ready to the reason and message of the first blocker, or to True with the given reason and message
+// if nothing blocks it.
 func (s Set) SumUp(blockers []Blocker, reason, message string) {
 	for _, blocker := range blockers {
 		c := meta.FindStatusCondition(*s.Conditions, blocker.Type)

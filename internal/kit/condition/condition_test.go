@@ -58,7 +58,7 @@ func TestTheTimeIsThatOfTheLastChangeOfTheStatus(t *testing.T) {
 	}
 }
 
-func TestAConditionThatACRDGaveByDefaultGetsTheTimeOfTheFirstLook(t *testing.T) {
+func TestAConditionThatACRDSetByDefaultGetsTheTimeOfTheFirstReconcile(t *testing.T) {
 	list := []metav1.Condition{{Type: "Ready", Status: "Unknown", Reason: "Pending", LastTransitionTime: metav1.NewTime(time.Unix(0, 0))}}
 	set(1, noon, &list).Unknown("Ready", "ReadFailed", "timeout")
 	if at := list[0].LastTransitionTime.Time; !at.Equal(noon) {

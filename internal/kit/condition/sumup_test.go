@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestReadyNamesTheFirstThatStandsInTheWay(t *testing.T) {
+func TestReadyNamesTheFirstBlocker(t *testing.T) {
 	blockers := []Blocker{Unless("Stored"), WhenTrue("Conflict"), WhenFalse("Handler"), Unless("Served")}
 	healthy := map[string]metav1.ConditionStatus{"Stored": "True", "Conflict": "False", "Handler": "True", "Served": "True"}
 	for name, test := range map[string]struct {

@@ -67,7 +67,7 @@ func TestTheLiveValueOfACarriedFieldIsAppliedAtTheVersionItWasReadAt(t *testing.
 	}
 }
 
-func TestAChildThatIsNotThereStartsWithItsDeclaredValue(t *testing.T) {
+func TestANewChildStartsWithTheDeclaredValueOfACarriedField(t *testing.T) {
 	in := mustDeclare(t, shop(), scaledWeb(2))
 	if got := replicasOf(t, in); got != nil {
 		t.Fatalf("replicas before: %v, expected none", got)

@@ -75,7 +75,7 @@ func TestTheHashChangesWithTheIntentAndWithNothingElse(t *testing.T) {
 	renamedOwner.UID = "uid-of-the-next-shop"
 	scaled := web()
 	scaled.Carry = []string{"spec.replicas"}
-	for range 20 { // maps are walked in another order every time
+	for range 20 { // the order of maps is random
 		if again := mustDeclare(t, shop(), settings(map[string]string{"c": "3", "b": "2", "a": "1"})).hash(); again != base {
 			t.Fatalf("hash %s, expected %s as before: it depends on the order of a map", again, base)
 		}
@@ -101,7 +101,7 @@ func TestAChildWithoutKindOrNameIsAnErrorOfTheBuilder(t *testing.T) {
 	for name, object := range map[string]runtime.ApplyConfiguration{"no name": nameless, "no kind": kindless} {
 		_, err := declare(clientgoscheme.Scheme, shop(), Child{Object: object})
 		if err == nil || !strings.Contains(err.Error(), "a child needs apiVersion, kind and metadata.name") {
-			t.Errorf("%s: %v, expected an error that tells what a child needs", name, err)
+			t.Errorf("%s: %v, expected an error that says what a child needs", name, err)
 		}
 	}
 }

@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 )
 
-// Two controllers that both insist on a field would write for ever. After
-// contestLimit repairs within contestWindow the object is left alone for a while that
-// doubles from contestFirst to contestLongest; the condition then names the other one.
+// Two controllers that both insist on a field would write for ever. After contestLimit repairs within
+// contestWindow the object is left alone for a while, which doubles from contestFirst to contestLongest. The
+// condition then names the other manager.
 const (
 	contestLimit   = 3
 	contestWindow  = time.Minute
@@ -21,12 +20,11 @@ const (
 	contestLongest = 16 * time.Minute
 )
 
-// Contests tells repairs of drift that help from those that are undone again and again.
-type Contests struct {
-	clock clock.PassiveClock
+// contests distinguishes repairs of drift that last from those that are undone again and again.
+type contests struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*contest
-	sweep int // as soon as there are so many, those that are over are dropped
+	sweep int // at this number, contests that are over are dropped
 }
 
 type contest struct {
@@ -36,23 +34,13 @@ type contest struct {
 	backoff time.Duration
 }
 
-// NewContests returns an empty record of repairs.
-func NewContests(clock clock.PassiveClock) *Contests {
-	return &Contests{clock: clock, byUID: map[types.UID]*contest{}}
-}
-
-// Enter asks for leave to bring an object to an intent, of which it gets a hash. It
-// returns 0 and counts the write, or how long to leave the object alone. A new
-// intent begins a new count: a user who edits often is no one's rival.
-func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
+// enter counts a write, or returns how long to leave the object alone.
+func (c *contests) enter(uid types.UID, intent string, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.clock.Now()
 	record := c.byUID[uid]
 	if record == nil || record.intent != intent {
-		c.dropOver(now)
-		record = &contest{intent: intent}
-		c.byUID[uid] = record
+		record = c.begin(uid, intent, now)
 	}
 	if wait := record.until.Sub(now); wait > 0 {
 		return wait
@@ -69,13 +57,17 @@ func (c *Contests) Enter(uid types.UID, intent string) time.Duration {
 	return record.backoff
 }
 
-// Until says when a wait is over, so that words about it stay the same meanwhile.
-func (c *Contests) Until(wait time.Duration) string {
-	return c.clock.Now().Add(wait).UTC().Round(time.Second).Format("15:04:05Z")
+func (c *contests) begin(uid types.UID, intent string, now time.Time) *contest {
+	c.dropOver(now)
+	if c.byUID == nil {
+		c.byUID = map[types.UID]*contest{}
+	}
+	c.byUID[uid] = &contest{intent: intent}
+	return c.byUID[uid]
 }
 
-// dropOver keeps the record from growing with every object that was ever written.
-func (c *Contests) dropOver(now time.Time) {
+// dropOver bounds the memory: it would otherwise grow with every object that was ever written.
+func (c *contests) dropOver(now time.Time) {
 	if len(c.byUID) < c.sweep {
 		return
 	}
@@ -87,9 +79,7 @@ func (c *Contests) dropOver(now time.Time) {
 	c.sweep = max(1024, 2*len(c.byUID))
 }
 
-// Withdraw takes back the count of a write that failed: what did not change the object
-// was not changed back by anybody, and is tried again by the rules for failures.
-func (c *Contests) Withdraw(uid types.UID) {
+func (c *contests) withdraw(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if record := c.byUID[uid]; record != nil && len(record.repairs) > 0 {
@@ -97,22 +87,18 @@ func (c *Contests) Withdraw(uid types.UID) {
 	}
 }
 
-// Settle ends a contest once the object has been as declared for longer than the
-// last wait, and forgets repairs that are too old to count.
-func (c *Contests) Settle(uid types.UID) {
+// settle ends a contest once the object has been as declared for longer than the last wait, and drops repairs
+// that are too old to count.
+func (c *contests) settle(uid types.UID, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	record := c.byUID[uid]
-	if record == nil {
-		return
-	}
-	if record.over(c.clock.Now()) {
+	if record := c.byUID[uid]; record != nil && record.over(now) {
 		delete(c.byUID, uid)
 	}
 }
 
-// Forget drops the record of an object that is gone.
-func (c *Contests) Forget(uid types.UID) {
+// forget drops the record of an object that is gone.
+func (c *contests) forget(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byUID, uid)

@@ -12,16 +12,16 @@ import (
 
 const child = "uid-of-child"
 
-// ring is where a contest is fought, with a clock that stands still.
+// ring is the contests of one object, with a fake clock.
 type ring struct {
-	*Contests
+	*Applier
 	t     *testing.T
 	clock *clocktesting.FakePassiveClock
 }
 
 func newRing(t *testing.T) *ring {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	return &ring{NewContests(clock), t, clock}
+	return &ring{&Applier{Clock: clock}, t, clock}
 }
 
 func (r *ring) after(d time.Duration) *ring {
@@ -29,20 +29,23 @@ func (r *ring) after(d time.Duration) *ring {
 	return r
 }
 
-// repairs asks n times in a row for leave to write, and expects to get it.
+// repairs counts n writes, and expects that none has to wait.
 func (r *ring) repairs(n int) *ring {
 	r.t.Helper()
 	for i := range n {
-		if wait := r.Enter(child, "intent"); wait != 0 {
+		if wait := r.Contest(child, "intent"); wait != 0 {
 			r.t.Fatalf("repair %d has to wait for %s, expected it to go on", i+1, wait)
 		}
 	}
 	return r
 }
 
+// settles is a reconcile in which the object is as declared.
+func (r *ring) settles() { r.contests.settle(child, r.clock.Now()) }
+
 func (r *ring) waits(want time.Duration) *ring {
 	r.t.Helper()
-	if wait := r.Enter(child, "intent"); wait != want {
+	if wait := r.Contest(child, "intent"); wait != want {
 		r.t.Fatalf("the object is left alone for %s, expected %s", wait, want)
 	}
 	return r
@@ -77,12 +80,12 @@ func TestEveryFurtherRoundWaitsTwiceAsLongUpToSixteenMinutes(t *testing.T) {
 	}
 }
 
-func TestANewIntentIsNobodysRival(t *testing.T) {
+func TestAnotherIntentBeginsAnotherCount(t *testing.T) {
 	r := newRing(t).repairs(3).waits(time.Minute)
-	if wait := r.Enter(child, "what the user edited"); wait != 0 {
+	if wait := r.Contest(child, "what the user edited"); wait != 0 {
 		t.Errorf("the edit of a user waits for %s, expected it to be written at once", wait)
 	}
-	if wait := r.Enter("uid-of-another", "intent"); wait != 0 {
+	if wait := r.Contest("uid-of-another", "intent"); wait != 0 {
 		t.Errorf("another object waits for %s, expected it not to", wait)
 	}
 }
@@ -94,17 +97,17 @@ func TestAWriteThatFailedIsNoRepair(t *testing.T) {
 		r.Withdraw(child)
 	}
 	r.repairs(3).waits(time.Minute)
-	r.Withdraw("uid-of-nobody")
+	r.Withdraw("uid-of-no-object")
 }
 
 func TestBeingAsDeclaredForASecondDoesNotEndAContest(t *testing.T) {
 	r := newRing(t)
 	for range 3 {
-		r.repairs(1).Settle(child)
+		r.repairs(1).settles()
 		r.after(time.Second)
 	}
 	r.waits(time.Minute)
-	r.after(time.Minute).repairs(3).Settle(child)
+	r.after(time.Minute).repairs(3).settles()
 	r.waits(2 * time.Minute)
 }
 
@@ -112,13 +115,13 @@ func TestBeingAsDeclaredForLongerThanTheLastWaitEndsIt(t *testing.T) {
 	for name, r := range map[string]*ring{
 		"when it was looked at": func() *ring {
 			r := newRing(t).repairs(3).waits(time.Minute).after(2*time.Minute + time.Second)
-			r.Settle(child)
-			if len(r.byUID) != 0 {
+			r.settles()
+			if len(r.contests.byUID) != 0 {
 				t.Error("the contest is remembered, expected it to be forgotten")
 			}
 			return r
 		}(),
-		"when nobody looked": newRing(t).repairs(3).waits(time.Minute).after(2*time.Minute + time.Second),
+		"without a reconcile since": newRing(t).repairs(3).waits(time.Minute).after(2*time.Minute + time.Second),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.t = t
@@ -129,6 +132,6 @@ func TestBeingAsDeclaredForLongerThanTheLastWaitEndsIt(t *testing.T) {
 
 func TestAnObjectThatIsGoneIsForgotten(t *testing.T) {
 	r := newRing(t).repairs(3).waits(time.Minute)
-	r.Forget(child)
+	r.contests.forget(child)
 	r.repairs(3)
 }

@@ -12,10 +12,10 @@ import (
 
 // claim declares a claim with data.
 func claim(retain bool) Child {
-	return Child{Object: corev1ac.PersistentVolumeClaim("data", "demo"), Data: &Data{Retain: retain}}
+	return Child{Object: corev1ac.PersistentVolumeClaim("data", "demo"), Keep: true, Retain: retain}
 }
 
-func TestDataThatIsRetainedHasNoOwnerToGoWith(t *testing.T) {
+func TestDataThatIsRetainedHasNoOwnerReference(t *testing.T) {
 	for retain, want := range map[bool]int{true: 0, false: 1} {
 		if got := len(mustDeclare(t, shop(), claim(retain)).object.GetOwnerReferences()); got != want {
 			t.Errorf("retained: %t; expected %d owner references, got %d", retain, want, got)
@@ -34,12 +34,12 @@ func TestDataIsFoundAgainByALaterOwnerOfTheSameKindAndName(t *testing.T) {
 		child  Child
 		want   bool
 	}{
-		"by the same owner":                  {shop(), nil, claim(true), true},
-		"by a later one":                     {later, nil, claim(true), true},
-		"by a later one that retains none":   {later, nil, claim(false), true},
-		"not by one of another name":         {other, nil, claim(true), false},
-		"not where data is not asked for":    {later, nil, Child{Object: claim(true).Object}, false},
-		"not where somebody else has it now": {later, func(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = ownedBy("u", "front") }, claim(true), false},
+		"by the same owner":                {shop(), nil, claim(true), true},
+		"by a later one":                   {later, nil, claim(true), true},
+		"by a later one that retains none": {later, nil, claim(false), true},
+		"not by one of another name":       {other, nil, claim(true), false},
+		"not where data is not asked for":  {later, nil, Child{Object: claim(true).Object}, false},
+		"not if another owner has it now":  {later, func(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = ownedBy("u", "front") }, claim(true), false},
 		"not where its manager is another": {later, func(c *corev1.PersistentVolumeClaim) {
 			c.Labels["app.kubernetes.io/managed-by"] = "Helm"
 		}, claim(true), false},

@@ -5,6 +5,7 @@ package ensure
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,24 +17,29 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// comparer finds where a live object differs from what is declared of it. It reads
-// both by the schema that the API server merges by, so that list items are matched by
-// their keys, quantities by their value, and defaulted or foreign fields do not count.
+// comparer finds where a live object differs from its declaration. It reads both by the schema that the API
+// server merges by: list items are matched by their keys, quantities by their value, and neither defaults nor
+// fields of other managers count.
 type comparer struct {
 	scheme   *runtime.Scheme
 	builtin  managedfields.TypeConverter
 	schemata managedfields.TypeConverter
 }
 
+// builtin reads the kinds of Kubernetes by their schema. It takes long to make.
+var builtin = sync.OnceValue(func() managedfields.TypeConverter {
+	return applyconfigurations.NewTypeConverter(clientgoscheme.Scheme)
+})
+
 func newComparer(scheme *runtime.Scheme) *comparer {
 	return &comparer{
 		scheme:   scheme,
-		builtin:  applyconfigurations.NewTypeConverter(clientgoscheme.Scheme),
+		builtin:  builtin(),
 		schemata: managedfields.NewDeducedTypeConverter(),
 	}
 }
 
-// drift returns the declared paths whose live value is another, or nil.
+// drift returns the declared paths whose live value differs, or nil.
 func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error) {
 	declared, err := c.typed(in.object)
 	if err != nil {
@@ -58,8 +64,8 @@ func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error)
 	return changed, nil
 }
 
-// normalised gives the declaration in the form in which the API server would return
-// it: quantities canonical, zero values of omitted fields left out.
+// normalised returns the declaration as the API server would return it: with canonical quantities, and without
+// zero values of omitted fields.
 func (c *comparer) normalised(in *intent) (*typed.TypedValue, error) {
 	object, err := c.scheme.New(in.GroupVersionKind)
 	if runtime.IsNotRegisteredError(err) {
@@ -84,8 +90,7 @@ func (c *comparer) live(in *intent, object runtime.Object) (*typed.TypedValue, e
 	return c.typed(u)
 }
 
-// typed reads an object by its schema; kinds outside Kubernetes' own have none here
-// and are compared with every list as one value.
+// typed reads an object by its schema. Custom resources have none here: each of their lists is one value.
 func (c *comparer) typed(u *unstructured.Unstructured) (*typed.TypedValue, error) {
 	converter := c.schemata
 	if clientgoscheme.Scheme.Recognizes(u.GroupVersionKind()) {

@@ -18,8 +18,8 @@ import (
 
 type declaring = func(*appsv1ac.DeploymentApplyConfiguration, *corev1ac.ContainerApplyConfiguration)
 
-// driftOf declares the Deployment of web with a change, changes what the server has
-// of it, and gives the paths that differ, in words.
+// driftOf declares the Deployment of web with one change, changes the live object, and returns the paths that
+// differ.
 func driftOf(t *testing.T, declare declaring, live func(*appsv1.Deployment)) string {
 	t.Helper()
 	if declare == nil {
@@ -94,9 +94,9 @@ func TestAChangeOfADeclaredFieldIsDriftThatNamesIt(t *testing.T) {
 func TestWhatIsNotDeclaredIsNoDrift(t *testing.T) {
 	for name, live := range map[string]func(*appsv1.Deployment){
 		"nothing but the server's defaults": func(*appsv1.Deployment) {},
-		"a label of somebody else":          func(d *appsv1.Deployment) { d.Labels["team"] = "shop" },
-		"an annotation of somebody else":    func(d *appsv1.Deployment) { d.Annotations["deployment.kubernetes.io/revision"] = "4" },
-		"a finalizer of somebody else":      func(d *appsv1.Deployment) { d.Finalizers = []string{"example.com/hold"} },
+		"a label of another manager":        func(d *appsv1.Deployment) { d.Labels["team"] = "shop" },
+		"an annotation of another manager":  func(d *appsv1.Deployment) { d.Annotations["deployment.kubernetes.io/revision"] = "4" },
+		"a finalizer of another manager":    func(d *appsv1.Deployment) { d.Finalizers = []string{"example.com/hold"} },
 		"one more owner": func(d *appsv1.Deployment) {
 			d.OwnerReferences = append(d.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: "s", UID: "u"})
 		},
@@ -113,7 +113,7 @@ func TestWhatIsNotDeclaredIsNoDrift(t *testing.T) {
 		"one more variable": func(d *appsv1.Deployment) {
 			main(d).Env = append([]corev1.EnvVar{{Name: "INJECTED", Value: "1"}}, main(d).Env...)
 		},
-		"a field that nobody declared": func(d *appsv1.Deployment) { d.Spec.Paused = true },
+		"a field that is not declared": func(d *appsv1.Deployment) { d.Spec.Paused = true },
 		"an annotation of the pods":    func(d *appsv1.Deployment) { d.Spec.Template.Annotations = map[string]string{"restartedAt": "now"} },
 		"the status":                   func(d *appsv1.Deployment) { d.Status.Replicas = 2 },
 	} {
@@ -125,7 +125,7 @@ func TestWhatIsNotDeclaredIsNoDrift(t *testing.T) {
 	}
 }
 
-func TestTheSameValueWrittenOtherwiseIsNoDrift(t *testing.T) {
+func TestAnotherSpellingOfAValueIsNoDrift(t *testing.T) {
 	for name, declare := range map[string]declaring{
 		"quantities": func(_ *appsv1ac.DeploymentApplyConfiguration, c *corev1ac.ContainerApplyConfiguration) {
 			c.WithResources(corev1ac.ResourceRequirements().

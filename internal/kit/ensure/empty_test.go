@@ -82,8 +82,7 @@ func fromJSON(t *testing.T, text string) Child {
 	return Child{Object: client.ApplyConfigurationFromUnstructured(object)}
 }
 
-// Kinds outside Kubernetes' own have no schema here: their lists are one value each, and
-// what their API server fills in inside of an item is no drift either.
+// Custom resources have no schema here: each list is one value, and defaults inside of an item are no drift either.
 func TestAChildOfAForeignKindIsComparedByWhatIsDeclared(t *testing.T) {
 	const declared = `{"apiVersion":"example.com/v1","kind":"Backup","metadata":{"name":"nightly","namespace":"demo"},
 		"spec":{"keep":3,"paths":[{"path":"/data"}]}}`

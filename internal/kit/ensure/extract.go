@@ -12,13 +12,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// extract gives the part of an object that is declared. What others put beside it is
-// left out, and so is what the API server fills in, also inside of atomic values: the
-// apiVersion of a fieldRef or the volumeMode of a claim template would else be drift for
-// ever. Atomic lists keep their length and atomic maps their keys, which are ours whole.
+// extract returns the declared part of an object, without the values of other managers and without defaults of
+// the API server, also inside atomic values: the volumeMode of a claim template would otherwise be drift for
+// ever. Atomic lists keep their length and atomic maps their keys, which are opcrew's as a whole.
 //
-// TypedValue.ExtractItems does not do: it keeps atomic values as they are, and loses
-// what stands below a map without a schema, such as the spec of any custom resource.
+// TypedValue.ExtractItems does not do this: it keeps atomic values as they are, and loses what is below a map
+// without a schema, such as the spec of a custom resource.
 func extract(declared, from *typed.TypedValue) *typed.TypedValue {
 	e := extractor{from.Schema()}
 	part := e.value(declared.AsValue().Unstructured(), from.AsValue().Unstructured(), from.TypeRef(), false)
@@ -66,9 +65,8 @@ func (e extractor) fields(declared, from map[string]any, m *schema.Map, atomic b
 	return out
 }
 
-// demandsNothing reports whether a value is a map without keys or a list without items,
-// those of others in it being their own. A struct without fields is another matter: it
-// is there, as an emptyDir is.
+// demandsNothing reports whether a value is a map without keys or a list without items, in which other managers
+// may have theirs. A struct without fields, such as an emptyDir, is a value.
 func (e extractor) demandsNothing(declared any, ref schema.TypeRef) bool {
 	atom, ok := e.schema.Resolve(ref)
 	if !ok || untyped(ref) {
@@ -96,8 +94,8 @@ func (e extractor) items(declared, from []any, l *schema.List, atomic bool) []an
 	return out
 }
 
-// counterpart finds the declared item for another: by its place in an atomic list, else
-// by its keys, else by its value.
+// counterpart finds the declared item for a live one: by its index in an atomic list, or by its keys, or by its
+// value.
 func (e extractor) counterpart(declared []any, i int, item any, l *schema.List, atomic bool) any {
 	if atomic {
 		if i < len(declared) {
@@ -119,7 +117,7 @@ func (e extractor) counterpart(declared []any, i int, item any, l *schema.List, 
 	return declared[i]
 }
 
-// key gives a key of an item, or what it is by default, such as TCP for a port.
+// key returns a key of an item, or its default, such as TCP for a port.
 func (e extractor) key(item any, key string, ref schema.TypeRef) any {
 	content, _ := item.(map[string]any)
 	if found, ok := content[key]; ok {
@@ -137,8 +135,8 @@ func equal(a, b any) bool {
 	return value.Equals(value.NewValueInterface(a), value.NewValueInterface(b))
 }
 
-// untyped reports whether a schema knows nothing of a value. Kinds outside Kubernetes'
-// own have no schema here, so that their fields cannot be distinguished from the keys of maps.
+// untyped reports whether a value has no schema, as in custom resources: their fields cannot be distinguished
+// from the keys of maps.
 func untyped(ref schema.TypeRef) bool {
 	return ref.NamedType != nil && strings.HasPrefix(*ref.NamedType, "__untyped_")
 }

@@ -53,7 +53,7 @@ func TestListsAndMapsThatAreOneValueAreOursAsAWhole(t *testing.T) {
 	}
 }
 
-func TestPortsAreToldApartByNumberAndProtocol(t *testing.T) {
+func TestPortsAreDistinguishedByNumberAndProtocol(t *testing.T) {
 	dns := func(_ *appsv1ac.DeploymentApplyConfiguration, c *corev1ac.ContainerApplyConfiguration) {
 		c.WithPorts(corev1ac.ContainerPort().WithName("dns").WithContainerPort(53),
 			corev1ac.ContainerPort().WithName("dns-udp").WithContainerPort(53).WithProtocol("UDP"))

@@ -19,7 +19,7 @@ func ownedBy(uid types.UID, name string) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: uid, Controller: new(true)}}
 }
 
-func TestAChildIsOursByItsControllerElseByItsLabel(t *testing.T) {
+func TestAChildIsOwnedByItsControllerOrElseByItsLabel(t *testing.T) {
 	label := func(uid string) map[string]string { return map[string]string{"opcrew.io/owner": uid} }
 	for name, test := range map[string]struct {
 		meta metav1.ObjectMeta
@@ -27,19 +27,19 @@ func TestAChildIsOursByItsControllerElseByItsLabel(t *testing.T) {
 	}{
 		"we control it":                             {metav1.ObjectMeta{OwnerReferences: ownedBy("uid-of-shop", "shop")}, true},
 		"our label, no controller":                  {metav1.ObjectMeta{Labels: label("uid-of-shop")}, true},
-		"our label, somebody else's controller":     {metav1.ObjectMeta{Labels: label("uid-of-shop"), OwnerReferences: ownedBy("other", "x")}, false},
+		"our label, another controller":             {metav1.ObjectMeta{Labels: label("uid-of-shop"), OwnerReferences: ownedBy("other", "x")}, false},
 		"neither":                                   {metav1.ObjectMeta{}, false},
 		"the label of an earlier owner of our name": {metav1.ObjectMeta{Labels: label("uid-of-last-years-shop")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Ours(shop(), &corev1.ConfigMap{ObjectMeta: test.meta}); got != test.ours {
+			if got := owns(shop(), &corev1.ConfigMap{ObjectMeta: test.meta}); got != test.ours {
 				t.Errorf("ours: %t, expected %t", got, test.ours)
 			}
 		})
 	}
 }
 
-func TestAStrangerIsNamedWithWhatToDo(t *testing.T) {
+func TestAnObjectOfAnotherOwnerIsNamedWithWhatToDo(t *testing.T) {
 	ref := mustDeclare(t, shop(), settings(nil)).Ref
 	helm := map[string]string{"app.kubernetes.io/managed-by": "Helm"}
 	for name, test := range map[string]struct {
@@ -48,18 +48,18 @@ func TestAStrangerIsNamedWithWhatToDo(t *testing.T) {
 	}{
 		"by its controller": {metav1.ObjectMeta{Labels: helm, OwnerReferences: ownedBy("u", "front")}, "belongs to Deployment front;"},
 		"by its label":      {metav1.ObjectMeta{Labels: helm}, "belongs to Helm;"},
-		"by nothing":        {metav1.ObjectMeta{}, "belongs to nobody that it names;"},
+		"by nothing":        {metav1.ObjectMeta{}, "names no owner;"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := stranger(ref, &corev1.ConfigMap{ObjectMeta: test.meta})
-			if !strings.HasPrefix(got, "ConfigMap demo/settings is there already and "+test.want) || !strings.Contains(got, "delete it, or give this object another name") {
+			got := takenBy(ref, &corev1.ConfigMap{ObjectMeta: test.meta})
+			if !strings.HasPrefix(got, "ConfigMap demo/settings already exists and "+test.want) || !strings.Contains(got, "delete it, or give this object another name") {
 				t.Errorf("message %q, expected it to name the object, its owner (%s) and what to do", got, test.want)
 			}
 		})
 	}
 }
 
-func TestARefusalIsToldFromTroubleThatPasses(t *testing.T) {
+func TestARefusalIsDistinguishedFromTroubleThatPasses(t *testing.T) {
 	kind := schema.GroupResource{Resource: "configmaps"}
 	for name, test := range map[string]struct {
 		err     error
@@ -82,9 +82,9 @@ func TestARefusalIsToldFromTroubleThatPasses(t *testing.T) {
 	}
 }
 
-func TestOfAChildThatIsNotSeenItIsSaidWhatMayBeDeleted(t *testing.T) {
+func TestTheMessageAboutAChildWithoutTheLabelSaysWhatMayBeDeleted(t *testing.T) {
 	held := settings(nil)
-	held.Data = &Data{}
+	held.Keep = true
 	for want, child := range map[string]Child{"; put it back, or delete the ConfigMap": settings(nil), "; put it back": held} {
 		in := mustDeclare(t, shop(), child)
 		if got := in.whyStripped(); !strings.HasPrefix(got, "ConfigMap demo/settings has lost the label app.kubernetes.io/managed-by: opcrew, ") || !strings.HasSuffix(got, want) {

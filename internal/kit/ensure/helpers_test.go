@@ -32,8 +32,8 @@ func mustDeclare(t *testing.T, owner client.Object, child Child) *intent {
 	return in
 }
 
-// asServed gives a declared child as an API server would return it that has no
-// defaults: what a test wants defaulted, it adds.
+// asServed returns a declared child as an API server without defaults would return it. Tests add the defaults that
+// they need.
 func asServed[O client.Object](t *testing.T, in *intent, into O) O {
 	t.Helper()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.object.DeepCopy().Object, into); err != nil {
@@ -61,7 +61,7 @@ func web(change ...func(*appsv1ac.DeploymentApplyConfiguration, *corev1ac.Contai
 	return Child{Object: deployment}
 }
 
-// defaults are what an API server fills in for the Deployment of web.
+// defaults sets the defaults of an API server in the Deployment of web.
 func defaults(d *appsv1.Deployment) {
 	d.Generation = 1
 	d.CreationTimestamp = metav1.Now()

@@ -4,16 +4,36 @@
 package ensure
 
 import (
+	"context"
+	"strconv"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// OtherManager names the field manager, other than this operator, that wrote one of
-// the paths last; where none of them has an owner (a field was removed), the one
-// that wrote the object last. The name is empty when no one else ever wrote it.
-func OtherManager(entries []metav1.ManagedFieldsEntry, paths *fieldpath.Set) string {
+// Rival names the other manager of some fields of an object, for messages.
+func (a *Applier) Rival(ctx context.Context, object client.Object, fields *fieldpath.Set) string {
+	current := object.DeepCopyObject().(client.Object)
+	if err := a.Live.Get(ctx, client.ObjectKeyFromObject(current), current); err != nil {
+		return inWords("")
+	}
+	return inWords(otherManager(current.GetManagedFields(), fields))
+}
+
+// inWords names a manager in messages. The managed fields need not name one.
+func inWords(manager string) string {
+	if manager == "" {
+		return "another manager"
+	}
+	return strconv.Quote(manager)
+}
+
+// otherManager names the last field manager, apart from opcrew, that wrote one of the paths. If none of them
+// has a manager (a field was removed), it names the last that wrote the object; empty: there was none.
+func otherManager(entries []metav1.ManagedFieldsEntry, paths *fieldpath.Set) string {
 	var owner, latest *metav1.ManagedFieldsEntry
 	for i := range entries {
 		entry := &entries[i]
@@ -23,7 +43,7 @@ func OtherManager(entries []metav1.ManagedFieldsEntry, paths *fieldpath.Set) str
 		if newer(entry, latest) {
 			latest = entry
 		}
-		if paths != nil && owns(entry, paths) && newer(entry, owner) {
+		if paths != nil && hasAny(entry, paths) && newer(entry, owner) {
 			owner = entry
 		}
 	}
@@ -40,7 +60,7 @@ func newer(entry, than *metav1.ManagedFieldsEntry) bool {
 	return than == nil || than.Time == nil || (entry.Time != nil && than.Time.Before(entry.Time))
 }
 
-func owns(entry *metav1.ManagedFieldsEntry, paths *fieldpath.Set) bool {
+func hasAny(entry *metav1.ManagedFieldsEntry, paths *fieldpath.Set) bool {
 	if entry.FieldsV1 == nil {
 		return false
 	}

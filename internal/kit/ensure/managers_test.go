@@ -21,7 +21,7 @@ func entry(manager string, minute int, fields string) metav1.ManagedFieldsEntry 
 	return metav1.ManagedFieldsEntry{Manager: manager, Time: &at, FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
-func TestTheRivalIsWhoWroteTheFieldLast(t *testing.T) {
+func TestTheRivalIsTheManagerThatWroteTheFieldLast(t *testing.T) {
 	timeless := entry("old-tool", 0, replicasField)
 	timeless.Time = nil
 	fieldless := entry("fieldless", 9, "")
@@ -32,7 +32,7 @@ func TestTheRivalIsWhoWroteTheFieldLast(t *testing.T) {
 		paths   *fieldpath.Set
 		want    string
 	}{
-		"nobody wrote anything": {nil, replicas, ""},
+		"no one wrote anything": {nil, replicas, ""},
 		"only opcrew wrote":     {[]metav1.ManagedFieldsEntry{entry("opcrew", 1, replicasField)}, replicas, ""},
 		"one owns the field, another wrote later": {[]metav1.ManagedFieldsEntry{
 			entry("helm", 1, replicasField), entry("kubectl-edit", 5, imageField)}, replicas, "helm"},
@@ -42,7 +42,7 @@ func TestTheRivalIsWhoWroteTheFieldLast(t *testing.T) {
 			entry("argocd", 2, replicasField), entry("helm", 1, replicasField)}, replicas, "argocd"},
 		"opcrew owns it too, and later": {[]metav1.ManagedFieldsEntry{
 			entry("helm", 1, replicasField), entry("opcrew", 2, replicasField)}, replicas, "helm"},
-		"nobody owns the field, it was removed": {[]metav1.ManagedFieldsEntry{
+		"the field has no manager, it was removed": {[]metav1.ManagedFieldsEntry{
 			entry("helm", 1, imageField), entry("kubectl-edit", 5, imageField)}, replicas, "kubectl-edit"},
 		"no field is asked for": {[]metav1.ManagedFieldsEntry{
 			entry("helm", 1, replicasField), entry("kubectl-edit", 5, imageField)}, nil, "kubectl-edit"},
@@ -54,7 +54,7 @@ func TestTheRivalIsWhoWroteTheFieldLast(t *testing.T) {
 			entry("odd", 9, "{"), entry("helm", 1, replicasField)}, replicas, "helm"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := OtherManager(test.entries, test.paths); got != test.want {
+			if got := otherManager(test.entries, test.paths); got != test.want {
 				t.Errorf("the rival is %q, expected %q", got, test.want)
 			}
 		})

@@ -13,30 +13,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Owner is the object whose children are put in place, during one reconcile.
-type Owner struct {
+// parent is the owner of children, during one reconcile.
+type parent struct {
 	client.Object
-	// asked reports that the API server has been asked whether it is gone.
+	// asked: the API server was asked whether it is gone.
 	asked, gone bool
 }
 
-// NewOwner begins to put the children of an object in place.
-func NewOwner(object client.Object) *Owner { return &Owner{Object: object} }
-
-// gone reports whether the owner has been deleted, which its cache may not show yet: the
-// garbage collector's deletions of its children can be seen earlier, and anyone who makes
-// those again gives them to an owner that is no more. The API server is asked once.
-func (a *Applier) gone(ctx context.Context, owner *Owner) (bool, error) {
+// gone reports whether the owner was deleted, which the cache may not show yet: it can show earlier that the
+// garbage collector deleted the children, and these must not be created again. The API server is asked once.
+func (a *Applier) gone(ctx context.Context, owner *parent) (bool, error) {
 	if owner.asked {
 		return owner.gone, nil
 	}
-	gvk, err := apiutil.GVKForObject(owner.Object, a.scheme)
+	gvk, err := apiutil.GVKForObject(owner.Object, a.scheme())
 	if err != nil {
 		return false, fmt.Errorf("kind of the owner: %w", err)
 	}
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(gvk)
-	err = a.live.Get(ctx, client.ObjectKeyFromObject(owner), live)
+	err = a.Live.Get(ctx, client.ObjectKeyFromObject(owner), live)
 	if client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("is %s %s still there: %w", gvk.Kind, client.ObjectKeyFromObject(owner), err)
 	}

@@ -14,23 +14,22 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Pin keeps a part of a child, such as a pod template, as it is until its owner asks for
-// another: a new version of the operator declares it otherwise (a probe, a default image),
-// and must not restart the pods of users for that.
+// Pin keeps a part of a child, such as a pod template, until the owner changes its settings: a new version of
+// the operator declares the part differently (a probe, a default image), and must not restart pods for that.
 //
-// While the declared part is the one that was put in place, drift is repaired. While it
-// is a newer version's, the live part is left alone.
+// While the declared part is the one that was applied, drift is repaired. While a newer version declares
+// another part, the live one is left alone.
 type Pin struct {
 	// Path is the dotted path of the part, such as spec.template.
 	Path string
-	// Key is all of the owner's settings that the part depends on; its JSON counts.
+	// Key is all settings of the owner that the part depends on; its JSON counts.
 	Key any
 }
 
-// pinned annotation values: a hash of the key, and one of the part.
+// pinSeparator separates the hash of the key from that of the part, in the annotation.
 const pinSeparator = "."
 
-// pin notes for which settings the part was declared, and how.
+// pin records in the annotation for which settings the part was declared, and how.
 func (in *intent) pin() error {
 	pin := in.child.Pin
 	if pin == nil {
@@ -44,8 +43,7 @@ func (in *intent) pin() error {
 	return nil
 }
 
-// keep leaves the part as the live child has it, if the settings are those that it was
-// made for.
+// keep leaves the part as the live child has it, if it was made for the same settings.
 func (in *intent) keep(live client.Object) {
 	if in.child.Pin == nil {
 		return
@@ -60,9 +58,9 @@ func (in *intent) keep(live client.Object) {
 	in.sign()
 }
 
-// Pinned reports whether a child's pinned part was made for these settings.
-func Pinned(live client.Object, wishes any) bool {
-	return keyOf(live.GetAnnotations()[common.PinnedAnnotation]) == Hash(wishes)
+// Matches reports whether the pinned part of a live child was made for the key.
+func (p Pin) Matches(live client.Object) bool {
+	return keyOf(live.GetAnnotations()[common.PinnedAnnotation]) == Hash(p.Key)
 }
 
 func keyOf(pinned string) string {
@@ -70,8 +68,8 @@ func keyOf(pinned string) string {
 	return key
 }
 
-// unpinned is the declaration without the pinned part, which the annotation stands for:
-// it can then be signed alike, whichever version's part is in place.
+// unpinned is the declaration without the pinned part. The annotation stands for the part, so that the hash is
+// the same whichever version made it.
 func (in *intent) unpinned() map[string]any {
 	if in.child.Pin == nil {
 		return in.object.Object

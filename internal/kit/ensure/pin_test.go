@@ -15,17 +15,17 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// pinnedWeb is the Deployment of web with a template that is pinned to a wish.
-func pinnedWeb(wish, image string, replicas int32) Child {
+// pinnedWeb is the Deployment of web with a template that is pinned for a key.
+func pinnedWeb(key, image string, replicas int32) Child {
 	child := web(func(d *appsv1ac.DeploymentApplyConfiguration, c *corev1ac.ContainerApplyConfiguration) {
 		d.Spec.WithReplicas(replicas)
 		c.WithImage(image)
 	})
-	child.Pin = &Pin{Path: "spec.template", Key: map[string]string{"wish": wish}}
+	child.Pin = &Pin{Path: "spec.template", Key: map[string]string{"size": key}}
 	return child
 }
 
-// kept declares a child again over one that is in place.
+// kept declares a child that exists already.
 func kept(t *testing.T, there, wanted Child) (in *intent, live *appsv1.Deployment, changes bool) {
 	t.Helper()
 	live = asServed(t, mustDeclare(t, shop(), there), &appsv1.Deployment{})
@@ -43,11 +43,11 @@ func TestAnUpgradeAloneChangesNoPinnedPart(t *testing.T) {
 		wanted  Child
 		changes bool
 	}{
-		"the same":                          {pinnedWeb("old", "web:1", 2), false},
-		"another default of a new version":  {pinnedWeb("old", "web:2", 2), false},
-		"another wish":                      {pinnedWeb("new", "web:2", 2), true},
-		"another wish with the same result": {pinnedWeb("new", "web:1", 2), true},
-		"something else is changed":         {pinnedWeb("old", "web:2", 3), true},
+		"the same":                         {pinnedWeb("old", "web:1", 2), false},
+		"another default of a new version": {pinnedWeb("old", "web:2", 2), false},
+		"another key":                      {pinnedWeb("new", "web:2", 2), true},
+		"another key with the same result": {pinnedWeb("new", "web:1", 2), true},
+		"something else is changed":        {pinnedWeb("old", "web:2", 3), true},
 	} {
 		if _, _, changes := kept(t, pinnedWeb("old", "web:1", 2), test.wanted); changes != test.changes {
 			t.Errorf("%s: expected a write %v, got %v", name, test.changes, changes)
@@ -55,7 +55,7 @@ func TestAnUpgradeAloneChangesNoPinnedPart(t *testing.T) {
 	}
 }
 
-func TestWhatIsChangedBesideAPinnedPartLeavesItAsItIs(t *testing.T) {
+func TestAChangeBesideAPinnedPartKeepsThePart(t *testing.T) {
 	in, live, _ := kept(t, pinnedWeb("old", "web:1", 2), pinnedWeb("old", "web:2", 3))
 	if err := in.carry(live); err != nil {
 		t.Fatal(err)
@@ -78,25 +78,25 @@ func TestDriftOfAPinnedPartIsRepairedByTheVersionThatMadeIt(t *testing.T) {
 	live.Spec.Template.Spec.Containers[0].Image = "web:evil"
 	in.keep(live)
 	if drift, err := newComparer(clientgoscheme.Scheme).drift(in, live); err != nil || drift == nil {
-		t.Errorf("expected somebody's image to be drift (%v)", err)
+		t.Errorf("expected the image of another manager to be drift (%v)", err)
 	}
 }
 
-func TestAChildThatIsMadeAnewHasThePinnedPartOfTheOneBeforeIt(t *testing.T) {
+func TestAChildThatIsRecreatedHasThePinnedPartOfTheOneBeforeIt(t *testing.T) {
 	live := asServed(t, mustDeclare(t, shop(), pinnedWeb("old", "web:1", 2)), &appsv1.Deployment{})
-	a := &Applier{predecessors: newPredecessors(clocktesting.NewFakePassiveClock(time.Now()))}
+	a := &Applier{Clock: clocktesting.NewFakePassiveClock(time.Now())}
 	for name, test := range map[string]struct {
-		wish, image string
-		remembered  bool
+		key, image string
+		remembered bool
 	}{
-		"of the same wishes, after an upgrade": {"old", "web:1", true},
-		"of other wishes":                      {"new", "web:2", true},
-		"in a process that knows of none":      {"old", "web:2", false},
+		"for the same key, after an upgrade": {"old", "web:1", true},
+		"for another key":                    {"new", "web:2", true},
+		"in a process that knows of none":    {"old", "web:2", false},
 	} {
-		in := mustDeclare(t, shop(), pinnedWeb(test.wish, "web:2", 3))
+		in := mustDeclare(t, shop(), pinnedWeb(test.key, "web:2", 3))
 		a.predecessors.forget(in.contest())
 		if test.remembered {
-			a.predecessors.remember(in.contest(), live)
+			a.predecessors.remember(in.contest(), live, a.Clock.Now())
 		}
 		if err := a.fill(in); err != nil {
 			t.Fatal(err)
@@ -108,14 +108,14 @@ func TestAChildThatIsMadeAnewHasThePinnedPartOfTheOneBeforeIt(t *testing.T) {
 		if version := in.object.GetResourceVersion(); version != "" {
 			t.Errorf("%s: expected no version to be demanded of what is not there, got %s", name, version)
 		}
-		again := mustDeclare(t, shop(), pinnedWeb(test.wish, "web:2", 3))
+		again := mustDeclare(t, shop(), pinnedWeb(test.key, "web:2", 3))
 		if again.keep(made); again.hash() != in.hash() {
 			t.Errorf("%s: expected no write at the next look", name)
 		}
 	}
 }
 
-func TestWhatIsTriedBeforeAReplacementIsWhole(t *testing.T) {
+func TestTheTrialOfAReplacementIsComplete(t *testing.T) {
 	live := asServed(t, mustDeclare(t, shop(), pinnedWeb("old", "web:1", 2)), &appsv1.Deployment{})
 	in := mustDeclare(t, shop(), pinnedWeb("old", "web:2", 2))
 	in.keep(live)
@@ -133,10 +133,10 @@ func TestWhatIsTriedBeforeAReplacementIsWhole(t *testing.T) {
 
 func TestAPredecessorWhoseSuccessorNeverCameIsForgottenInTheEnd(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	p := newPredecessors(clock)
-	p.remember("first", &appsv1.Deployment{})
+	p := &predecessors{}
+	p.remember("first", &appsv1.Deployment{}, clock.Now())
 	clock.SetTime(clock.Now().Add(2 * predecessorKept))
-	p.remember("second", &appsv1.Deployment{})
+	p.remember("second", &appsv1.Deployment{}, clock.Now())
 	if p.of("first") != nil || p.of("second") == nil {
 		t.Errorf("expected the second alone, got %v", p.left)
 	}

@@ -8,21 +8,18 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// predecessorKept is how long an object that was replaced is remembered for one that does
-// not come, as its owner has gone meanwhile.
+// predecessorKept is how long a replaced object is remembered if its successor never comes, because the owner
+// is gone.
 const predecessorKept = time.Hour
 
-// predecessors remembers objects that were deleted to be recreated: a pod template that is
-// pinned, and values of others, pass to the next one. A process that ends in between takes
-// that with it; what is declared then begins again.
+// predecessors remembers objects that were deleted to be replaced: a pinned pod template and the values of
+// other managers pass to the successor. If the process ends in between, the successor begins as declared.
 type predecessors struct {
-	clock clock.PassiveClock
-	mu    sync.Mutex
-	left  map[types.UID]predecessor
+	mu   sync.Mutex
+	left map[types.UID]predecessor
 }
 
 type predecessor struct {
@@ -30,14 +27,12 @@ type predecessor struct {
 	since  time.Time
 }
 
-func newPredecessors(clock clock.PassiveClock) *predecessors {
-	return &predecessors{clock: clock, left: map[types.UID]predecessor{}}
-}
-
-func (p *predecessors) remember(child types.UID, object client.Object) {
+func (p *predecessors) remember(child types.UID, object client.Object, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.clock.Now()
+	if p.left == nil {
+		p.left = map[types.UID]predecessor{}
+	}
 	for each, old := range p.left {
 		if now.Sub(old.since) > predecessorKept {
 			delete(p.left, each)
@@ -46,7 +41,7 @@ func (p *predecessors) remember(child types.UID, object client.Object) {
 	p.left[child] = predecessor{object, now}
 }
 
-// of gives the object whose place a child takes, nil for none.
+// of returns the object that a child replaces, nil if there is none.
 func (p *predecessors) of(child types.UID) client.Object {
 	p.mu.Lock()
 	defer p.mu.Unlock()

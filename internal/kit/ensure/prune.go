@@ -14,15 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Prune deletes the children of owner, among the kinds of the given empty lists, that
-// are not declared, save those that stay for another reason (stays may be nil). Callers
-// name a kind here only when what replaces the old children is ready. With hold it only
-// says what would go. One that has changed since it was looked at is not deleted, as what
-// it is now may be a reason to stay: the error is a conflict.
+// Prune deletes the children of owner, of the kinds of the given empty lists, that are not declared, except
+// those that stay (stays may be nil). With hold it only reports what would be deleted. A child that has changed
+// since the cache showed it is not deleted: the error is a conflict.
 func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, stays func(client.Object) bool, hold bool) ([]Result, error) {
 	keep := map[Ref]bool{}
 	for _, child := range declared {
-		in, err := declare(a.scheme, owner, child)
+		in, err := declare(a.scheme(), owner, child)
 		if err != nil {
 			return nil, err
 		}
@@ -43,19 +41,19 @@ func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Chi
 
 func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind client.ObjectList, hold bool, stays func(Ref, client.Object) bool) ([]Result, error) {
 	list := kind.DeepCopyObject().(client.ObjectList)
-	// Nothing is changed here, and a namespace can be full of the children of others.
-	if err := a.client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+	// Nothing is changed here, and a namespace can hold very many objects of other owners.
+	if err := a.Client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list children to prune: %w", err)
 	}
 	var results []Result
 	err := meta.EachListItem(list, func(item runtime.Object) error {
 		object := item.(client.Object)
-		gvk, err := apiutil.GVKForObject(object, a.scheme)
+		gvk, err := apiutil.GVKForObject(object, a.scheme())
 		if err != nil {
 			return fmt.Errorf("kind of a child to prune: %w", err)
 		}
 		ref := Ref{gvk, client.ObjectKeyFromObject(object)}
-		if !Ours(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
+		if !owns(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
 			return nil
 		}
 		result, err := a.prune(ctx, owner, ref, object, hold)
@@ -65,26 +63,25 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 	return results, err
 }
 
-// copied reports whether an object has the owner's label only because someone copied it:
-// a child that can have a controller reference is not deleted without one.
+// copied reports whether an object has the owner's label only because it is a copy: a child that can have a
+// controller reference is not deleted without one.
 func copied(owner, object client.Object) bool {
 	return owner.GetNamespace() == object.GetNamespace() && !metav1.IsControlledBy(object, owner)
 }
 
-// prune deletes one child. That the child is declared and created again later is no answer to a
-// rival: its last creation does not count.
+// prune deletes one child. If it is declared again later, its last creation does not count as one in a contest.
 func (a *Applier) prune(ctx context.Context, owner client.Object, ref Ref, object client.Object, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: ref, Action: Held}, nil
 	}
 	uid, version := object.GetUID(), object.GetResourceVersion()
-	err := a.client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version}, client.PropagationPolicy("Background"))
+	err := a.Client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version}, client.PropagationPolicy("Background"))
 	if client.IgnoreNotFound(err) != nil {
 		return Result{Ref: ref}, fmt.Errorf("prune %s: %w", ref, err)
 	}
-	a.Writes.Forget(ref.GroupVersionKind, ref.ObjectKey)
+	a.Forget(ref.GroupVersionKind, ref.ObjectKey)
 	if err == nil {
-		a.Contests.Withdraw(contestOver(owner.GetUID(), ref))
+		a.Withdraw(contestOver(owner.GetUID(), ref))
 	}
 	return Result{Ref: ref, Action: Pruned}, nil
 }

@@ -19,39 +19,39 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// createNew makes a child of random content, or fails with a conflict if there is one by now:
-// an apply cannot tell.
-func (a *Applier) createNew(ctx context.Context, in *intent) (Result, error) {
+// createRandom creates a child of random content, or fails with a conflict if it exists by now. An apply would
+// overwrite it.
+func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) {
 	object := in.object.DeepCopy()
-	err := a.client.Create(ctx, object, client.FieldOwner(common.Name))
+	err := a.Client.Create(ctx, object, client.FieldOwner(common.Name))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return Result{Ref: in.Ref}, thereByNow(in, err)
+		return Result{Ref: in.Ref}, alreadyThere(in, err)
 	case apierrors.IsNotFound(err):
 		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // its namespace; see apply
 	case err != nil:
 		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %w", in.Ref, err)
 	}
-	a.Writes.Record(in.GroupVersionKind, object)
+	a.Record(in.GroupVersionKind, object)
 	return Result{Ref: in.Ref, Action: Created}, nil
 }
 
-// thereByNow is the conflict of a child that is to be new with one that someone else has made.
-func thereByNow(in *intent, why error) error {
+// alreadyThere is the conflict of a child that is to be new with one that exists.
+func alreadyThere(in *intent, why error) error {
 	return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, why)
 }
 
-// disown has what was created belong to the applier alone. Else what it declares no more would
-// stay: it would still be its creator's.
+// disown moves the fields from the manager that created the child to the one that applies it. A field that is
+// no longer declared would otherwise stay, as the creator's.
 func (a *Applier) disown(ctx context.Context, in *intent) error {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(in.GroupVersionKind)
-	if err := a.live.Get(ctx, in.ObjectKey, live); err != nil {
+	if err := a.Live.Get(ctx, in.ObjectKey, live); err != nil {
 		return fmt.Errorf("who owns the fields of %s: %w", in.Ref, err)
 	}
 	decided := in.object.GetResourceVersion()
 	if decided != "" && decided != live.GetResourceVersion() {
-		return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, errors.New("it has changed since"))
+		return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, errors.New("it has changed since this was decided"))
 	}
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(common.Name), common.Name)
 	if err != nil {
@@ -60,10 +60,10 @@ func (a *Applier) disown(ctx context.Context, in *intent) error {
 	if patch == nil {
 		return nil
 	}
-	if err := a.client.Patch(ctx, live, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(common.Name)); err != nil {
+	if err := a.Client.Patch(ctx, live, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(common.Name)); err != nil {
 		return fmt.Errorf("own the fields of %s: %w", in.Ref, err)
 	}
-	a.Writes.Record(in.GroupVersionKind, live)
+	a.Record(in.GroupVersionKind, live)
 	if decided != "" { // the same, with its fields owned
 		in.object.SetResourceVersion(live.GetResourceVersion())
 	}

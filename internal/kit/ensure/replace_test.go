@@ -54,13 +54,13 @@ func TestAChildIsReplacedOnlyWhenAFieldDiffersThatCannotBeChanged(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			*class = nodev1.RuntimeClass{}
 			if got := replaces(t, test.child, class, test.change); got != test.want {
-				t.Errorf("deleted and made anew: %t, expected %t", got, test.want)
+				t.Errorf("deleted and recreated: %t, expected %t", got, test.want)
 			}
 		})
 	}
 }
 
-func TestAValueThatIsWrittenOtherwiseDeletesNothing(t *testing.T) {
+func TestAnotherSpellingOfAValueDeletesNothing(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{}
 	volume := Child{ReplaceOn: []string{"spec.resources.requests"}, Object: corev1ac.PersistentVolumeClaim("data", "demo").
 		WithSpec(corev1ac.PersistentVolumeClaimSpec().WithResources(corev1ac.VolumeResourceRequirements().

@@ -6,42 +6,34 @@ package ensure
 import (
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Writes remembers the version that each object had after our own last write of it,
-// until the cache has seen that version. A decision taken on an older one would
-// repeat the write; so anyone who finds the cache behind waits for its event instead.
+// writes remembers the version that each object had after opcrew's last write of it, until the cache shows
+// that version. A decision on an older one would repeat the write, so a caller waits for the event instead.
 // Kubernetes' own controllers do the same since 1.36 (KEP-5647).
-type Writes struct {
+type writes struct {
 	mu       sync.Mutex
 	versions map[Ref]string
 }
 
-// NewWrites returns an empty memory.
-func NewWrites() *Writes {
-	return &Writes{versions: map[Ref]string{}}
-}
-
-// Record remembers the version that a write returned.
-func (w *Writes) Record(gvk schema.GroupVersionKind, object client.Object) {
+func (w *writes) record(ref Ref, version string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.versions[Ref{gvk, client.ObjectKeyFromObject(object)}] = object.GetResourceVersion()
+	if w.versions == nil {
+		w.versions = map[Ref]string{}
+	}
+	w.versions[ref] = version
 }
 
-// Behind reports whether a cached object is older than our own last write of it.
-func (w *Writes) Behind(gvk schema.GroupVersionKind, cached client.Object) bool {
-	ref := Ref{gvk, client.ObjectKeyFromObject(cached)}
+func (w *writes) behind(ref Ref, cached string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	version, ok := w.versions[ref]
 	if !ok {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), version)
+	order, err := resourceversion.CompareResourceVersion(cached, version)
 	if err == nil && order < 0 {
 		return true
 	}
@@ -49,9 +41,8 @@ func (w *Writes) Behind(gvk schema.GroupVersionKind, cached client.Object) bool 
 	return false
 }
 
-// Forget drops what is remembered of an object that is gone.
-func (w *Writes) Forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
+func (w *writes) forget(ref Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.versions, Ref{gvk, key})
+	delete(w.versions, ref)
 }

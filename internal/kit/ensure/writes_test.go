@@ -28,13 +28,13 @@ func TestACacheIsBehindUntilItHasSeenOurWrite(t *testing.T) {
 	}{
 		"the version before the write":                 {"99", true},
 		"the version of the write":                     {"100", false},
-		"a later version, by somebody else":            {"101", false},
+		"a later version, by another client":           {"101", false},
 		"a version that is smaller only as text":       {"1000", false},
 		"a version that is greater only as text":       {"9", true},
 		"a version that cannot be compared is no wait": {"v7", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			writes := NewWrites()
+			writes := &Applier{}
 			writes.Record(configMaps, at("100"))
 			if got := writes.Behind(configMaps, at(test.cached)); got != test.behind {
 				t.Errorf("behind: %t, expected %t", got, test.behind)
@@ -44,7 +44,7 @@ func TestACacheIsBehindUntilItHasSeenOurWrite(t *testing.T) {
 }
 
 func TestOnlyTheWrittenObjectIsWaitedFor(t *testing.T) {
-	writes := NewWrites()
+	writes := &Applier{}
 	if writes.Behind(configMaps, at("1")) {
 		t.Error("behind without any write, as after a start: expected not to wait")
 	}
@@ -60,7 +60,7 @@ func TestOnlyTheWrittenObjectIsWaitedFor(t *testing.T) {
 }
 
 func TestTheLastOfSeveralWritesIsWaitedFor(t *testing.T) {
-	writes := NewWrites()
+	writes := &Applier{}
 	writes.Record(configMaps, at("100"))
 	writes.Record(configMaps, at("200"))
 	if !writes.Behind(configMaps, at("100")) {
@@ -69,12 +69,12 @@ func TestTheLastOfSeveralWritesIsWaitedFor(t *testing.T) {
 }
 
 func TestWhatWasSeenOrIsGoneIsForgotten(t *testing.T) {
-	writes := NewWrites()
+	writes := &Applier{}
 	writes.Record(configMaps, at("100"))
 	writes.Behind(configMaps, at("100"))
 	writes.Record(secrets, at("100"))
 	writes.Forget(secrets, client.ObjectKeyFromObject(shop()))
-	if len(writes.versions) != 0 {
-		t.Errorf("remembered: %v, expected nothing", writes.versions)
+	if len(writes.writes.versions) != 0 {
+		t.Errorf("remembered: %v, expected nothing", writes.writes.versions)
 	}
 }

@@ -38,7 +38,7 @@ func TestAfterThreeRevertsInAMinuteTheChildIsLeftAlone(t *testing.T) {
 		p.clock.Step(10 * time.Second)
 	}
 	revert()
-	readOnly := cost{"get configmaps": 1} // who is it?
+	readOnly := cost{"get configmaps": 1} // to name the manager
 	result := p.ensures(owner, child, ensure.Contested, readOnly)
 	want := "ConfigMap " + ns + `/settings is changed back again and again by "argocd"; it is left alone until `
 	if !strings.HasPrefix(result.Message, want) || result.Again != time.Minute {
@@ -71,8 +71,8 @@ func TestAnEditOfTheUserEndsTheWaitOfAContest(t *testing.T) {
 	p.ensures(owner, settings(ns, map[string]string{"mode": "slow"}), ensure.Applied, repair("configmaps"))
 }
 
-// A webhook that undoes our value inside of our own write leaves no name behind.
-func TestARivalWithoutANameIsSomebody(t *testing.T) {
+// A webhook that changes a value within opcrew's own write is not named in the managed fields.
+func TestARivalWithoutANameIsAnotherManager(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	child := settings(ns, map[string]string{"mode": "fast"})
@@ -85,13 +85,13 @@ func TestARivalWithoutANameIsSomebody(t *testing.T) {
 		}
 	}
 	result := p.ensures(owner, child, ensure.Contested, cost{"get configmaps": 1})
-	want := "ConfigMap " + ns + `/settings is changed back again and again by "somebody"; it is left alone until `
+	want := "ConfigMap " + ns + `/settings is changed back again and again by another manager; it is left alone until `
 	if !strings.HasPrefix(result.Message, want) {
 		t.Errorf("message %q, expected %q", result.Message, want)
 	}
 }
 
-func TestAQuotaThatStandsInTheWayIsNotTakenForARival(t *testing.T) {
+func TestAQuotaIsNotTakenForARival(t *testing.T) {
 	ns := env.Namespace(t)
 	refused := true
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{intercept: interceptor.Funcs{
@@ -107,7 +107,7 @@ func TestAQuotaThatStandsInTheWayIsNotTakenForARival(t *testing.T) {
 	refused = true
 	slow := settings(ns, map[string]string{"mode": "slow"})
 	for range 6 {
-		if result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), slow, false); !ensure.Refused(err) {
+		if result, err := p.Ensure(t.Context(), owner, slow, false); !ensure.Refused(err) {
 			t.Fatalf("%s (%v), expected the refusal each time", result.Action, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestAQuotaThatStandsInTheWayIsNotTakenForARival(t *testing.T) {
 	p.ensures(owner, slow, ensure.Applied, repair("configmaps"))
 }
 
-// What is made at random is another each time, and is still the same child.
+// Random content differs each time, and it is still the same child.
 func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testing.T) {
 	for random, want := range map[bool]ensure.Action{true: ensure.Contested, false: ensure.Created} {
 		ns := env.Namespace(t)
@@ -124,7 +124,7 @@ func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testin
 		for i := range 4 {
 			child := settings(ns, map[string]string{"key": fmt.Sprint(i)})
 			child.Random = random
-			result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), child, false)
+			result, err := p.Ensure(t.Context(), owner, child, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,13 +142,13 @@ func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testin
 	}
 }
 
-// madeAndDeleted creates a child so often, and has it deleted each time.
+// madeAndDeleted creates a child a number of times, and has it deleted each time.
 func (p *process) madeAndDeleted(owner client.Object, child ensure.Child, times int, remove func()) ensure.Result {
 	p.t.Helper()
 	var last ensure.Result
 	for range times {
 		var err error
-		if last, err = p.Ensure(p.t.Context(), ensure.NewOwner(owner), child, false); err != nil {
+		if last, err = p.Ensure(p.t.Context(), owner, child, false); err != nil {
 			p.t.Fatal(err)
 		}
 		if last.Action != ensure.Created {
@@ -161,8 +161,8 @@ func (p *process) madeAndDeleted(owner client.Object, child ensure.Child, times 
 	return last
 }
 
-// A child that is there only for a while, such as the budget of a cluster that has a second member for the time of an
-// update, is deleted and created by the operator alone.
+// A child that exists for a while only, such as the disruption budget of a cluster that has a second member during
+// an update, is created and deleted by the operator itself.
 func TestAChildThatTheOperatorItselfDeletesAgainAndAgainIsNoContest(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
@@ -174,7 +174,7 @@ func TestAChildThatTheOperatorItselfDeletesAgainAndAgainIsNoContest(t *testing.T
 	}
 	child := settings(ns, map[string]string{"mode": "fast"})
 	if last := p.madeAndDeleted(owner, child, 10, prune); last.Action != ensure.Created {
-		t.Errorf("%s: %s; expected the child to be created each time, nobody else deletes it", last.Action, last.Message)
+		t.Errorf("%s: %s; expected the child to be created each time, since only the operator deletes it", last.Action, last.Message)
 	}
 	deletes := func() {
 		t.Helper()
@@ -183,7 +183,7 @@ func TestAChildThatTheOperatorItselfDeletesAgainAndAgainIsNoContest(t *testing.T
 		}
 	}
 	if last := p.madeAndDeleted(owner, child, 4, deletes); last.Action != ensure.Contested {
-		t.Errorf("%s, expected a contest once somebody else has deleted the child three times", last.Action)
+		t.Errorf("%s, expected a contest once another client has deleted the child three times", last.Action)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestOwnDeletesDoNotHideThoseOfARival(t *testing.T) {
 	}
 }
 
-// A pod that ends as soon as it has begun is deleted and created by the operator: not at full speed, and it is no one's contest.
+// The operator deletes and creates a pod that ends as soon as it has started: not at full speed, and it is not a contest.
 func TestAChildThatIsReplacedAgainAndAgainIsDelayed(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})

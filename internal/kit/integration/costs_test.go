@@ -21,15 +21,15 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// cost is how many calls of which sort were made, such as "patch configmaps": 1.
+// cost is the number of calls by verb and resource, such as "patch configmaps": 1.
 type cost map[string]int
 
 var free = cost{}
 
-// creation and repair are what a new child and a changed one cost.
+// creation and repair are the costs of a new child and of a changed one.
 func creation(resource string) cost {
 	c := cost{"get " + resource: 1, "patch " + resource: 1}
-	c["get configmaps"]++ // is the owner still there?
+	c["get configmaps"]++ // whether the owner still exists
 	return c
 }
 func repair(resource string) cost { return cost{"patch " + resource: 1} }
@@ -45,8 +45,7 @@ func (p *process) spends(want cost, do func()) {
 	}
 }
 
-// ensures expects one child to be handled in this way at this cost, and waits until
-// the cache has seen what was written.
+// ensures ensures one child, expects this action at this cost, and waits until the cache shows what was written.
 func (p *process) ensures(owner client.Object, child ensure.Child, want ensure.Action, costs cost) ensure.Result {
 	p.t.Helper()
 	var result ensure.Result
@@ -63,14 +62,14 @@ func (p *process) ensures(owner client.Object, child ensure.Child, want ensure.A
 
 func (p *process) ensure(owner client.Object, child ensure.Child) ensure.Result {
 	p.t.Helper()
-	result, err := p.Ensure(p.t.Context(), ensure.NewOwner(owner), child, false)
+	result, err := p.Ensure(p.t.Context(), owner, child, false)
 	if err != nil {
 		p.t.Fatalf("ensuring a child: %v", err)
 	}
 	return result
 }
 
-// catchesUp waits until the cache has what the server has, which may be nothing.
+// catchesUp waits until the cache shows what the server has, which may be nothing.
 func (p *process) catchesUp(ref ensure.Ref) {
 	p.t.Helper()
 	eventually.True(p.t, eventually.Long, "the cache has "+ref.String()+" as the server has it", func() error {
@@ -100,7 +99,7 @@ func newOf(t *testing.T, ref ensure.Ref) client.Object {
 	return object.(client.Object)
 }
 
-// newOwner makes the object that the children of a test are for.
+// newOwner creates the owner of the children of a test.
 func newOwner(t *testing.T, namespace, name string) *corev1.ConfigMap {
 	t.Helper()
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -126,7 +125,7 @@ func current[O client.Object](t *testing.T, object O) O {
 	return object
 }
 
-// edit is someone else, by name, who changes an object with a JSON or merge patch.
+// edit changes an object with a JSON or merge patch, as another field manager.
 func edit(t *testing.T, who string, object client.Object, patch string) {
 	t.Helper()
 	kind := types.MergePatchType
@@ -139,7 +138,7 @@ func edit(t *testing.T, who string, object client.Object, patch string) {
 	}
 }
 
-// withoutStatus gives an object without what its controllers report on it.
+// withoutStatus returns an object without its status and the annotations of its controllers.
 func withoutStatus(t *testing.T, object client.Object) map[string]any {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)

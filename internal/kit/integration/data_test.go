@@ -23,10 +23,10 @@ func claimOf(namespace, size string) *corev1ac.PersistentVolumeClaimApplyConfigu
 		WithResources(corev1ac.VolumeResourceRequirements().WithRequests(corev1.ResourceList{"storage": resource.MustParse(size)})))
 }
 
-func TestDataOutlivesItsOwnerAndIsHadAgainByTheNext(t *testing.T) {
+func TestDataOutlivesItsOwnerAndIsAdoptedByTheNext(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{types: []client.Object{&corev1.PersistentVolumeClaim{}}})
-	child := ensure.Child{Object: claimOf(ns, "1Gi"), Data: &ensure.Data{Retain: true}}
+	child := ensure.Child{Object: claimOf(ns, "1Gi"), Keep: true, Retain: true}
 	p.ensures(owner, child, ensure.Created, creation("persistentvolumeclaims"))
 	p.ensures(owner, child, ensure.Unchanged, free)
 	kept := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "data"}}
@@ -41,7 +41,7 @@ func TestDataOutlivesItsOwnerAndIsHadAgainByTheNext(t *testing.T) {
 	}
 }
 
-func TestADeclarationThatRestsOnAnEarlierVersionIsAConflict(t *testing.T) {
+func TestADeclarationDecidedOnAnEarlierVersionIsAConflict(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	p.ensures(owner, settings(ns, map[string]string{"step": "1"}), ensure.Created, creation("configmaps"))
@@ -52,7 +52,7 @@ func TestADeclarationThatRestsOnAnEarlierVersionIsAConflict(t *testing.T) {
 
 	stale := settings(ns, map[string]string{"step": "other"})
 	stale.DecidedOn = seen
-	if _, err := p.Ensure(t.Context(), ensure.NewOwner(owner), stale, false); !apierrors.IsConflict(err) {
+	if _, err := p.Ensure(t.Context(), owner, stale, false); !apierrors.IsConflict(err) {
 		t.Errorf("expected a conflict, got %v", err)
 	}
 	if got := current(t, settingsOf(ns)).Data["step"]; got != "2" {

@@ -6,6 +6,7 @@ package integration
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-func TestAChangeByAnybodyOfWhatIsDeclaredCostsOneWrite(t *testing.T) {
+func TestDriftOfADeclaredFieldCostsOneWrite(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	web := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"}}
@@ -55,7 +56,7 @@ func TestAChangeByAnybodyOfWhatIsDeclaredCostsOneWrite(t *testing.T) {
 			edit(t, "kubectl-edit", object, test.patch)
 			p.catchesUp(ref)
 			want := ensure.Repaired
-			if name == "the hash" { // without it, no one knows what was applied
+			if name == "the hash" { // without it, it is unknown what was applied
 				want = ensure.Applied
 			}
 			p.ensures(owner, test.child, want, repair(test.resource))
@@ -70,12 +71,12 @@ func TestAChangeByAnybodyOfWhatIsDeclaredCostsOneWrite(t *testing.T) {
 			if diff := cmp.Diff(withoutStatus(t, before), withoutStatus(t, got)); diff != "" {
 				t.Errorf("after the repair it is not as before (-before +after):\n%s", diff)
 			}
-			p.Contests.Forget(got.GetUID())
+			p.clock.Step(5 * time.Minute) // the next repair is not one of a contest
 		})
 	}
 }
 
-func TestWhatOthersPutOnAChildStaysThroughEveryWrite(t *testing.T) {
+func TestFieldsOfOtherManagersSurviveEveryWrite(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	ref := p.ensures(owner, deployment(ns, "web:1", 2), ensure.Created, creation("deployments")).Ref
@@ -105,7 +106,7 @@ func TestWhatOthersPutOnAChildStaysThroughEveryWrite(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoLongerDeclaredGoesAway(t *testing.T) {
+func TestAFieldThatIsNoLongerDeclaredIsRemoved(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	ref := p.ensures(owner, settings(ns, map[string]string{"a": "1", "b": "2"}), ensure.Created, creation("configmaps")).Ref
@@ -122,12 +123,12 @@ func TestWhatIsNoLongerDeclaredGoesAway(t *testing.T) {
 	p.ensures(owner, settings(ns, map[string]string{"a": "1"}), ensure.Unchanged, free)
 }
 
-func TestHeldBackNothingIsWrittenAndWhatWouldBeIsTold(t *testing.T) {
+func TestWhileChangesAreHeldBackNothingIsWrittenAndTheyAreReported(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	held := func(child ensure.Child, want ensure.Action) {
 		t.Helper()
-		if result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), child, true); err != nil || result.Action != want {
+		if result, err := p.Ensure(t.Context(), owner, child, true); err != nil || result.Action != want {
 			t.Errorf("%s (%v), expected %s", result.Action, err, want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-func TestAChildCostsOneWriteAndNothingThereafter(t *testing.T) {
+func TestAChildCostsOneWriteAndThenNone(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	for resource, child := range map[string]ensure.Child{
@@ -31,7 +31,7 @@ func TestAChildCostsOneWriteAndNothingThereafter(t *testing.T) {
 	}
 }
 
-func TestAChildThatIsMadeOnceIsLeftAsItIs(t *testing.T) {
+func TestAChildThatCannotBeChangedIsNotAppliedAgain(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	once := func(mode string) ensure.Child {

@@ -29,13 +29,13 @@ func stepper(count *int) func(context.Context) error {
 	return func(context.Context) error { *count++; return nil }
 }
 
-// meddling changes the widget once, by another hand, right before the process writes
-// its metadata or status: the server itself then answers with a conflict.
+// meddling changes the widget once, as another client, right before the process writes its metadata or status: the
+// server answers with a conflict.
 func meddling(t *testing.T, meddle *int) interceptor.Funcs {
 	change := func(object client.Object) {
 		if _, ok := object.(*Widget); ok && *meddle > 0 {
 			*meddle--
-			edit(t, "somebody", object.DeepCopyObject().(client.Object), fmt.Sprintf(`{"metadata":{"annotations":{"at":"%d"}}}`, time.Now().UnixNano()))
+			edit(t, "kubectl-edit", object.DeepCopyObject().(client.Object), fmt.Sprintf(`{"metadata":{"annotations":{"at":"%d"}}}`, time.Now().UnixNano()))
 		}
 	}
 	return interceptor.Funcs{
@@ -50,7 +50,7 @@ func meddling(t *testing.T, meddle *int) interceptor.Funcs {
 	}
 }
 
-func TestAConflictIsTriedAgainWithoutAWord(t *testing.T) {
+func TestAConflictIsRetriedAndNotReported(t *testing.T) {
 	meddle := 0
 	l := newLoop(t, env.Namespace(t), setup{intercept: meddling(t, &meddle)})
 	l.kind.plan = withSettings
@@ -62,24 +62,24 @@ func TestAConflictIsTriedAgainWithoutAWord(t *testing.T) {
 		if err != nil || result.RequeueAfter != 200*time.Millisecond {
 			t.Errorf("%s: the reconcile gives %v (%v), expected it to be tried again after 200ms", what, result, err)
 		}
-		if len(l.told.Events) != 0 {
-			t.Errorf("%s: the user was told %q, expected nothing", what, <-l.told.Events)
+		if len(l.recorder.Events) != 0 {
+			t.Errorf("%s: the user got the event %q, expected nothing", what, <-l.recorder.Events)
 		}
 	}
-	// The status rests on the same old view, so it does not say that all is well.
+	// The status depends on the same old view, so it does not report success.
 	quietly("finalizer", cost{"patch widgets": 1})
 	if got := current(t, widget).Finalizers; len(got) != 0 {
 		t.Errorf("finalizers %v, expected none yet", got)
 	}
 	l.goesWell(widget, cost{"get widgets": 1, "patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
-	l.tells("Normal AsWanted")
+	l.recorded("Normal AsWanted")
 	l.kind.seen = 1
 	quietly("status", cost{statusWrite: 1})
 	l.goesWell(widget, cost{statusWrite: 1})
-	l.tells("Normal Seen")
+	l.recorded("Normal Seen")
 }
 
-// limited is a group that may do everything but write Services.
+// limited is a group that may do everything except write Services.
 func limited(t *testing.T) []string {
 	t.Helper()
 	group := "limited-" + env.Namespace(t)
@@ -96,7 +96,7 @@ func limited(t *testing.T) []string {
 	return []string{group}
 }
 
-func TestARefusalIsToldAndTheRestIsDoneAllTheSame(t *testing.T) {
+func TestARefusalIsReportedAndTheRestIsDone(t *testing.T) {
 	stepped := 0
 	plan := func(widget *Widget) kit.Plan {
 		return kit.Plan{
@@ -111,7 +111,7 @@ func TestARefusalIsToldAndTheRestIsDoneAllTheSame(t *testing.T) {
 		stepped = 0
 		l.kind.plan = plan
 		widget := l.widget("w")
-		edit(t, "somebody", widget, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
+		edit(t, "kubectl-edit", widget, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
 		l.settles(widget)
 		_, err := l.reconciles(widget, cost{"get widgets": 1, "get services": 1, "patch services": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
 		if !apierrors.IsForbidden(err) || !ensure.Refused(err) {
@@ -124,11 +124,11 @@ func TestARefusalIsToldAndTheRestIsDoneAllTheSame(t *testing.T) {
 		if stepped != 0 || len(current(t, widget).Finalizers) != 1 {
 			t.Errorf("%d steps, finalizers %v: expected neither a step nor a release after a failure", stepped, widget.Finalizers)
 		}
-		l.tells("Warning Refused")
+		l.recorded("Warning Refused")
 		if _, sum := l.metric(t, "opcrew_writes_total", "action", "Created"); sum != 1 {
 			t.Errorf("%v creations counted, expected that of the ConfigMap alone", sum)
 		}
-		edit(t, "somebody", widget, `{"metadata":{"finalizers":null}}`)
+		edit(t, "kubectl-edit", widget, `{"metadata":{"finalizers":null}}`)
 	}
 	t.Run("by a missing right", func(t *testing.T) {
 		check(t, newLoop(t, env.Namespace(t), setup{groups: limited(t)}), `cannot patch resource "services"`)

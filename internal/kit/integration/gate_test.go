@@ -13,7 +13,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// gate holds back the events of a process's cache, in their order, while it is shut.
+// gate holds back the events of a process's cache, in their order, while it is closed.
 type gate struct {
 	mu   sync.Mutex
 	shut chan struct{} // nil: open

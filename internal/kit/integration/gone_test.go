@@ -39,7 +39,7 @@ func TestAnObjectThatIsGoneLeavesNothingBehind(t *testing.T) {
 		t.Errorf("forgotten: %v, expected the object that is gone", l.forgot)
 	}
 	again := l.widget("w")
-	if _, err := l.reconcilesAtOnce(again, cost{statusWrite: 1}); err != nil { // no half second since the last of the name
+	if _, err := l.reconcilesAtOnce(again, cost{statusWrite: 1}); err != nil { // less than half a second after the last write for that name
 		t.Fatal(err)
 	}
 }
@@ -54,7 +54,7 @@ func TestAnObjectIsReleasedWhenAllIsDone(t *testing.T) {
 	}
 	widget := l.widget("w")
 	l.goesWell(widget, cost{"patch widgets": 1, statusWrite: 1})
-	edit(t, "somebody", widget, `{"metadata":{"finalizers":["opcrew.io/widget","example.com/hold"]}}`)
+	edit(t, "kubectl-edit", widget, `{"metadata":{"finalizers":["opcrew.io/widget","example.com/hold"]}}`)
 	if err := env.Client.Delete(t.Context(), widget); err != nil {
 		t.Fatal(err)
 	}
@@ -67,5 +67,5 @@ func TestAnObjectIsReleasedWhenAllIsDone(t *testing.T) {
 		t.Errorf("message %q, expected it to name who holds the object", ready.Message)
 	}
 	l.goesWell(widget, free)
-	edit(t, "somebody", widget, `{"metadata":{"finalizers":null}}`)
+	edit(t, "kubectl-edit", widget, `{"metadata":{"finalizers":null}}`)
 }

@@ -25,28 +25,35 @@ import (
 
 var widgetKind = schema.GroupVersionKind{Group: "test.opcrew.io", Version: "v1", Kind: "Widget"}
 
-// widgets is the part of the loop that a kind supplies; tests set what they need.
+// widgets is the kind of the loop; tests set the fields that they need.
 type widgets struct {
-	unread error                  // what Observe fails with
-	seen   int                    // what Observe sees
-	plan   func(*Widget) kit.Plan // nil: nothing
-	record int                    // from here on, what is seen is a record
-	done   kit.Outcome            // the last
+	unread  error                  // the error of Observe
+	seen    int                    // the facts of Observe
+	plan    func(*Widget) kit.Plan // nil: nothing
+	decided int                    // how often Decide was called
+	record  int                    // from this number on, seen is a record
+	done    kit.Outcome            // the last
 }
 
 func (k *widgets) Observe(context.Context, *Widget) (int, error) { return k.seen, k.unread }
 
-func (k *widgets) Plan(widget *Widget, _ int, _ time.Time) kit.Plan {
+// Decide counts how often it is called.
+func (k *widgets) Decide(_ *Widget, seen int, _ time.Time) int {
+	k.decided++
+	return seen
+}
+
+func (k *widgets) Plan(widget *Widget, _, _ int) kit.Plan {
 	if k.plan == nil {
 		return kit.Plan{}
 	}
 	return k.plan(widget)
 }
 
-func (k *widgets) Report(widget *Widget, seen int, done kit.Outcome, now time.Time) {
+func (k *widgets) Report(widget *Widget, _, seen int, done kit.Outcome) {
 	k.done = done
 	widget.Status.Seen = seen
-	set := condition.Set{Conditions: &widget.Status.Conditions, Generation: widget.Generation, Now: now}
+	set := condition.Set{Conditions: &widget.Status.Conditions, Generation: widget.Generation, Now: done.Now}
 	switch {
 	case done.Err != nil:
 		set.False("Ready", "Refused", done.Err.Error())
@@ -57,50 +64,51 @@ func (k *widgets) Report(widget *Widget, seen int, done kit.Outcome, now time.Ti
 	}
 }
 
-// Records has it that the first sight of something large is one.
-func (k *widgets) Records(before, now *Widget) bool {
+// records reports a record when seen first reaches it.
+func (k *widgets) records(before, now *Widget) bool {
 	return k.record > 0 && before.Status.Seen < k.record && now.Status.Seen >= k.record
 }
 
-// Tell reports every change of what is seen.
-func (k *widgets) Tell(before, after *Widget) []kit.Event {
+// tell returns an event for every change of seen.
+func (k *widgets) tell(before, after *Widget) []kit.Event {
 	if before.Status.Seen == after.Status.Seen {
 		return nil
 	}
 	return []kit.Event{{Reason: "Seen", Action: "Look", Note: "something else is seen"}}
 }
 
-// loop is a process that carries out the reconcile of widgets.
+// loop is a process that reconciles widgets.
 type loop struct {
 	*process
-	*kit.Loop[*Widget, int]
+	*kit.Loop[*Widget, int, int]
 	kind     *widgets
-	told     *events.FakeRecorder
+	recorder *events.FakeRecorder
 	registry *prometheus.Registry
 	forgot   []client.ObjectKey
 }
 
 func newLoop(t *testing.T, namespace string, s setup) *loop {
 	t.Helper()
-	l := &loop{process: start(t, namespace, s), kind: &widgets{}, told: events.NewFakeRecorder(100), registry: prometheus.NewRegistry()}
-	metrics, err := kit.NewMetrics(l.registry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Loop = &kit.Loop[*Widget, int]{
+	l := &loop{process: start(t, namespace, s), kind: &widgets{}, recorder: events.NewFakeRecorder(100), registry: prometheus.NewRegistry()}
+	l.Loop = &kit.Loop[*Widget, int, int]{
 		Tools: &kit.Tools{
-			Client: l.client, Live: l.live, Children: l.Applier, Events: l.told,
-			Metrics: metrics, Registry: l.registry, Clock: l.clock,
+			Client: l.client, Live: l.live, Children: l.Applier, Events: l.recorder,
+			Registry: l.registry, Clock: l.clock,
 		},
-		New:    func() *Widget { return &Widget{} },
-		Kind:   l.kind,
-		Forget: func(key client.ObjectKey) { l.forgot = append(l.forgot, key) },
+		New:         func() *Widget { return &Widget{} },
+		Kind:        l.kind,
+		Transitions: l.kind.tell,
+		Records:     l.kind.records,
+		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { l.forgot = append(l.forgot, key) }},
+	}
+	if err := l.Register(); err != nil {
+		t.Fatal(err)
 	}
 	return l
 }
 
-// reconciles carries out one reconcile at this cost, half a second after the last one
-// so that a status may be written, and waits until the cache has what was written.
+// reconciles expects one reconcile at this cost, half a second after the last one so that a status may be
+// written, and waits until the cache shows what was written.
 func (l *loop) reconciles(widget *Widget, costs cost) (ctrl.Result, error) {
 	l.t.Helper()
 	l.clock.Step(500 * time.Millisecond)
@@ -115,7 +123,7 @@ func (l *loop) reconcilesAtOnce(widget *Widget, costs cost) (result ctrl.Result,
 	return result, err
 }
 
-// settles waits until the cache has the widget and its children as the server has them.
+// settles waits until the cache shows the widget and its children as the server has them.
 func (l *loop) settles(widget *Widget) {
 	l.t.Helper()
 	l.catchesUp(ensure.Ref{GroupVersionKind: widgetKind, ObjectKey: client.ObjectKeyFromObject(widget)})
@@ -126,7 +134,7 @@ func (l *loop) settles(widget *Widget) {
 	}
 }
 
-// goesWell expects a reconcile without an error and without another look.
+// goesWell expects a reconcile without an error and without a planned next one.
 func (l *loop) goesWell(widget *Widget, costs cost) {
 	l.t.Helper()
 	result, err := l.reconciles(widget, costs)
@@ -151,7 +159,7 @@ func newWidget(t *testing.T, namespace, name string) *Widget {
 	return widget
 }
 
-// expectReady expects the condition Ready as the server has it, and gives it.
+// expectReady expects condition Ready at the server, and returns it.
 func expectReady(t *testing.T, widget *Widget, status metav1.ConditionStatus, reason string) metav1.Condition {
 	t.Helper()
 	got := current(t, widget)
@@ -165,12 +173,12 @@ func expectReady(t *testing.T, widget *Widget, status metav1.ConditionStatus, re
 	return *ready
 }
 
-// tells expects exactly these events since the last time, by their beginnings.
-func (l *loop) tells(want ...string) {
+// recorded expects exactly these events since the last call, by their beginnings.
+func (l *loop) recorded(want ...string) {
 	l.t.Helper()
 	var got []string
-	for len(l.told.Events) > 0 {
-		got = append(got, <-l.told.Events)
+	for len(l.recorder.Events) > 0 {
+		got = append(got, <-l.recorder.Events)
 	}
 	for i := range max(len(want), len(got)) {
 		if i >= len(want) || i >= len(got) || !strings.HasPrefix(got[i], want[i]) {

@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// manyTypes are the kinds of children that operators make, one of each.
+// manyTypes are the kinds of children that operators create, one of each.
 func manyTypes() []client.Object {
 	return append(ownTypes(), &appsv1.StatefulSet{}, &appsv1.DaemonSet{}, &batchv1.Job{}, &batchv1.CronJob{},
 		&autoscalingv2.HorizontalPodAutoscaler{}, &networkingv1.Ingress{}, &networkingv1.NetworkPolicy{},
@@ -36,8 +36,7 @@ func manyTypes() []client.Object {
 		&corev1.PersistentVolumeClaim{}, &corev1.Pod{})
 }
 
-// Much of what stands in these children is filled in by the server. None of it may
-// look like drift, or the child would be written for ever.
+// The server sets many defaults in these children. If one looked like drift, the child would be written for ever.
 func TestNoKindOfChildIsWrittenTwice(t *testing.T) {
 	ns := env.Namespace(t)
 	var applied *unstructured.Unstructured
@@ -59,8 +58,7 @@ func TestNoKindOfChildIsWrittenTwice(t *testing.T) {
 			object := newOf(t, ref)
 			object.SetNamespace(ref.Namespace)
 			object.SetName(ref.Name)
-			// Controllers write the status of some in the meantime; between their writes,
-			// an apply must change nothing.
+			// Controllers write the status of some of them meanwhile. Apart from that, an apply must change nothing.
 			eventually.True(t, eventually.Long, "applied again, "+ref.String()+" stays at its version", func() error {
 				version := current(t, object).GetResourceVersion()
 				again := applied.DeepCopy()

@@ -87,8 +87,8 @@ func TestManyChangesWithinHalfASecondAreOneStatusWrite(t *testing.T) {
 	}
 }
 
-// What comes next rests on it: the first members of a cluster have been seen, say.
-func TestARecordInTheStatusIsWrittenAtOnceAndHoldsNothingUp(t *testing.T) {
+// Later steps depend on it, for instance on the first members of a cluster having answered.
+func TestARecordInTheStatusIsWrittenAtOnceAndDelaysNothing(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.record = 10
 	widget := l.widget("w")
@@ -110,7 +110,7 @@ func TestAReadThatFailsMakesReadyUnknown(t *testing.T) {
 	l.kind.plan = withSettings
 	widget := l.widget("w")
 	l.goesWell(widget, cost{"get widgets": 1, "patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
-	l.tells("Normal AsWanted")
+	l.recorded("Normal AsWanted")
 
 	l.kind.unread = errors.New("dial tcp 10.0.0.1:2379: i/o timeout")
 	if _, err := l.reconciles(widget, cost{statusWrite: 1}); !errors.Is(err, l.kind.unread) {
@@ -120,17 +120,17 @@ func TestAReadThatFailsMakesReadyUnknown(t *testing.T) {
 	if !strings.Contains(ready.Message, "i/o timeout") {
 		t.Errorf("message %q, expected the words of the failure", ready.Message)
 	}
-	l.tells("Normal ReadFailed")
+	l.recorded("Normal ReadFailed")
 	_, _ = l.reconciles(widget, free)
-	l.tells()
+	l.recorded()
 
 	l.kind.unread = nil
 	l.goesWell(widget, cost{statusWrite: 1})
 	expectReady(t, widget, "True", "AsWanted")
-	l.tells("Normal AsWanted")
+	l.recorded("Normal AsWanted")
 }
 
-func TestAPausedObjectIsLookedAtAndNotTouched(t *testing.T) {
+func TestAPausedObjectIsReconciledAndNotChanged(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.plan = withSettings
 	widget := l.widget("w")
@@ -144,7 +144,7 @@ func TestAPausedObjectIsLookedAtAndNotTouched(t *testing.T) {
 		plan.Events = []kit.Event{{Reason: "Planned", Action: "Plan", Note: "x"}}
 		return plan
 	}
-	l.tells("Normal AsWanted")
+	l.recorded("Normal AsWanted")
 	edit(t, "kubectl-annotate", widget, `{"metadata":{"annotations":{"opcrew.io/paused":"true"}}}`)
 	edit(t, "kubectl-edit", settingsOf(widget.Namespace), `{"data":{"mode":"slow"}}`)
 	l.settles(widget)
@@ -161,7 +161,7 @@ func TestAPausedObjectIsLookedAtAndNotTouched(t *testing.T) {
 	if stepped != 0 {
 		t.Error("the step was taken, expected it to be held back")
 	}
-	l.tells("Warning Paused")
+	l.recorded("Warning Paused")
 
 	edit(t, "kubectl-annotate", widget, `{"metadata":{"annotations":{"opcrew.io/paused":null}}}`)
 	l.settles(widget)
@@ -175,7 +175,7 @@ func TestAPausedObjectIsLookedAtAndNotTouched(t *testing.T) {
 	}
 }
 
-func TestAPauseByTheSpecIsToldBeforeAnythingIsHeldBack(t *testing.T) {
+func TestAPauseByTheSpecIsReportedBeforeAnythingIsHeldBack(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.plan = withSettings
 	widget := l.widget("w")
@@ -214,7 +214,7 @@ func expectPaused(t *testing.T, widget *Widget, words string) {
 	}
 }
 
-func TestAnObjectThatIsPausedFromTheStartCountsAllThatItWaitsFor(t *testing.T) {
+func TestAnObjectThatIsPausedFromTheStartCountsAllItsChanges(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.plan = withSettings
 	widget := &Widget{ObjectMeta: metav1.ObjectMeta{
@@ -225,5 +225,16 @@ func TestAnObjectThatIsPausedFromTheStartCountsAllThatItWaitsFor(t *testing.T) {
 	l.goesWell(widget, cost{"get configmaps": 1, statusWrite: 1})
 	if ready := expectReady(t, widget, "False", "Paused"); !strings.Contains(ready.Message, "2 changes are held back") {
 		t.Errorf("message %q, expected it to count the finalizer and the child", ready.Message)
+	}
+}
+
+func TestADecisionIsMadeOncePerReconcile(t *testing.T) {
+	l := newLoop(t, env.Namespace(t), setup{})
+	l.kind.plan = withSettings
+	widget := l.widget("w")
+	l.goesWell(widget, cost{"get widgets": 1, "patch widgets": 1, "get configmaps": 1, "patch configmaps": 1, statusWrite: 1})
+	l.goesWell(widget, free)
+	if l.kind.decided != 2 {
+		t.Errorf("expected one decision in each of two reconciles, got %d", l.kind.decided)
 	}
 }

@@ -30,9 +30,9 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// kindOf is a whole kind, as the binary lists it.
-func kindOf(name, crd string, plan func(*Widget) kit.Plan) kit.Kind {
-	return kit.Kind{
+// kindOf is the registration of a kind.
+func kindOf(name, crd string, plan func(*Widget) kit.Plan) kit.Registration {
+	return kit.Registration{
 		Name:        name,
 		CRDs:        []string{crd},
 		AddToScheme: func(s *runtime.Scheme) error { addWidgets(s); return nil },
@@ -40,16 +40,16 @@ func kindOf(name, crd string, plan func(*Widget) kit.Plan) kit.Kind {
 			return map[client.Object]cache.ByObject{&Widget{}: {}, &corev1.ConfigMap{}: kit.Ours(), &corev1.Service{}: kit.Ours()}
 		},
 		Setup: func(mgr ctrl.Manager, tools *kit.Tools) error {
-			loop := &kit.Loop[*Widget, int]{Tools: tools, New: func() *Widget { return &Widget{} }, Kind: &widgets{plan: plan}}
+			loop := &kit.Loop[*Widget, int, int]{Tools: tools, New: func() *Widget { return &Widget{} }, Kind: &widgets{plan: plan}}
 			return ctrl.NewControllerManagedBy(mgr).Named(name).For(&Widget{}).
 				Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).
-				WithOptions(kit.ControllerOptions(1)).Complete(loop)
+				WithOptions(loop.Options(1)).Complete(loop)
 		},
 	}
 }
 
 // run runs a manager of kinds until the test ends or stop is called.
-func run(t *testing.T, config *rest.Config, namespace string, clock clock.WithTicker, kinds ...kit.Kind) (ended chan error, stop func()) {
+func run(t *testing.T, config *rest.Config, namespace string, clock clock.WithTicker, kinds ...kit.Registration) (ended chan error, stop func()) {
 	t.Helper()
 	mgr, err := kit.NewManager(config, kit.Options{
 		Kinds: kinds, Namespaces: []string{namespace}, MetricsAddress: "0", ProbeAddress: "0",
@@ -132,7 +132,7 @@ func TestARefusalBacksOffAndEndsWhenItIsLifted(t *testing.T) {
 		}
 		return nil
 	})
-	// 50, 100, 200, 400, 800 ms lie between them.
+	// They are 50, 100, 200, 400 and 800 ms apart.
 	if len(tries) > 9 {
 		t.Errorf("%d tries, expected about 6 in 1.5 seconds, ever more rarely:\n%s", len(tries), tries)
 	}
@@ -148,7 +148,7 @@ func TestARefusalBacksOffAndEndsWhenItIsLifted(t *testing.T) {
 	readySoon(t, widget, "True")
 }
 
-func TestAKindWhoseCRDComesLateEndsTheManagerSoThatItStartsAgain(t *testing.T) {
+func TestTheManagerEndsWhenTheCRDOfAKindComesLate(t *testing.T) {
 	ns := env.Namespace(t)
 	clock := clocktesting.NewFakeClock(noon)
 	widget := kindOf("widget", "widgets.test.opcrew.io", nil)
@@ -193,7 +193,7 @@ func TestAReadOfWhatNoKindDeclaredIsAnErrorAndNoWatch(t *testing.T) {
 	}
 }
 
-// gone deletes an object and waits until it is no more.
+// gone deletes an object and waits until it does not exist.
 func gone(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := env.Client.Delete(t.Context(), object); err != nil {

@@ -22,16 +22,16 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// storeName is as long as the name of a StatefulSet can be whose pods can be made.
+// storeName is the longest name of a StatefulSet with which pods can be created.
 const storeName = "store-with-a-name-as-long-as-one-of-its-kind-can-be"
 
 // store declares a StatefulSet, whose claim templates cannot be changed.
 func store(ns, size, image string) ensure.Child {
-	// What the API server gives back of a template is neither its kind nor its version.
+	// The API server returns a claim template without its kind and version.
 	template, labels := claimOf(ns, size), map[string]string{"app": "store"}
 	template.Kind, template.APIVersion, template.Namespace = nil, nil, nil
 	return ensure.Child{
-		ReplaceOn: []string{"spec.volumeClaimTemplates"}, Orphan: true, Pin: &ensure.Pin{Path: "spec.template", Key: "wishes"},
+		ReplaceOn: []string{"spec.volumeClaimTemplates"}, Orphan: true, Pin: &ensure.Pin{Path: "spec.template", Key: "settings"},
 		Object: appsv1ac.StatefulSet(storeName, ns).WithSpec(appsv1ac.StatefulSetSpec().
 			WithReplicas(2).WithServiceName("store").WithPodManagementPolicy("Parallel").
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
@@ -41,8 +41,7 @@ func store(ns, size, image string) ensure.Child {
 	}
 }
 
-// Its pods go on under the next one, also where a new version of the operator would declare
-// them otherwise.
+// Its pods run on under the new StatefulSet, even if a new version of the operator declares them differently.
 func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{types: []client.Object{&appsv1.StatefulSet{}}})
@@ -55,9 +54,9 @@ func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
 	p.ensures(owner, store(ns, "1Gi", "a:1"), ensure.Unchanged, free)
 	p.ensures(owner, store(ns, "1Gi", "a:2"), ensure.Unchanged, free)
 
-	eventually.True(t, eventually.Long, "the StatefulSet is made anew", func() error {
+	eventually.True(t, eventually.Long, "the StatefulSet is recreated", func() error {
 		p.catchesUp(ref)
-		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), store(ns, "2Gi", "a:2"), false)
+		result, err := p.Ensure(t.Context(), owner, store(ns, "2Gi", "a:2"), false)
 		return cmp.Or(err, whether(result.Action == ensure.Unchanged))
 	})
 	got := current(t, old.DeepCopy())

@@ -21,9 +21,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-func TestWhatTheServerSaysOfAPatchWhoseTestFails(t *testing.T) {
+func TestTheServersAnswerToAFailedTestIsRecognised(t *testing.T) {
 	ns := env.Namespace(t)
 	object := settingsOf(ns)
 	object.Data = map[string]string{"mode": "fast"}
@@ -49,7 +50,7 @@ func TestWhatTheServerSaysOfAPatchWhoseTestFails(t *testing.T) {
 			if !apierrors.IsInvalid(err) {
 				t.Fatalf("error %v, expected 422", err)
 			}
-			if got := kit.TestFailed(err); got != test.failed {
+			if got := ensure.Outdated(err); got != test.failed {
 				t.Errorf("taken for a failed test: %t, expected %t for %q", got, test.failed, err)
 			}
 		})
@@ -59,7 +60,7 @@ func TestWhatTheServerSaysOfAPatchWhoseTestFails(t *testing.T) {
 	}
 }
 
-// marking plans to put mode=fast on a ConfigMap of someone else.
+// marking plans to set mode=fast in a ConfigMap of another owner.
 func marking(object *corev1.ConfigMap, from string) kit.Patch {
 	return kit.Patch{
 		Object: object, Type: types.JSONPatchType, Intent: "fast",
@@ -93,11 +94,11 @@ func TestAPatchOfAnotherObjectIsOneWrite(t *testing.T) {
 	}
 }
 
-func TestAPatchThatRestsOnAnOldViewIsTriedAgainAndNothingRestsOnIt(t *testing.T) {
+func TestAPatchDecidedOnAnOldViewIsRetriedAndNothingFollowsIt(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	stepped := 0
 	widget := l.widget("w")
-	edit(t, "somebody", widget, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
+	edit(t, "kubectl-edit", widget, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
 	l.settles(widget)
 	object := foreign(t, widget.Namespace, "medium")
 	l.kind.plan = func(*Widget) kit.Plan {
@@ -109,7 +110,7 @@ func TestAPatchThatRestsOnAnOldViewIsTriedAgainAndNothingRestsOnIt(t *testing.T)
 		}
 	}
 	for try := range 5 {
-		result, err := l.reconciles(widget, cost{"patch configmaps": 1}) // and no status that says that all is well
+		result, err := l.reconciles(widget, cost{"patch configmaps": 1}) // and no status that reports success
 		if want := 200 * time.Millisecond << try; err != nil || result.RequeueAfter != want {
 			t.Fatalf("try %d gives %v (%v), expected it to be tried again after %s: no rival wrote", try+1, result, err, want)
 		}
@@ -129,7 +130,7 @@ func TestAPatchThatRestsOnAnOldViewIsTriedAgainAndNothingRestsOnIt(t *testing.T)
 	if stepped != 1 {
 		t.Errorf("%d steps, expected 1", stepped)
 	}
-	l.tells("Warning Planned", "Normal AsWanted")
+	l.recorded("Warning Planned", "Normal AsWanted")
 }
 
 func TestAPatchThatIsRevertedAgainAndAgainIsAContest(t *testing.T) {
@@ -156,7 +157,7 @@ func TestAPatchThatIsRevertedAgainAndAgainIsAContest(t *testing.T) {
 	}
 }
 
-func TestARefusedPatchIsToldAsOftenAsItIsTried(t *testing.T) {
+func TestARefusedPatchIsReportedEachTimeItIsTried(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	widget := l.widget("w")
 	object := foreign(t, widget.Namespace, "slow")
@@ -174,8 +175,8 @@ func TestARefusedPatchIsToldAsOftenAsItIsTried(t *testing.T) {
 	}
 }
 
-// A patch that is refused must not keep anything else from being done, nor be asked for with every event.
-func TestWhatIsRefusedToAPatchAsideIsToldAndHoldsUpNothing(t *testing.T) {
+// A refused patch must not delay anything else, and is not tried again with every event.
+func TestTheRefusalOfAnIndependentPatchIsReportedAndDelaysNothing(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	stepped := 0
 	widget := l.widget("w")
@@ -185,7 +186,7 @@ func TestWhatIsRefusedToAPatchAsideIsToldAndHoldsUpNothing(t *testing.T) {
 	aside := refused
 	l.kind.plan = func(*Widget) kit.Plan {
 		return kit.Plan{
-			Aside: []kit.Patch{aside}, Step: &kit.Step{Name: "step", Do: stepper(&stepped)},
+			Independent: []kit.Patch{aside}, Step: &kit.Step{Name: "step", Do: stepper(&stepped)},
 			Events: []kit.Event{{Reason: "Planned", Action: "Plan", Note: "x"}}, Again: 5 * time.Second,
 		}
 	}
@@ -200,12 +201,12 @@ func TestWhatIsRefusedToAPatchAsideIsToldAndHoldsUpNothing(t *testing.T) {
 		look(5*time.Second, cost{})
 	}
 	if ready := expectReady(t, widget, "False", "Refused"); !strings.HasPrefix(ready.Message, "patch settings: ") {
-		t.Errorf("message %q, expected what was refused to be told", ready.Message)
+		t.Errorf("message %q, expected it to report the refusal", ready.Message)
 	}
 	if stepped != 4 {
 		t.Errorf("%d steps, expected one with each reconcile", stepped)
 	}
-	l.tells("Normal Planned", "Warning Refused", "Normal Planned", "Normal Planned", "Normal Planned")
+	l.recorded("Normal Planned", "Warning Refused", "Normal Planned", "Normal Planned", "Normal Planned")
 	l.clock.Step(time.Minute)
 	look(5*time.Second, cost{"patch configmaps": 1})
 	edit(t, "user", widget, `{"spec":{"size":7}}`)
@@ -219,7 +220,7 @@ func TestWhatIsRefusedToAPatchAsideIsToldAndHoldsUpNothing(t *testing.T) {
 	}
 }
 
-func TestAPatchAsideIsMadeWhateverBecameOfTheRest(t *testing.T) {
+func TestAnIndependentPatchIsMadeWhateverFailedBefore(t *testing.T) {
 	for name, step := range map[string]func(context.Context) error{
 		"a step that fails":      func(context.Context) error { return errors.New("no route to host") },
 		"a step that is not now": func(context.Context) error { return kit.ErrNotNow },
@@ -229,7 +230,7 @@ func TestAPatchAsideIsMadeWhateverBecameOfTheRest(t *testing.T) {
 			widget := l.widget("w")
 			object := foreign(t, widget.Namespace, "slow")
 			l.kind.plan = func(*Widget) kit.Plan {
-				return kit.Plan{Aside: []kit.Patch{marking(object, "slow")}, Step: &kit.Step{Name: "step", Do: step}}
+				return kit.Plan{Independent: []kit.Patch{marking(object, "slow")}, Step: &kit.Step{Name: "step", Do: step}}
 			}
 			if _, err := l.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(widget)}); (err != nil) != (name == "a step that fails") {
 				t.Errorf("unexpected outcome of the step: %v", err)

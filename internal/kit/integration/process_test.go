@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -26,11 +27,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// process is one process of the operator, without its queue: tests say when it works.
+// process is one process of the operator without a queue: the test calls it.
 type process struct {
 	*ensure.Applier
 	t *testing.T
-	// user is the process in the audit log; no other process of the test has it.
+	// user identifies the process in the audit log.
 	user string
 	// client reads from the cache and writes to the server, live reads from the server.
 	client client.Client
@@ -38,12 +39,12 @@ type process struct {
 	clock  *clocktesting.FakeClock
 }
 
-// setup says in what a process differs from the usual.
+// setup is how a process differs from the default one.
 type setup struct {
 	groups    []string          // of the user; system:masters if nil
-	types     []client.Object   // that are cached, ours only; see ownTypes
+	types     []client.Object   // that are cached, of opcrew only; see ownTypes
 	intercept interceptor.Funcs // between the process and the server
-	events    *gate             // that holds back what the cache is told
+	events    *gate             // that holds back the events for the cache
 	// everywhere caches all namespaces, not only the test's.
 	everywhere bool
 }
@@ -64,7 +65,7 @@ func ownTypes() []client.Object {
 	return []client.Object{&corev1.ConfigMap{}, &corev1.Service{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &nodev1.RuntimeClass{}}
 }
 
-// start begins a process that has nothing in its memory and the namespace in its cache.
+// start starts a process with an empty memory, and with the namespace in its cache.
 func start(t *testing.T, namespace string, s setup) *process {
 	t.Helper()
 	started++
@@ -76,7 +77,7 @@ func start(t *testing.T, namespace string, s setup) *process {
 		s.types = ownTypes()
 	}
 	config := env.ConfigAs(p.user, s.groups...)
-	// The administrator's mapper, so that no process is charged for discovery.
+	// The mapper is shared, so that discovery does not count as a cost of the process.
 	mapper, err := sharedMapper()
 	if err != nil {
 		t.Fatalf("discovering what the server has: %v", err)
@@ -90,11 +91,17 @@ func start(t *testing.T, namespace string, s setup) *process {
 	if p.live, err = client.New(config, client.Options{Scheme: scheme, Mapper: mapper}); err != nil {
 		t.Fatalf("making the client: %v", err)
 	}
-	p.Applier = ensure.NewApplier(p.client, p.live, p.clock)
+	p.Applier = &ensure.Applier{Client: p.client, Live: p.live, Clock: p.clock}
 	return p
 }
 
-// startCache caches as kit does: only declared types, of children only ours.
+// Ensure ensures one child.
+func (p *process) Ensure(ctx context.Context, owner client.Object, child ensure.Child, hold bool) (ensure.Result, error) {
+	result := p.Applier.Ensure(ctx, owner, []ensure.Child{child}, hold)[0]
+	return result, result.Err
+}
+
+// startCache caches as kit does: only declared types, and only children of opcrew.
 func startCache(t *testing.T, config *rest.Config, mapper meta.RESTMapper, namespace string, s setup) cache.Cache {
 	t.Helper()
 	opts := cache.Options{

@@ -24,7 +24,7 @@ func named(namespace, name string) ensure.Child {
 	return ensure.Child{Object: corev1ac.ConfigMap(name, namespace).WithData(map[string]string{"name": name})}
 }
 
-// left lists the ConfigMaps of a namespace that a test made.
+// left lists the ConfigMaps of the test that still exist.
 func left(t *testing.T, namespace string) []string {
 	t.Helper()
 	list := &corev1.ConfigMapList{}
@@ -49,17 +49,17 @@ func TestOnlyOurUndeclaredChildrenArePruned(t *testing.T) {
 		p.ensures(owner, named(ns, name), ensure.Created, creation("configmaps"))
 	}
 	p.ensures(other, named(ns, "of-other"), ensure.Created, creation("configmaps"))
-	// It carries our label, as a copy by hand would, but belongs to someone else.
-	stranger := settingsOf(ns)
-	stranger.Name, stranger.Labels = "stranger", map[string]string{"app.kubernetes.io/managed-by": "opcrew"}
+	// It has opcrew's label, as a copy would, and belongs to another owner.
+	foreign := settingsOf(ns)
+	foreign.Name, foreign.Labels = "foreign", map[string]string{"app.kubernetes.io/managed-by": "opcrew"}
 	going := settingsOf(ns)
 	going.Name = "going"
-	create(t, stranger)
-	edit(t, "somebody", going, `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	create(t, foreign)
+	edit(t, "kubectl-edit", going, `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	if err := env.Client.Delete(t.Context(), going); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"going", "stranger"} {
+	for _, name := range []string{"going", "foreign"} {
 		p.catchesUp(ensure.Ref{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), ObjectKey: client.ObjectKey{Namespace: ns, Name: name}})
 	}
 	declared := []ensure.Child{named(ns, "keep"), named(ns, "not-there-yet")}
@@ -77,14 +77,14 @@ func TestOnlyOurUndeclaredChildrenArePruned(t *testing.T) {
 			t.Errorf("pruned: %v (%v), expected old-1 and old-2", results, err)
 		}
 	})
-	want := []string{"keep", "of-other", "other", "owner", "stranger"}
+	want := []string{"foreign", "keep", "of-other", "other", "owner"}
 	if diff := cmp.Diff(want, left(t, ns)); diff != "" {
 		t.Errorf("what is left (-expected +got):\n%s", diff)
 	}
-	edit(t, "somebody", going, `{"metadata":{"finalizers":null}}`)
+	edit(t, "kubectl-edit", going, `{"metadata":{"finalizers":null}}`)
 }
 
-func TestAChildThatWasMadeAnewIsNotPrunedForItsPredecessor(t *testing.T) {
+func TestAChildThatWasRecreatedIsNotPrunedForItsPredecessor(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), (*process)(nil)
 	p = start(t, ns, setup{intercept: interceptor.Funcs{
@@ -111,7 +111,7 @@ func TestAChildThatHasChangedSinceItWasLookedAtIsNotPruned(t *testing.T) {
 	owner := newOwner(t, ns, "owner")
 	p := start(t, ns, setup{intercept: interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, opts ...client.DeleteOption) error {
-			edit(t, "somebody", object, `{"metadata":{"annotations":{"example.com/needed":"yes"}}}`)
+			edit(t, "kubectl-edit", object, `{"metadata":{"annotations":{"example.com/needed":"yes"}}}`)
 			return c.Delete(ctx, object, opts...)
 		},
 	}})
@@ -125,7 +125,7 @@ func TestAChildThatHasChangedSinceItWasLookedAtIsNotPruned(t *testing.T) {
 	}
 }
 
-func TestWhatIsGoneAlreadyIsPruned(t *testing.T) {
+func TestPruningAnObjectThatIsGoneSucceeds(t *testing.T) {
 	ns := env.Namespace(t)
 	events := &gate{}
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{events: events})

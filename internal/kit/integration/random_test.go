@@ -20,8 +20,8 @@ func random(namespace string, data map[string]string) ensure.Child {
 	return child
 }
 
-// Two leaders at once: what the first one made may be in use already.
-func TestOfTwoChildrenOfRandomContentOneIsMadeAndNeverTheOtherOverIt(t *testing.T) {
+// Two leaders at once: the content that the first one created may be in use already.
+func TestOfTwoChildrenOfRandomContentOnlyTheFirstIsCreated(t *testing.T) {
 	for range 5 {
 		ns := env.Namespace(t)
 		owner := newOwner(t, ns, "owner")
@@ -32,7 +32,7 @@ func TestOfTwoChildrenOfRandomContentOneIsMadeAndNeverTheOtherOverIt(t *testing.
 		for i, p := range leaders {
 			both.Go(func() {
 				child := random(ns, map[string]string{"key": string(rune('a' + i))})
-				results[i], errs[i] = p.Ensure(t.Context(), ensure.NewOwner(owner), child, false)
+				results[i], errs[i] = p.Ensure(t.Context(), owner, child, false)
 			})
 		}
 		both.Wait()
@@ -69,7 +69,7 @@ func TestAChildOfRandomContentLosesWhatIsNoLongerDeclared(t *testing.T) {
 	p.ensures(owner, decidedOn(t, ns, random(ns, map[string]string{"key": "new"})), ensure.Unchanged, free)
 }
 
-// decidedOn has a declaration rest on the child as it is.
+// decidedOn makes a declaration depend on the current version of the child.
 func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
 	t.Helper()
 	live := settingsOf(ns)
@@ -80,15 +80,15 @@ func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
 	return child
 }
 
-// What is declared at random for a child that was not there is another than what someone has put there since.
-func TestAChildThatIsToBeNewIsNotPutOverOneThatIsThereByNow(t *testing.T) {
+// Random content that was declared for a missing child must not overwrite a child that was created since.
+func TestANewChildIsNotAppliedOverOneThatExistsByNow(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	result := p.ensure(owner, random(ns, map[string]string{"key": "first"}))
 	p.catchesUp(result.Ref)
 	second := settings(ns, map[string]string{"key": "second"})
 	second.New = true
-	_, err := p.Ensure(t.Context(), ensure.NewOwner(owner), second, false)
+	_, err := p.Ensure(t.Context(), owner, second, false)
 	live := settingsOf(ns)
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
 		t.Fatal(err)

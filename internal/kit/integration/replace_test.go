@@ -11,10 +11,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// replacement is a trial of the new object, which writes nothing, and the delete of the old.
+// replacement costs a dry run of the new object, and the deletion of the old one.
 var replacement = cost{"patch runtimeclasses": 1, "delete runtimeclasses": 1}
 
-func TestWhatCannotBeChangedIsDeletedAndMadeAnew(t *testing.T) {
+func TestWhatCannotBeChangedIsDeletedAndRecreated(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses"))
@@ -24,18 +24,18 @@ func TestWhatCannotBeChangedIsDeletedAndMadeAnew(t *testing.T) {
 	p.ensures(owner, class(ns, "gvisor"), ensure.Created, creation("runtimeclasses"))
 	p.ensures(owner, class(ns, "gvisor"), ensure.Unchanged, free)
 	if second := current(t, classOf(ns)); second.UID == first.UID || second.Handler != "gvisor" {
-		t.Errorf("handler %s, made anew: %t; expected a new object with gvisor", second.Handler, second.UID != first.UID)
+		t.Errorf("handler %s, recreated: %t; expected a new object with gvisor", second.Handler, second.UID != first.UID)
 	}
 }
 
-func TestWithoutLeaveToReplaceTheServersRefusalIsTold(t *testing.T) {
+func TestARefusalToReplaceIsReported(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses"))
 	child := class(ns, "gvisor")
 	child.ReplaceOn = nil
 	for range 5 { // more often than a contest allows: a refusal stays a refusal
-		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), child, false)
+		result, err := p.Ensure(t.Context(), owner, child, false)
 		if !apierrors.IsInvalid(err) || !ensure.Refused(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected the server to refuse it as invalid", result.Action, err)
 		}
@@ -46,16 +46,16 @@ func TestAnObjectThatIsGoingAwayIsWaitedFor(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	ref := p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses")).Ref
-	edit(t, "somebody", classOf(ns), `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	edit(t, "kubectl-edit", classOf(ns), `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	p.catchesUp(ref)
 	p.ensures(owner, class(ns, "gvisor"), ensure.Replaced, replacement)
 	p.ensures(owner, class(ns, "gvisor"), ensure.Waiting, free)
 
-	// It is no other thing when the cache does not see it any more.
-	edit(t, "somebody", classOf(ns), `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
+	// It is still the child when it is no longer in the cache.
+	edit(t, "kubectl-edit", classOf(ns), `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
 	p.catchesUp(ref)
 	p.ensures(owner, class(ns, "gvisor"), ensure.Waiting, cost{"get runtimeclasses": 1})
-	edit(t, "somebody", classOf(ns), `{"metadata":{"finalizers":null}}`)
+	edit(t, "kubectl-edit", classOf(ns), `{"metadata":{"finalizers":null}}`)
 	p.catchesUp(ref)
 	p.ensures(owner, class(ns, "gvisor"), ensure.Created, creation("runtimeclasses"))
 }
@@ -63,9 +63,9 @@ func TestAnObjectThatIsGoingAwayIsWaitedFor(t *testing.T) {
 func TestOnlyTheObjectThatWasLookedAtIsDeleted(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, ns string){
 		"it was changed": func(t *testing.T, ns string) {
-			edit(t, "somebody", classOf(ns), `{"metadata":{"annotations":{"keep":"me"}}}`)
+			edit(t, "kubectl-edit", classOf(ns), `{"metadata":{"annotations":{"keep":"me"}}}`)
 		},
-		"it was made anew": func(t *testing.T, ns string) {
+		"it was recreated": func(t *testing.T, ns string) {
 			again := current(t, classOf(ns))
 			if err := env.Client.Delete(t.Context(), classOf(ns)); err != nil {
 				t.Fatal(err)
@@ -83,7 +83,7 @@ func TestOnlyTheObjectThatWasLookedAtIsDeleted(t *testing.T) {
 			defer events.open()
 			change(t, ns)
 			uid := current(t, classOf(ns)).UID
-			result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), class(ns, "gvisor"), false)
+			result, err := p.Ensure(t.Context(), owner, class(ns, "gvisor"), false)
 			if !apierrors.IsConflict(err) || result.Action != "" {
 				t.Errorf("%q (%v), expected a conflict and nothing done", result.Action, err)
 			}

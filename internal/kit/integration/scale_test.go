@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// scale is someone who scales by the subresource, as kubectl scale and KEDA do.
+// scale sets the replicas by the scale subresource, as kubectl scale and KEDA do.
 func scale(t *testing.T, namespace string, replicas int32) {
 	t.Helper()
 	to := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
@@ -36,13 +36,13 @@ func expectReplicas(t *testing.T, namespace string, want int32) {
 	}
 }
 
-// writes expects one write that is taken. The Deployment controller reports its status
-// in between, which is a conflict for a write that carries values: it is tried again.
+// writes expects one write that succeeds. The Deployment controller writes the status in between, which is a
+// conflict for a write that carries values: it is tried again.
 func (p *process) writes(owner client.Object, child ensure.Child, want ensure.Action) {
 	p.t.Helper()
 	mark := env.Audit.Mark(p.t)
 	eventually.True(p.t, eventually.Long, "the write is taken", func() error {
-		result, err := p.Ensure(p.t.Context(), ensure.NewOwner(owner), child, false)
+		result, err := p.Ensure(p.t.Context(), owner, child, false)
 		p.catchesUp(result.Ref)
 		switch {
 		case apierrors.IsConflict(err):
@@ -90,7 +90,7 @@ func TestTheReplicasOfAnAutoscalerAreNeverResetAndCostNothing(t *testing.T) {
 	expectReplicas(t, ns, 4)
 }
 
-func TestTheReplicasSetByAnybodyAreKeptWhenTheyAreCarried(t *testing.T) {
+func TestCarriedReplicasAreKept(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	ref := p.ensures(owner, scaledDeployment(ns, "web:1", 2), ensure.Created, creation("deployments")).Ref
@@ -104,7 +104,7 @@ func TestTheReplicasSetByAnybodyAreKeptWhenTheyAreCarried(t *testing.T) {
 		expectReplicas(t, ns, replicas)
 	}
 
-	// The autoscaler is removed: the replicas are ours again.
+	// The autoscaler is removed: opcrew owns the replicas again.
 	p.writes(owner, deployment(ns, "web:1", 2), ensure.Applied)
 	expectReplicas(t, ns, 2)
 }
@@ -120,8 +120,8 @@ func TestTheReplicasSurviveTheLossOfTheCachesLabel(t *testing.T) {
 	expectReplicas(t, ns, 9)
 }
 
-// The autoscaler takes a step that our cache has not seen: an old number must not win.
-func TestAStepOfTheAutoscalerThatWasNotSeenYetIsAConflict(t *testing.T) {
+// The autoscaler changes the replicas, and the cache does not show it yet: the old number must not win.
+func TestAChangeByTheAutoscalerThatTheCacheDoesNotShowIsAConflict(t *testing.T) {
 	ns := env.Namespace(t)
 	events := &gate{}
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{events: events})
@@ -129,8 +129,8 @@ func TestAStepOfTheAutoscalerThatWasNotSeenYetIsAConflict(t *testing.T) {
 	events.close()
 	defer events.open()
 	scale(t, ns, 9)
-	for range 5 { // more often than a contest allows: a conflict is no one's rival
-		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), scaledDeployment(ns, "web:2", 2), false)
+	for range 5 { // more often than a contest allows: a conflict is no contest
+		result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false)
 		if !apierrors.IsConflict(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected a conflict and nothing done", result.Action, err)
 		}
@@ -142,9 +142,9 @@ func TestAStepOfTheAutoscalerThatWasNotSeenYetIsAConflict(t *testing.T) {
 	expectReplicas(t, ns, 9)
 }
 
-// What the cache still has was deleted. An apply names the UID that it was decided on, so
-// that it never adopts another owner of that name: it is a conflict, and decided again.
-func TestAChildThatWasDeletedBehindTheCacheIsAConflictAndThenMadeAnew(t *testing.T) {
+// The object that the cache still holds was deleted. An apply names the UID that it was decided on, so that it
+// never adopts another object with that name: the answer is a conflict, and it is decided again.
+func TestAChildThatWasDeletedBehindTheCacheIsAConflictAndThenRecreated(t *testing.T) {
 	ns := env.Namespace(t)
 	events := &gate{}
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{events: events})
@@ -155,12 +155,12 @@ func TestAChildThatWasDeletedBehindTheCacheIsAConflictAndThenMadeAnew(t *testing
 	if err := env.Client.Delete(t.Context(), deploymentOf(ns)); err != nil {
 		t.Fatal(err)
 	}
-	if result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), scaledDeployment(ns, "web:2", 2), false); !apierrors.IsConflict(err) {
+	if result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false); !apierrors.IsConflict(err) {
 		t.Errorf("%s (%v), expected a conflict", result.Action, err)
 	}
 	events.open()
-	eventually.True(t, time.Minute, "the child is made anew", func() error {
-		result, err := p.Ensure(t.Context(), ensure.NewOwner(owner), scaledDeployment(ns, "web:2", 2), false)
+	eventually.True(t, time.Minute, "the child is recreated", func() error {
+		result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false)
 		if err == nil && result.Action != ensure.Created && result.Action != ensure.Unchanged {
 			err = fmt.Errorf("%q was done", result.Action)
 		}

@@ -78,15 +78,15 @@ func TestAChildThatIsDeletedBehindTheCacheComesBack(t *testing.T) {
 	p.ensures(owner, slow, ensure.Unchanged, free)
 }
 
-// Regression: the garbage collector's deletions of the children were seen before that of
-// their owner, and all were made again, for an owner that was no more.
+// Regression: the cache showed that the garbage collector had deleted the children before it showed the deletion of
+// the owner, and all of them were created again.
 func TestChildrenOfAnOwnerThatIsGoneBehindTheCacheAreNotMadeAgain(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	child := settings(ns, map[string]string{"mode": "fast"})
 	ref := p.ensures(owner, child, ensure.Created, creation("configmaps")).Ref
 	for _, object := range []client.Object{owner, settingsOf(ns)} {
-		if err := env.Client.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil { // the collector may be quicker
+		if err := env.Client.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil { // the garbage collector may be faster
 			t.Fatal(err)
 		}
 	}
@@ -123,8 +123,8 @@ func TestAnObjectWhoseLastWriteTheCacheHasNotSeenIsWaitedFor(t *testing.T) {
 func TestAChildInANamespaceThatIsMissingIsAnErrorAndNoConflict(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{everywhere: true})
-	_, err := p.Ensure(t.Context(), ensure.NewOwner(owner), settings(ns+"-missing", nil), false)
+	_, err := p.Ensure(t.Context(), owner, settings(ns+"-missing", nil), false)
 	if err == nil || !strings.Contains(err.Error(), "not found") || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		t.Errorf("error %v, expected one that is told and backs off: it does not pass by itself", err)
+		t.Errorf("error %v, expected one that is reported and backs off: it does not pass by itself", err)
 	}
 }

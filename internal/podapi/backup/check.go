@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxKey is the longest key that all stores take, in bytes: 1024, less what is put behind it.
+// maxKey limits a key, in bytes: all stores accept 1024, including the suffixes.
 const maxKey = 900
 
-// Check says what is wrong with an order.
+// Check returns what is wrong with an order.
 func (o Order) Check() error {
 	if o.ID == "" {
 		return errors.New("the order has no id")
@@ -40,7 +40,7 @@ func (o Order) Check() error {
 	case "restore":
 		return errors.Join(checkObject(o.Target.Path, o.Restore.Object), o.Restore.check())
 	}
-	return errors.New("the order is to do one of save, prune, verify and restore")
+	return errors.New("the order must have exactly one of save, prune, verify and restore")
 }
 
 func (t Target) check(oneShot bool) error {
@@ -60,15 +60,15 @@ func (t Target) check(oneShot bool) error {
 	return checkPath(t.Path)
 }
 
-// checkPath refuses what a store, or a folder, could take for something else.
+// checkPath refuses paths that a store or a folder could read differently.
 func checkPath(path string) error {
 	switch {
 	case len(path) > maxKey:
-		return fmt.Errorf("the path has %d bytes, and at most %d are taken", len(path), maxKey)
+		return fmt.Errorf("the path has %d bytes, but at most %d are allowed", len(path), maxKey)
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
 		return fmt.Errorf("the path %q is no plain text", path)
 	case strings.HasSuffix(path, metaSuffix):
-		return fmt.Errorf("the path %q ends like a record of a backup", path)
+		return fmt.Errorf("the path %q ends like the record of a backup", path)
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
 		if part == "" || part == "." || part == ".." {
@@ -78,7 +78,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// checkObject takes what belongs to the path, and nothing else that its Secret gives access to.
+// checkObject accepts only objects of the path, although the Secret may give access to others.
 func checkObject(path, object string) error {
 	if object == "" || object == path {
 		return nil
@@ -96,14 +96,14 @@ func (s Save) check() error {
 	case s.Keep < 0:
 		return errors.New("the number of backups to keep is negative")
 	case s.Time.Year() > 9999:
-		return errors.New("the time of the backup is none")
+		return errors.New("the time of the backup is not valid")
 	}
 	return nil
 }
 
 func (p Prune) check() error {
 	if p.Keep < 1 {
-		return errors.New("at least one backup is to be kept")
+		return errors.New("at least one backup must be kept")
 	}
 	return nil
 }
@@ -123,16 +123,16 @@ func (r Restore) check() error {
 func (r Restore) checkFrom(o Order) error {
 	switch {
 	case o.Subcommand() == "" || o.Target != Target{} || r.Object != "":
-		return errors.New("the order is to restore the data of a member, and asks for something else, too")
+		return errors.New("the order restores the data of a member, but has other tasks too")
 	case r.From.Endpoint == "" || r.From.ClusterID == "":
-		return errors.New("the order does not tell which member of which cluster has the data")
+		return errors.New("the order does not name the member and the cluster with the data")
 	}
 	return r.check()
 }
 
 func absolute(what, path string) error {
 	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
-		return fmt.Errorf("%s is %q, which is no absolute path", what, path)
+		return fmt.Errorf("%s is %q, which is not an absolute path", what, path)
 	}
 	return nil
 }

@@ -10,62 +10,62 @@ import (
 	"time"
 )
 
-// MaxMeta is how long a record may be, in bytes.
+// MaxMeta limits a record, in bytes.
 const MaxMeta = 64 << 10
 
 const metaFormat = 1
 
-// Meta is the record of an object. An object that has none, or one of another size, is not
+// Meta is the record of an object. An object without a record, or with one of another size, is not
 // complete.
 type Meta struct {
 	// Format is raised when an older reader would misunderstand the record.
 	Format int `json:"format"`
-	// Order is the ID of the one that was carried out.
+	// Order is the ID of the order.
 	Order string `json:"order"`
-	// Time is that of the occurrence, if the backup is periodic.
+	// Time is the time of the schedule, if the backup is periodic.
 	Time    time.Time `json:"time,omitzero"`
 	SavedAt time.Time `json:"savedAt"`
 
-	// Revision is that of the member when the snapshot began. The snapshot has it, and may have
-	// later ones.
+	// Revision is the revision of the member when the snapshot started. The snapshot may have later
+	// ones.
 	Revision    int64  `json:"revision"`
 	EtcdVersion string `json:"etcdVersion"`
 	ClusterID   string `json:"clusterID"` // in hex, 16 digits
 	Member      string `json:"member"`    // the endpoint that was read
 
-	// Size is that of the object in bytes, and SHA256 the hash of all of it, in hex.
+	// Size is the size of the object in bytes, and SHA256 the hash of the whole object, in hex.
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
-	// Keys is how many there were at Revision; nil: the member did not tell.
+	// Keys is the number of keys at Revision; nil if the member did not report it.
 	Keys *int64 `json:"keys,omitempty"`
-	// Hash is etcd's own, over all that the member held up to Revision; nil: it did not tell.
+	// Hash is etcd's hash of the data up to Revision; nil if the member did not report it.
 	Hash *Hash `json:"hash,omitempty"`
 
-	// Verified is what the last proof has found; nil: there was none.
+	// Verified is the result of the last proof; nil if there was none.
 	Verified *Verified `json:"verified,omitempty"`
 }
 
-// Hash is what etcd calls HashKV.
+// Hash is the answer of etcd's HashKV.
 type Hash struct {
 	Value uint32 `json:"value"`
-	// CompactRevision is up to where the history was compacted. Hashes over different
+	// CompactRevision is the revision of the last compaction. Hashes over different
 	// parts of the history differ.
 	CompactRevision int64 `json:"compactRevision"`
 }
 
-// Verified is what a proof has found.
+// Verified is the result of a proof.
 type Verified struct {
 	At time.Time `json:"at"`
-	// Corrupt says what is wrong; empty: it was restored.
+	// Corrupt is what is wrong; empty if etcd started with it.
 	Corrupt string `json:"corrupt,omitempty"`
 }
 
-// Trusted reports whether a record speaks of an object of this size, of which nothing bad is known.
+// Trusted reports whether the record belongs to an object of this size that was not found corrupt.
 func (m Meta) Trusted(size int64) bool {
 	return m.Size == size && (m.Verified == nil || m.Verified.Corrupt == "")
 }
 
-// Encode gives what ParseMeta reads.
+// Encode returns the text that ParseMeta reads.
 func (m Meta) Encode() ([]byte, error) {
 	m.Format = metaFormat
 	text, err := json.Marshal(m)
@@ -75,7 +75,7 @@ func (m Meta) Encode() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// ParseMeta reads a record. It can be anything: anyone who has access to the store can write there.
+// ParseMeta reads a record, which is untrusted: anyone with access to the store can write it.
 func ParseMeta(text []byte) (Meta, error) {
 	var m Meta
 	if err := json.Unmarshal(text, &m); err != nil {

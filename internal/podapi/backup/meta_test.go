@@ -28,7 +28,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRecordIsRefused(t *testing.T) {
+func TestAnInvalidRecordIsRefused(t *testing.T) {
 	newer := strings.Replace(mustEncode(t, record()), `"format":1`, `"format":2`, 1)
 	noHash := record()
 	noHash.SHA256 = ""
@@ -51,7 +51,7 @@ func mustEncode(t *testing.T, m Meta) string {
 	return string(text)
 }
 
-func TestARecordIsTrustedIfItSpeaksOfTheObject(t *testing.T) {
+func TestARecordIsTrustedIfItMatchesTheObject(t *testing.T) {
 	m := record()
 	if !m.Trusted(544) || m.Trusted(543) {
 		t.Error("expected the size to count")

@@ -15,16 +15,16 @@ const (
 	metaSuffix = ".meta.json"
 )
 
-// Name is what the name of a periodic backup says.
+// Name is the parsed name of a periodic backup.
 type Name struct {
-	// Revision is one that the snapshot is not older than, in etcd's count.
+	// Revision is a revision that the snapshot has reached.
 	Revision int64
-	// Time is that of the occurrence, in UTC, to the second.
+	// Time is the time of the schedule, in UTC, to the second.
 	Time time.Time
 }
 
-// ObjectName is what the backup of a path is called: the path itself without a time, and
-// <path>_v<revision>_<YYYY-MM-DD-HH:MM:SS> with one. It is the CoreOS operator's contract.
+// ObjectName returns the key of a backup: the path itself without a time, and
+// <path>_v<revision>_<YYYY-MM-DD-HH:MM:SS> with one, as the CoreOS operator has it.
 func ObjectName(path string, revision int64, at time.Time) string {
 	if at.IsZero() {
 		return path
@@ -32,11 +32,11 @@ func ObjectName(path string, revision int64, at time.Time) string {
 	return Prefix(path) + strconv.FormatInt(revision, 10) + "_" + at.UTC().Format(timeLayout)
 }
 
-// Prefix is what names of a path's periodic backups begin with, and others may as well.
+// Prefix returns the prefix of a path's periodic backups. Other objects may have it too.
 func Prefix(path string) string { return path + "_v" }
 
-// ParseName reports whether an object is a periodic backup of exactly this path. Anything that
-// ObjectName would write otherwise is someone else's.
+// ParseName reports whether an object is a periodic backup of exactly this path. A key that
+// ObjectName would write differently is not.
 func ParseName(path, object string) (Name, bool) {
 	rest, ok := strings.CutPrefix(object, Prefix(path))
 	if !ok {
@@ -57,7 +57,7 @@ func ParseName(path, object string) (Name, bool) {
 	return Name{Revision: revision, Time: at}, true
 }
 
-// MetaName is where the record of an object is.
+// MetaName returns the key of the record of an object.
 func MetaName(object string) string { return object + metaSuffix }
 
 // Newer orders names, the newest first.

@@ -34,7 +34,7 @@ func TestANameIsReadBack(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotExactlyOfThePathIsSomebodyElses(t *testing.T) {
+func TestOnlyExactNamesBelongToAPath(t *testing.T) {
 	for _, object := range []string{
 		"", "b/shop", "b/shop_v", "b/shop_v1", "b/shop_v1_", "b/shop_v1_2026-07-08",
 		"b/shop_other_v1_2026-07-08-12:00:00",
@@ -62,7 +62,7 @@ func TestWhatIsNotExactlyOfThePathIsSomebodyElses(t *testing.T) {
 	}
 }
 
-func FuzzANameThatIsReadIsWrittenTheSame(f *testing.F) {
+func FuzzAParsedNameIsWrittenTheSame(f *testing.F) {
 	f.Add("b/shop", "b/shop_v1_2026-07-08-12:00:00")
 	f.Add("", "_v0_0001-01-01-00:00:01")
 	f.Fuzz(func(t *testing.T, path, object string) {

@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// MaxOrder is how long an encoded order may be, in bytes: it travels as one argument or one
-// variable, and Linux takes 128 KiB of each.
+// MaxOrder limits an encoded order, in bytes: it is one argument or one variable, and Linux accepts
+// 128 KiB of each.
 const MaxOrder = 128<<10 - 1
 
-// DefaultBump is what a restore adds to the revision. A cluster that writes less than 1500
-// times a second has not got that far within a week after the snapshot (etcd issue 16028).
+// DefaultBump is what a restore adds to the revision. A cluster with fewer than 1500 writes a second
+// needs more than a week for that many (etcd issue 16028).
 const DefaultBump = 1_000_000_000
 
-// Order is one thing to do with the snapshots of one path. Exactly one of Save, Prune, Verify
+// Order is one task for the snapshots of one path. Exactly one of Save, Prune, Verify
 // and Restore is set.
 type Order struct {
-	// ID names the order. One that comes again under its ID is not carried out twice.
+	// ID identifies the order. An order with a known ID is not carried out again.
 	ID     string `json:"id"`
 	Target Target `json:"target"`
-	// TimeoutSeconds is how long all of it may take; zero: without end.
+	// TimeoutSeconds limits the whole order; 0 means no limit.
 	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
 
 	Save    *Save    `json:"save,omitempty"`
@@ -36,7 +36,7 @@ type Order struct {
 	Restore *Restore `json:"restore,omitempty"`
 }
 
-// Type is a kind of place for snapshots.
+// Type is a type of storage.
 type Type string
 
 // The types; all but Folder are storage types of EtcdBackup.
@@ -48,36 +48,36 @@ const (
 	Folder Type = "Folder"
 )
 
-// Target is where snapshots are kept.
+// Target is the storage of snapshots.
 type Target struct {
 	Type Type `json:"type"`
-	// Path is bucket/key; of a Folder, it is relative to Dir. What the key becomes is reported by
-	// ObjectName.
+	// Path is bucket/key; for a Folder it is relative to Dir. ObjectName turns it into the key of an
+	// object.
 	Path string `json:"path"`
-	// SecretDir has the files of the mounted Secret, if there is one.
+	// SecretDir is the directory of the mounted Secret, if there is one.
 	SecretDir string `json:"secretDir,omitempty"`
-	// Endpoint is the URL of a server that is not the provider's own.
+	// Endpoint is the URL of a server other than the provider's own.
 	Endpoint string `json:"endpoint,omitempty"`
-	// ForcePathStyle has the bucket's name in the path of S3's URLs and not in the host.
+	// ForcePathStyle puts the bucket's name into the path of S3's URLs instead of the host.
 	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
-	// Dir is where the volume of a Folder is mounted.
+	// Dir is the mount of the volume of a Folder.
 	Dir string `json:"dir,omitempty"`
 }
 
 // Save takes a snapshot of a cluster.
 type Save struct {
-	// Endpoints are client URLs of its members.
+	// Endpoints are the client URLs of its members.
 	Endpoints []string `json:"endpoints"`
 	// TLSDir has etcd-client.crt, etcd-client.key and etcd-client-ca.crt, if there is TLS.
 	TLSDir string `json:"tlsDir,omitempty"`
-	// Time is that of the occurrence of a periodic backup, to the second, by the operator's
-	// clock; zero: one shot.
+	// Time is the time of the schedule of a periodic backup, to the second, by the operator's clock;
+	// zero for a single backup.
 	Time time.Time `json:"time,omitzero"`
-	// Keep is how many periodic backups stay, this one included; zero: all.
+	// Keep is how many periodic backups stay, including this one; 0 is all.
 	Keep int `json:"keep,omitempty"`
-	// Spare is a backup that stays beside these: the last that was proven, which one that was not is no successor of.
+	// Spare is a backup that stays in addition: the last one that was proven.
 	Spare string `json:"spare,omitempty"`
-	// Former are the ids that the cluster had before, as in Meta: their backups count as its own.
+	// Former are earlier IDs of the cluster, as in Meta: their backups count as its own.
 	Former []string `json:"former,omitempty"`
 }
 
@@ -88,50 +88,50 @@ type Prune struct {
 
 // Verify proves that a backup can be restored.
 type Verify struct {
-	// Object is one of the path's objects; empty: the complete one that was saved last by its record, or else the one
-	// at the path itself.
+	// Object is an object of the path. If it is empty, it is the complete one that was saved last, or else the one at
+	// the path itself.
 	Object string `json:"object,omitempty"`
-	// ScratchDir takes the snapshot and the data directory made of it: twice its size.
+	// ScratchDir holds the snapshot and its data directory: twice the size of the snapshot.
 	ScratchDir string `json:"scratchDir"`
 }
 
 // Restore makes a data directory for one member.
 type Restore struct {
-	// From is the member whose data it is made of, in the place of a backup: then there is no Target.
+	// From is the member whose data is used instead of a backup; then there is no Target.
 	From *Source `json:"from,omitempty"`
-	// Object is as in Verify. Named, it need not have a record, as its own hash is checked, and is taken although a
-	// proof has found it corrupt; the result warns of that.
+	// Object is as in Verify. A named object needs no record, because its own hash is checked. It is used even if a proof
+	// found it corrupt; the result warns of that.
 	Object string `json:"object,omitempty"`
-	// DataDir is what the member gets as --data-dir. The directory above it must exist, and has
-	// room for twice the snapshot.
+	// DataDir is the --data-dir of the member. Its parent must exist and have room for twice the
+	// snapshot.
 	DataDir string `json:"dataDir"`
 	// Name, InitialCluster (name=url,...), Token and PeerURLs are as in the member's flags.
 	Name           string   `json:"name"`
 	InitialCluster string   `json:"initialCluster"`
 	Token          string   `json:"token"`
 	PeerURLs       []string `json:"peerURLs"`
-	// RevisionBump is added to the revision, and what is below it counts as compacted, so that
-	// watchers of the old cluster list again instead of waiting for revisions that they have seen
-	// already; nil: DefaultBump, 0: neither.
+	// RevisionBump is added to the revision, and older revisions count as compacted, so that watchers
+	// of the old cluster list again instead of waiting for known revisions. nil is DefaultBump, 0 is
+	// neither.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
-	// Above is a revision that clients of the cluster may have seen. An older backup is raised by RevisionBump from
-	// there, where its own revision so raised is not above it.
+	// Above is a revision that clients of the cluster may have seen. If the raised revision of the backup is not above it,
+	// RevisionBump is added to Above instead.
 	Above int64 `json:"above,omitempty"`
 }
 
-// Source is a member that is asked for its data. It need not have a quorum.
+// Source is a member that gives its data. It needs no quorum.
 type Source struct {
 	// Endpoint is its client URL.
 	Endpoint string `json:"endpoint"`
 	// TLSDir is as in Save.
 	TLSDir string `json:"tlsDir,omitempty"`
-	// ClusterID, in hexadecimal, and Index are what it is known by: its cluster, and an entry of the log that it
-	// has carried out. One that has got less far has lost its data since.
+	// ClusterID, in hexadecimal, and Index identify its data: the cluster, and an applied entry of the log. A member that has
+	// applied less has lost data.
 	ClusterID string `json:"clusterID"`
 	Index     uint64 `json:"index"`
 }
 
-// Bump is RevisionBump with its default.
+// Bump returns RevisionBump with its default.
 func (r Restore) Bump() int64 {
 	if r.RevisionBump == nil {
 		return DefaultBump
@@ -139,7 +139,7 @@ func (r Restore) Bump() int64 {
 	return *r.RevisionBump
 }
 
-// BumpFrom is by how much the revision of a snapshot is raised. It fails where that would be more than a revision can be.
+// BumpFrom returns by how much to raise the revision of a snapshot. It fails if the result would be too large.
 func (r Restore) BumpFrom(revision int64) (int64, error) {
 	bump := r.Bump()
 	if bump == 0 {
@@ -150,12 +150,12 @@ func (r Restore) BumpFrom(revision int64) (int64, error) {
 		from = above
 	}
 	if from > math.MaxInt64-bump {
-		return 0, Fail(ReasonMemberInvalid, "revisionBump is too large: the snapshot is at revision %d, and %d more is above all that etcd can count", from, bump)
+		return 0, Fail(ReasonMemberInvalid, "revisionBump is too large: the snapshot is at revision %d, and %d more exceeds the largest revision", from, bump)
 	}
 	return from - revision + bump, nil
 }
 
-// Subcommand is the one of opcrew-backup that carries the order out; empty: not exactly one does.
+// Subcommand returns the subcommand of opcrew-backup for the order; "" unless it has exactly one task.
 func (o Order) Subcommand() string {
 	out := ""
 	for name, is := range map[string]bool{"save": o.Save != nil, "prune": o.Prune != nil, "verify": o.Verify != nil, "restore": o.Restore != nil} {
@@ -169,7 +169,7 @@ func (o Order) Subcommand() string {
 	return out
 }
 
-// EncodeOrder gives what ParseOrder reads, or says what is wrong with the order.
+// EncodeOrder returns the text that ParseOrder reads, or what is wrong with the order.
 func EncodeOrder(o Order) (string, error) {
 	if err := o.Check(); err != nil {
 		return "", err
@@ -179,22 +179,21 @@ func EncodeOrder(o Order) (string, error) {
 		return "", fmt.Errorf("encode the order: %w", err)
 	}
 	if len(text) > MaxOrder {
-		return "", fmt.Errorf("the order has %d bytes, and at most %d fit", len(text), MaxOrder)
+		return "", fmt.Errorf("the order has %d bytes, but at most %d fit", len(text), MaxOrder)
 	}
 	return string(text), nil
 }
 
-// ParseOrder reads an order and refuses whatever it does not understand: half an order is not
-// to be carried out.
+// ParseOrder reads an order and refuses unknown fields: half an order must not be carried out.
 func ParseOrder(text string) (Order, error) {
 	var o Order
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&o); err != nil {
-		return Order{}, fmt.Errorf("the order is not what this version reads: %w", err)
+		return Order{}, fmt.Errorf("this version cannot read the order: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Order{}, errors.New("there is something behind the order")
+		return Order{}, errors.New("there is text after the order")
 	}
 	return o, o.Check()
 }

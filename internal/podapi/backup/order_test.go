@@ -19,14 +19,14 @@ func restoring() Order {
 	}}
 }
 
-// takingOver is of a member, and of no backup.
+// takingOver restores from a member, without a backup.
 func takingOver() Order {
 	o := restoring()
 	o.Target, o.Restore.From = Target{}, &Source{Endpoint: "http://a:2379", ClusterID: "c1", Index: 7}
 	return o
 }
 
-func TestAnOrderToTakeOverAMemberSaysWhichAndNothingElse(t *testing.T) {
+func TestAnOrderToTakeOverAMemberNamesOnlyThatMember(t *testing.T) {
 	for name, change := range map[string]func(*Order){
 		"a backup too":     func(o *Order) { o.Restore.Object = "b/shop" },
 		"a place too":      func(o *Order) { o.Target = saving().Target },
@@ -55,16 +55,16 @@ func TestAnOrderIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAnOrderThatIsNotUnderstoodIsRefused(t *testing.T) {
+func TestAnUnreadableOrderIsRefused(t *testing.T) {
 	text, err := EncodeOrder(saving())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for broken, want := range map[string]string{
-		"":                                "not what this version reads",
+		"":                                "this version cannot read the order",
 		"null":                            "no id",
-		text + text:                       "something behind the order",
-		text[:len(text)-1]:                "not what this version reads",
+		text + text:                       "text after the order",
+		text[:len(text)-1]:                "this version cannot read the order",
 		text[:len(text)-1] + `,"more":1}`: "unknown field",
 		text[:len(text)-1] + `,"verify":{"scratchDir":"/tmp"}}`: "one of save, prune, verify and restore",
 	} {
@@ -91,9 +91,9 @@ func TestAWrongOrderIsRefused(t *testing.T) {
 		"control character":   {func(o *Order) { o.Target.Path = "b/sh\nop" }, "no plain text"},
 		"not UTF-8":           {func(o *Order) { o.Target.Path = "b/sh\xffop" }, "no plain text"},
 		"too long":            {func(o *Order) { o.Target.Path = "b/" + strings.Repeat("x", 900) }, "902 bytes"},
-		"like a record":       {func(o *Order) { o.Target.Path = "b/x.meta.json" }, "ends like a record"},
+		"like a record":       {func(o *Order) { o.Target.Path = "b/x.meta.json" }, "ends like the record"},
 		"one shot, directory": {func(o *Order) { o.Target.Path, o.Save = "b/shop/", &Save{Endpoints: []string{"x"}} }, "names no object"},
-		"relative folder":     {func(o *Order) { o.Target = Target{Type: Folder, Path: "x", Dir: "backups"} }, "no absolute path"},
+		"relative folder":     {func(o *Order) { o.Target = Target{Type: Folder, Path: "x", Dir: "backups"} }, "not an absolute path"},
 		"no endpoint":         {func(o *Order) { o.Save.Endpoints = nil }, "no endpoint"},
 		"keep":                {func(o *Order) { o.Save.Keep = -1 }, "negative"},
 		"prune all":           {func(o *Order) { o.Save, o.Prune = nil, &Prune{} }, "at least one"},
@@ -102,7 +102,7 @@ func TestAWrongOrderIsRefused(t *testing.T) {
 		"no member":           {func(o *Order) { *o = restoring(); o.Restore.Token = "" }, "lacks a name"},
 		"negative bump":       {func(o *Order) { *o = restoring(); n := int64(-1); o.Restore.RevisionBump = &n }, "raised by -1"},
 		"root as data dir":    {func(o *Order) { *o = restoring(); o.Restore.DataDir = "/" }, "cannot be a data directory"},
-		"unclean data dir":    {func(o *Order) { *o = restoring(); o.Restore.DataDir = "/a/../b" }, "no absolute path"},
+		"unclean data dir":    {func(o *Order) { *o = restoring(); o.Restore.DataDir = "/a/../b" }, "not an absolute path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := saving()
@@ -114,7 +114,7 @@ func TestAWrongOrderIsRefused(t *testing.T) {
 	}
 }
 
-func TestARestoreRaisesTheRevisionUnlessToldOtherwise(t *testing.T) {
+func TestARestoreRaisesTheRevisionByDefault(t *testing.T) {
 	none := int64(0)
 	if got := (Restore{}).Bump(); got != DefaultBump {
 		t.Errorf("expected the default, got %d", got)
@@ -124,7 +124,7 @@ func TestARestoreRaisesTheRevisionUnlessToldOtherwise(t *testing.T) {
 	}
 }
 
-// Seen by a user: the second restore of an old backup began at the same revision as the first, and clients saw
+// Seen by a user: the second restore of an old backup started at the same revision as the first, so clients saw
 // revisions twice.
 func TestARevisionIsRaisedAboveAllThatClientsMayHaveSeen(t *testing.T) {
 	zero, huge := int64(0), int64(1)<<62

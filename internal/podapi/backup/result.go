@@ -14,34 +14,34 @@ import (
 	"unicode"
 )
 
-// MaxResult is what a kubelet takes of a termination message, in bytes.
+// MaxResult is the size of a termination message that a kubelet keeps, in bytes.
 const MaxResult = 4096
 
-// maxMessage is how much of a message is kept, in bytes: what a condition shows of it is one line.
+// maxMessage limits a message, in bytes: a condition shows one line of it.
 const maxMessage = 1024
 
-// Outcome is what became of an order.
+// Outcome is the outcome of an order.
 type Outcome string
 
 // The outcomes.
 const (
 	Succeeded Outcome = "Succeeded"
 	Failed    Outcome = "Failed"
-	Stopped   Outcome = "Stopped" // the pod was ended before it was done
-	Invalid   Outcome = "Invalid" // nothing was done, nor will be if it is ordered again
+	Stopped   Outcome = "Stopped" // the pod was stopped before the order was done
+	Invalid   Outcome = "Invalid" // nothing was done, and a repetition would not help
 )
 
-// Result is what became of an order. What is not known is left out.
+// Result is the result of an order. Unknown values are left out.
 type Result struct {
 	Outcome Outcome `json:"outcome"`
-	// Reason of what has failed; beside a success, it is of a warning.
+	// Reason is why it failed, or the reason of a warning.
 	Reason Reason `json:"reason,omitempty"`
 	// Message is one line.
 	Message string `json:"message,omitempty"`
-	// Again marks that the order had been carried out before.
+	// Again means that the order was carried out before.
 	Again bool `json:"again,omitempty"`
 
-	// Object is what was written, verified or restored, named as a path is.
+	// Object is the object that was written, verified or restored, as bucket/key.
 	Object      string    `json:"object,omitempty"`
 	Revision    int64     `json:"revision,omitempty"`
 	EtcdVersion string    `json:"etcdVersion,omitempty"`
@@ -51,30 +51,30 @@ type Result struct {
 	StartedAt   time.Time `json:"startedAt,omitzero"`
 	EndedAt     time.Time `json:"endedAt,omitzero"`
 
-	// Pruned is how many backups were removed, and PrunedObjects are the first of them.
+	// Pruned is how many backups were removed; PrunedObjects are the first of them.
 	Pruned        int      `json:"pruned,omitempty"`
 	PrunedObjects []string `json:"prunedObjects,omitempty"`
 
 	Verification *Verification `json:"verification,omitempty"`
-	// RestoredRevision is what the restored cluster starts at.
+	// RestoredRevision is the first revision of the restored cluster.
 	RestoredRevision int64 `json:"restoredRevision,omitempty"`
 }
 
-// Verification is what a proof compared.
+// Verification is the comparison of a proof.
 type Verification struct {
-	// Revision and Keys are what the restored store has: its newest revision, and how many keys
-	// there are at the recorded one.
+	// Revision is the newest revision of the restored data, Keys the number of keys at the recorded
+	// one.
 	Revision int64 `json:"revision"`
 	Keys     int64 `json:"keys"`
-	// Recorded, KeysCompared and HashCompared tell what there was to compare with.
+	// Recorded, KeysCompared and HashCompared report what could be compared.
 	Recorded     bool `json:"recorded"`
 	KeysCompared bool `json:"keysCompared"`
 	HashCompared bool `json:"hashCompared"`
-	// Note says why the hash was not compared.
+	// Note is why the hash was not compared.
 	Note string `json:"note,omitempty"`
 }
 
-// Encode fits a result into what a kubelet takes.
+// Encode returns a text that fits into a termination message.
 func (r Result) Encode() []byte {
 	r.Message = oneLine(r.Message, maxMessage)
 	r.PrunedObjects = slices.Clone(r.PrunedObjects)
@@ -95,11 +95,11 @@ func encode(r Result) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(r) // of strings and numbers, into memory
+	_ = encoder.Encode(r) // strings and numbers cannot fail
 	return text.Bytes()
 }
 
-// oneLine has no control characters and at most so many bytes, of which the end matters less.
+// oneLine removes control characters and cuts off the end of a long text.
 func oneLine(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(text, unicode.IsControl), " ")
 	if len(text) > most {
@@ -108,7 +108,7 @@ func oneLine(text string, most int) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// ParseResult reads a termination message. It can be anything: of another program, or cut off.
+// ParseResult reads a termination message, which may come from another program or be cut off.
 // The container must not have its policy FallbackToLogsOnError.
 func ParseResult(text string) (Result, error) {
 	var r Result
@@ -116,7 +116,7 @@ func ParseResult(text string) (Result, error) {
 		return Result{}, fmt.Errorf("not a result: %w", err)
 	}
 	if !slices.Contains([]Outcome{Succeeded, Failed, Stopped, Invalid}, r.Outcome) {
-		return Result{}, errors.New("not a result: its outcome is none that there is")
+		return Result{}, errors.New("not a result: unknown outcome")
 	}
 	return r, nil
 }

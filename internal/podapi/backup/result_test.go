@@ -41,7 +41,7 @@ func TestAResultIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoResultIsRefused(t *testing.T) {
+func TestAnInvalidResultIsRefused(t *testing.T) {
 	for _, text := range []string{"", "x", "{}", "null", `{"outcome":"Great"}`, `{"outcome":"Succeeded"`} {
 		if r, err := ParseResult(text); err == nil {
 			t.Errorf("%s: got %+v", text, r)

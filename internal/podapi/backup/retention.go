@@ -9,26 +9,24 @@ import (
 	"time"
 )
 
-// Skew is by how much clocks may differ. What is dated later than that from now is of a wrong one.
+// Skew is how much clocks may differ. A backup that is dated later comes from a wrong clock.
 const Skew = 5 * time.Minute
 
-// Stored is a backup that is there.
+// Stored is a stored backup.
 type Stored struct {
 	Object string
-	// Name is that of a periodic one.
+	// Name is the name of a periodic backup.
 	Name Name
-	// SavedAt is as in its record; zero without one.
+	// SavedAt comes from its record; zero without one.
 	SavedAt time.Time
-	// Complete is one that can be trusted: its record is there and speaks of it, and it has not
-	// been found corrupt.
+	// Complete means that its record matches and that it was not found corrupt.
 	Complete bool
-	// Cluster is the one that it is of, as in its record; empty without one.
+	// Cluster comes from its record; empty without one.
 	Cluster string
 }
 
-// Newer orders backups, the newest first. When one was saved is reported by its record, and not by its name, which has the
-// time of a schedule; only without a record there is nothing else. One that is dated in the future comes behind all
-// that are not: no one knows when it was saved, and it is not to be taken for the newest until that time has come.
+// Newer orders backups, the newest first. The record has the time of saving, while the name has that of the schedule, which
+// only counts without a record. A backup that is dated in the future comes last, because its time of saving is unknown.
 func (s Stored) Newer(than Stored, now time.Time) int {
 	switch a, b := s.ahead(now), than.ahead(now); {
 	case a && !b:
@@ -48,13 +46,9 @@ func (s Stored) saved() time.Time {
 	return s.SavedAt
 }
 
-// Surplus are the backups to remove, the oldest first, so that of each cluster the newest complete ones stay, as many
-// as keep: a cluster that was recreated under the same name may have nothing worth keeping yet. Those that are spared
-// stay in any case, and zero keeps all.
-//
-// What is not complete does not count, and goes only when it is older than all of a cluster that are kept:
-// it can be a backup that is being made, or one of the CoreOS operator, which has no record and
-// may be all there is.
+// Surplus returns the backups to remove, oldest first. Of each cluster the newest complete ones stay, keep of them; 0 keeps
+// all. Spared ones always stay. An incomplete backup does not count, and goes only if it is older than all that are kept: it
+// may be in progress, or made by the CoreOS operator, without a record.
 func Surplus(stored []Stored, keep int, now time.Time, spared ...string) []Stored {
 	sorted := slices.SortedFunc(slices.Values(stored), func(a, b Stored) int { return a.Newer(b, now) })
 	var out []Stored

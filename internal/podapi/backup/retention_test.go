@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// of gives backups of the path p; a leading ! marks one that is not complete.
+// of returns backups of the path p; a leading ! marks an incomplete one.
 func of(names ...string) []Stored {
 	var out []Stored
 	for _, n := range names {
@@ -35,7 +35,7 @@ func TestTheNewestOfEachClusterStay(t *testing.T) {
 		keep     int
 		want     []string
 	}{
-		"a cluster was made anew":            {"aaabb", 2, []string{day(1)}},
+		"a cluster was recreated":            {"aaabb", 2, []string{day(1)}},
 		"its first backup":                   {"aab", 1, []string{day(1)}},
 		"each has as many":                   {"abababab", 2, []string{day(1), day(2), day(3), day(4)}},
 		"what has no record is the oldest":   {"-abb", 2, []string{day(1)}},
@@ -97,9 +97,8 @@ func TestTheNewestStay(t *testing.T) {
 	}
 }
 
-// A wrong clock, or a wrong hand, gives a run a time that has not come: that is in the name of its backup, and may be in
-// its record.
-func TestWhatIsDatedInTheFutureIsNotTheNewest(t *testing.T) {
+// A wrong clock or a user can give a run a future time, which is then in the name of its backup and may be in its record.
+func TestABackupThatIsDatedInTheFutureIsNotTheNewest(t *testing.T) {
 	saved := func(name string, after time.Duration) Stored {
 		s := of(name)[0]
 		s.SavedAt = noon.Add(after)

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdstart is what the operator and the program in front of etcd say to each other: with what a member may
-// start, which stands in a file of its pod, and why etcd does not run, which is the container's termination message.
-// The program itself, which looks at the volume and starts etcd, is no part of it.
+// Package etcdstart is the contract between the operator and the program that starts etcd: how a member may start, in a
+// file of its pod, and why etcd does not run, in the container's termination message. internal/agents/etcdgate checks
+// the volume and starts etcd.
 package etcdstart

@@ -12,23 +12,23 @@ import (
 	"strings"
 )
 
-// Reason is why etcd does not run.
+// Reason is the reason why etcd does not run.
 type Reason string
 
 // The reasons. All but EtcdEnded mean that etcd was not started, and come with RefusedCode.
 const (
-	NoAuthorisation  Reason = "NoAuthorisation"  // the start file says nothing that can be understood
-	VolumeLost       Reason = "VolumeLost"       // a member that had a log has none any more
-	VolumeForeign    Reason = "VolumeForeign"    // the volume is that of another member
-	VolumeUnreadable Reason = "VolumeUnreadable" // what is on the volume cannot be known
-	VolumeUnwritable Reason = "VolumeUnwritable" // the volume does not take the marker
-	EtcdEnded        Reason = "EtcdEnded"        // by itself, with a failure, or it could not be executed
+	NoAuthorisation  Reason = "NoAuthorisation"  // the start file is missing or not valid
+	VolumeLost       Reason = "VolumeLost"       // a member has lost its log
+	VolumeForeign    Reason = "VolumeForeign"    // the volume belongs to another member
+	VolumeUnreadable Reason = "VolumeUnreadable" // the volume cannot be read
+	VolumeUnwritable Reason = "VolumeUnwritable" // the marker cannot be written
+	EtcdEnded        Reason = "EtcdEnded"        // etcd failed, or could not be executed
 )
 
 // RefusedCode is the exit code of a container in which etcd was not started.
 const RefusedCode = 3
 
-const maxReport = 4096 // what a kubelet takes of a message
+const maxReport = 4096 // the size of a message that a kubelet keeps
 
 // Report is the termination message of a container whose etcd does not run.
 type Report struct {
@@ -38,22 +38,21 @@ type Report struct {
 
 func (r Report) Error() string { return string(r.Reason) + ": " + r.Message }
 
-// ParseReport reads a termination message. It can be anything: of another program, or cut off.
-// The container must not have its policy FallbackToLogsOnError: then it could be what etcd
-// has printed.
+// ParseReport reads a termination message, which may come from another program or be cut off. The
+// container must not have the policy FallbackToLogsOnError, with which it could be output of etcd.
 func ParseReport(text string) (Report, error) {
 	var r Report
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Report{}, fmt.Errorf("not a report: %w", err)
 	}
 	if !slices.Contains([]Reason{NoAuthorisation, VolumeLost, VolumeForeign, VolumeUnreadable, VolumeUnwritable, EtcdEnded}, r.Reason) {
-		return Report{}, errors.New("not a report: its reason is none that there is")
+		return Report{}, errors.New("not a report: unknown reason")
 	}
 	return r, nil
 }
 
-// Encode fits a report into what a kubelet takes. The end of a message counts most: it is the
-// last that etcd has said.
+// Encode returns a text that fits into a termination message. It keeps the end of a long message,
+// which has the last output of etcd.
 func (r Report) Encode() []byte {
 	r.Message = strings.ToValidUTF8(r.Message, "\uFFFD")
 	for {
@@ -71,6 +70,6 @@ func encode(r Report) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(r) // of strings, into memory
+	_ = encoder.Encode(r) // strings cannot fail
 	return text.Bytes()
 }

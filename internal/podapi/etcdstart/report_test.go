@@ -33,7 +33,7 @@ func TestAReportFitsIntoATerminationMessage(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoReportIsNotTakenForOne(t *testing.T) {
+func TestAnInvalidReportIsAnError(t *testing.T) {
 	for _, text := range []string{"", "panic: runtime error", `{"reason":"What","message":""}`, `{"reason":"VolumeLost","mess`, `[]`, `{}`} {
 		if got, err := ParseReport(text); err == nil {
 			t.Errorf("%q is taken for %+v", text, got)

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hostjob is what the operator and the program on a host say to each other about one command: the order,
-// which stands in an annotation of the pod, and the result, which is the container's termination message. Both are
-// untrusted input to their readers, so parsing is strict and bounded. What carries out an order is no part of it.
+// Package hostjob is the contract between the operator and the program on a host for one command: the order, in an
+// annotation of the pod, and the result, the container's termination message. Both are untrusted input, so parsing is
+// strict and bounded. internal/agents/hostrun carries out orders.
 package hostjob

@@ -12,18 +12,17 @@ import (
 )
 
 const (
-	// MaxResult is how much of a termination message a kubelet takes.
+	// MaxResult is the size of a termination message that a kubelet keeps.
 	MaxResult = 4096
-	// TailSize leaves room in a result for everything else, as long as few characters of the
-	// tail need an escape.
+	// TailSize leaves room for the rest of the result, if few characters of the tail need an escape.
 	TailSize = 3 << 10
 	maxWord  = 64 // reason, signal and boot ID are words
-	// widest is how many bytes of JSON one byte of text can become, as \u001b does.
+	// widest is how many bytes of JSON one byte of text can need, as \u001b does.
 	widest = 6
 )
 
-// EncodeResult gives at most MaxResult bytes of what ParseResult reads, whatever the result
-// has: first the tail loses its beginning, then the message its end.
+// EncodeResult returns at most MaxResult bytes for ParseResult. It cuts the beginning of the tail
+// first, and then the end of the message.
 func EncodeResult(r Result) []byte {
 	r.tidy()
 	for {
@@ -40,7 +39,7 @@ func EncodeResult(r Result) []byte {
 	}
 }
 
-// tidy makes a result one that can be encoded, in bounded time and size.
+// tidy makes a result encodable in bounded time and size.
 func (r *Result) tidy() {
 	r.State = State(clip(string(r.State), maxWord))
 	r.Reason, r.Signal, r.BootID = clip(r.Reason, maxWord), clip(r.Signal, maxWord), clip(r.BootID, maxWord)
@@ -52,7 +51,7 @@ func (r *Result) tidy() {
 	r.StartedAt, r.EndedAt = encodable(r.StartedAt), encodable(r.EndedAt)
 }
 
-// encodable is a time in UTC with milliseconds, or none if JSON has no words for its year.
+// encodable returns a time in UTC with milliseconds, or no time if JSON cannot express its year.
 func encodable(t time.Time) time.Time {
 	if t = t.UTC().Truncate(time.Millisecond); t.Year() < 0 || t.Year() > 9999 {
 		return time.Time{}
@@ -63,7 +62,7 @@ func encodable(t time.Time) time.Time {
 func encode(r Result) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // < > & are frequent in output, and six bytes each if escaped
+	encoder.SetEscapeHTML(false) // < > & are frequent in output and need six bytes when escaped
 	if err := encoder.Encode(r); err != nil {
 		return []byte(`{"state":"Unknown","message":"the result cannot be encoded"}`)
 	}
@@ -75,7 +74,7 @@ func clip(text string, length int) string {
 	return dropBack(text, max(0, len(text)-length))
 }
 
-// dropFront takes at least n bytes from the beginning of a text, and whole characters.
+// dropFront removes whole characters of at least n bytes from the beginning of a text.
 func dropFront(text string, n int) string {
 	n = min(n, len(text))
 	for n < len(text) && !utf8.RuneStart(text[n]) {
@@ -84,7 +83,7 @@ func dropFront(text string, n int) string {
 	return text[n:]
 }
 
-// dropBack takes at least n bytes from the end of a text, and whole characters.
+// dropBack removes whole characters of at least n bytes from the end of a text.
 func dropBack(text string, n int) string {
 	end := max(0, len(text)-n)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {

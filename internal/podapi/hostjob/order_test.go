@@ -15,7 +15,7 @@ import (
 // morning is when the Activities of the tests were created.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
 
-func TestAnOrderHasDefaultsWhereItSaysNothing(t *testing.T) {
+func TestAnOrderHasDefaults(t *testing.T) {
 	got, err := ParseOrder([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00Z","command":"true","user":"","timeoutSeconds":0}`))
 	want := NewOrder("u", 1, morning())
 	want.Command = "true"
@@ -49,7 +49,7 @@ func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
 		{"not JSON", "run this", "invalid character"},
 		{"another type", begin + `"command":["a"]}`, "command"},
 		{"an unknown field", begin + `"command":"a","sudo":true}`, `unknown field "sudo"`},
-		{"something behind", begin + `"command":"a"} {}`, "behind the order"},
+		{"something behind", begin + `"command":"a"} {}`, "after the order"},
 		{"no command", begin + `"command":""}`, "either command or args"},
 		{"both", begin + `"command":"a","args":["a"]}`, "either command or args"},
 		{"nothing to execute", begin + `"args":["","a"]}`, "args begins with what to execute"},
@@ -70,8 +70,8 @@ func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
 		{"two users", begin + `"command":"a","user":"a\nb"}`, "line breaks"},
 		{"a variable without a value", begin + `"command":"a","envs":["A=1","secret"]}`, "envs[1] is not KEY=value"},
 		{"a variable without a name", begin + `"command":"a","envs":["=1"]}`, "envs[0] is not KEY=value"},
-		{"a variable with a strange name", begin + `"command":"a","envs":["A\n=1"]}`, "envs[0] is not KEY=value"},
-		{"a secret variable with a strange name", begin + `"command":"a","secretEnvs":{"A=B":"f"}}`, `"A=B" is not the name of a variable`},
+		{"a variable with an invalid name", begin + `"command":"a","envs":["A\n=1"]}`, "envs[0] is not KEY=value"},
+		{"a secret variable with an invalid name", begin + `"command":"a","secretEnvs":{"A=B":"f"}}`, `"A=B" is not the name of a variable`},
 		{"a secret elsewhere", begin + `"command":"a","secretEnvs":{"A":"../order"}}`, "the file of A is not a key of a Secret"},
 		{"a secret that is a directory", begin + `"command":"a","secretEnvs":{"A":"..data"}}`, "the file of A is not a key of a Secret"},
 		{"a negative time", begin + `"command":"a","timeoutSeconds":-1}`, "timeoutSeconds is from 0"},
@@ -97,7 +97,7 @@ func TestARefusalDoesNotRepeatValues(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsNotEncoded(t *testing.T) {
+func TestAnInvalidOrderIsNotEncoded(t *testing.T) {
 	o := NewOrder("u", 1, morning())
 	if _, err := EncodeOrder(o); err == nil {
 		t.Error("expected an order without a command to be refused")
@@ -108,8 +108,8 @@ func TestWhatCannotBeReadIsNotEncoded(t *testing.T) {
 	}
 }
 
-// FuzzParseOrder holds that what is accepted is safe to carry out, and stays the same when
-// it is encoded again.
+// FuzzParseOrder checks that an accepted order is safe, and stays the same when it is encoded
+// again.
 func FuzzParseOrder(f *testing.F) {
 	f.Add([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00Z","command":"a","envs":["A=b"],"secretEnvs":{"P":"f"}}`))
 	f.Add([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00+02:00","forgetBefore":"2026-05-01T08:00:00.5Z","args":["a","\ud800"],"user":"0","dir":"/a"}`))

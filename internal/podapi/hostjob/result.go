@@ -11,35 +11,35 @@ import (
 	"time"
 )
 
-// State is what became of a run.
+// State is the state of a run.
 type State string
 
 // The states of a run.
 const (
 	Succeeded State = "Succeeded" // the command ended with exit code 0
 	Failed    State = "Failed"    // the command ended otherwise, by itself
-	Cancelled State = "Cancelled" // the pod was deleted, and the command ended for that
+	Cancelled State = "Cancelled" // the command ended because the pod was deleted
 	TimedOut  State = "TimedOut"  // the command was ended because it took too long
-	Unknown   State = "Unknown"   // whether and how far it ran cannot be known
-	// NotStarted and Invalid mean that nothing was executed: the host did not let it, or the
-	// order itself is wrong.
+	Unknown   State = "Unknown"   // whether and how far it ran is unknown
+	// NotStarted and Invalid mean that nothing was executed: the host did not allow it, or the order
+	// itself is wrong.
 	NotStarted State = "NotStarted"
 	Invalid    State = "Invalid"
 )
 
-// Why a run has its state.
+// The reasons of states.
 const (
 	ReasonExited      = "Exited"             // Succeeded, Failed: by an exit code
-	ReasonSignaled    = "Signaled"           // Failed: by a signal that was not ours
+	ReasonSignaled    = "Signaled"           // Failed: by a signal of another process
 	ReasonRunnerLost  = "RunnerLost"         // Failed, Unknown: a process of the runner was killed
 	ReasonPodEnded    = "PodEnded"           // Cancelled
 	ReasonDeadline    = "Deadline"           // TimedOut
-	ReasonNoResult    = "NoResult"           // Unknown: a run began before and left no result
+	ReasonNoResult    = "NoResult"           // Unknown: the run was started before and left no result
 	ReasonBadOrder    = "BadOrder"           // Invalid
 	ReasonNoHost      = "NoHost"             // NotStarted, as all that follow: the host cannot be entered
 	ReasonNoSecret    = "NoSecret"           // a file of a Secret is missing or cannot be a variable
 	ReasonUnknownUser = "UnknownUser"        // the host knows no such user
-	ReasonUserLookup  = "UserLookup"         // the host could not be asked for the user
+	ReasonUserLookup  = "UserLookup"         // the lookup of the user on the host failed
 	ReasonRefusedUser = "RefusedUser"        // the process may not become the user
 	ReasonNoDirectory = "NoDirectory"        // there is no such directory
 	ReasonDirectory   = "Directory"          // the directory cannot be entered by the user
@@ -47,45 +47,45 @@ const (
 	ReasonNoCommand   = "NoCommand"          // the host has no such executable for the user
 	ReasonTooLong     = "CommandTooLong"     // an argument is longer than Linux executes
 	ReasonEnvTooLong  = "EnvironmentTooLong" // a variable is
-	ReasonNoMarker    = "NoMarker"           // the host's disk does not take the marker
-	ReasonNotReady    = "NotReady"           // the process did not come up, or not in time
+	ReasonNoMarker    = "NoMarker"           // the marker cannot be written on the host
+	ReasonNotReady    = "NotReady"           // the process did not start in time
 	ReasonNotExecuted = "NotExecuted"        // the kernel refused to execute it
 )
 
-// Result is what became of a run. Times are those of the host's clock.
+// Result is the result of a run. Times come from the host's clock.
 type Result struct {
 	State   State  `json:"state"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// ExitCode or Signal is how the command itself ended, if it did.
+	// ExitCode or Signal is how the command ended, if it did.
 	ExitCode  *int      `json:"exitCode,omitempty"`
 	Signal    string    `json:"signal,omitempty"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
-	// Tail is the end of the output, with values of Secrets masked; Bytes is how long all of
-	// it was; Truncated says that Tail is not all of it.
+	// Tail is the end of the output, with values of Secrets masked. Bytes is the length of the whole
+	// output, and Truncated means that Tail is not all of it.
 	Tail      string `json:"tail,omitempty"`
 	Bytes     int64  `json:"bytes,omitempty"`
 	Truncated bool   `json:"truncated,omitempty"`
-	// Again marks the result of an earlier run of the same order, that was found on the host.
+	// Again marks the stored result of an earlier execution of the same order.
 	Again bool `json:"again,omitempty"`
-	// BootID tells one boot of the host from the next.
+	// BootID identifies the boot of the host.
 	BootID string `json:"bootID,omitempty"`
 }
 
-// ParseResult reads a termination message. It can be anything: of another program, cut off,
-// written by anyone who is root on the host. The container must not have its policy
-// FallbackToLogsOnError: then it could be what the command has printed.
+// ParseResult reads a termination message, which is untrusted: root on the host can write it. The
+// container must not have the policy FallbackToLogsOnError, with which it could be output of the
+// command.
 func ParseResult(text string) (Result, error) {
 	var r Result
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Result{}, fmt.Errorf("not a result: %w", err)
 	}
 	if !slices.Contains(states(), r.State) {
-		return Result{}, errors.New("not a result: its state is none that there is")
+		return Result{}, errors.New("not a result: unknown state")
 	}
 	if r.ExitCode != nil && (*r.ExitCode < 0 || *r.ExitCode > 255) || r.Bytes < 0 {
-		return Result{}, errors.New("not a result: its numbers are none that there can be")
+		return Result{}, errors.New("not a result: impossible numbers")
 	}
 	return r, nil
 }

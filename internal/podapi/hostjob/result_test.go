@@ -55,7 +55,7 @@ func TestAResultAlwaysFitsIntoATerminationMessage(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAResultIsAnError(t *testing.T) {
+func TestAnInvalidResultIsAnError(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                 "",
 		"of another program":      "panic: runtime error",
@@ -83,8 +83,8 @@ func TestAResultOfALaterVersionIsRead(t *testing.T) {
 	}
 }
 
-// FuzzParseResult holds that nothing breaks the reader, and that what it accepts fits when
-// it is encoded again, and is then read as what it was.
+// FuzzParseResult checks that no input breaks the reader, and that an accepted result fits and
+// stays the same when it is encoded again.
 func FuzzParseResult(f *testing.F) {
 	f.Add(`{"state":"Succeeded","exitCode":0,"tail":"a\u0000\ud800","bytes":1,"startedAt":"2026-05-01T08:00:00.123456Z"}`)
 	f.Add(`{"state":"Failed","signal":"SIGKILL","message":"` + strings.Repeat("\\u0001", 900) + `"}`)
@@ -105,7 +105,7 @@ func FuzzParseResult(f *testing.F) {
 	})
 }
 
-// FuzzEncodeResult holds that bytes of any kind fit.
+// FuzzEncodeResult checks that a result of any bytes fits.
 func FuzzEncodeResult(f *testing.F) {
 	f.Add("reason", "message", "tail", 3000)
 	f.Add("\xff", "\u2028", "\x00", 4000)

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// maxCost keeps one password from taking seconds.
+	// maxCost keeps the check of a password below seconds.
 	maxCost = 15
-	// maxBcryptBytes of a password count in bcrypt. What is longer is refused: two
-	// passwords must not be one.
+	// maxBcryptBytes is how much of a password bcrypt reads. Longer ones are refused, because two
+	// different passwords could match.
 	maxBcryptBytes = 72
 
 	shaPrefix = "{SHA}"
-	// Decoy has the shape of salt and hash, and no known password.
+	// Decoy looks like a salt and a hash, and has no known password.
 	Decoy = "opcrew.opcrew.opcrew.o" + "opcrewopcrewopcrewopcrewopcrewo"
 )
 
@@ -35,7 +35,7 @@ type Line struct {
 	User string
 	Hash string
 	cost int    // of bcrypt
-	sum  []byte // of SHA-1, in place of bcrypt
+	sum  []byte // SHA-1 hash, instead of bcrypt
 }
 
 func newLine(user, hash string) (*Line, error) {
@@ -50,17 +50,17 @@ func newLine(user, hash string) (*Line, error) {
 	if shape == nil {
 		return nil, errors.New("its hash is neither bcrypt ($2a$, $2b$, $2y$) nor {SHA}")
 	}
-	cost, _ := strconv.Atoi(shape[1]) // two digits, by the expression
+	cost, _ := strconv.Atoi(shape[1]) // the expression matches two digits
 	if cost < bcrypt.MinCost || cost > maxCost {
 		return nil, fmt.Errorf("its bcrypt cost is not within %d and %d", bcrypt.MinCost, maxCost)
 	}
 	return &Line{User: user, Hash: hash, cost: cost}, nil
 }
 
-// Same reports whether the other is the same line, read again.
+// Same reports whether both lines are equal.
 func (l *Line) Same(other *Line) bool { return l.User == other.User && l.Hash == other.Hash }
 
-// Work is what a check of the line costs, in rounds of bcrypt.
+// Work returns the cost of checking the line, in rounds of bcrypt.
 func (l *Line) Work() uint64 {
 	if l.sum != nil {
 		return 0
@@ -68,7 +68,7 @@ func (l *Line) Work() uint64 {
 	return 1 << l.cost
 }
 
-// Matches reports whether the line holds a password. It takes the same time for every wrong password, also for one that is too long.
+// Matches reports whether the line has this password. It takes the same time for every wrong password, also for a long one.
 func (l *Line) Matches(password string) bool {
 	if l.sum != nil {
 		sum := sha1.Sum([]byte(password))
@@ -78,8 +78,8 @@ func (l *Line) Matches(password string) bool {
 	return err == nil && len(password) <= maxBcryptBytes
 }
 
-// Waste spends work rounds of bcrypt, so that the time of an answer does not show whether
-// a user exists: every set bit is one hash of that cost.
+// Waste spends rounds of bcrypt, so that the time of an answer does not show whether a user exists.
+// Every set bit of work is one hash of that cost.
 func Waste(password string, work uint64) {
 	for cost := bcrypt.MinCost; work>>cost > 0; cost++ {
 		if work>>cost&1 == 1 {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package htpasswd reads the files of users and hashed passwords that the operator makes and the proxy in front of an
-// application checks. It bounds what a file can cost: lines, their length, lines of a user, and the cost of bcrypt.
+// Package htpasswd reads files of users and hashed passwords, which the operator creates and the auth proxy checks. It
+// limits the number and length of lines, the lines of a user, and the cost of bcrypt. It finds no files.
 package htpasswd
 
 import (
@@ -15,25 +15,23 @@ import (
 
 const (
 	maxLineBytes = 1024
-	// maxUserLines bounds what one wrong password costs. Two are in use while a
-	// password is changed.
+	// maxUserLines limits the cost of a wrong password. Two lines are in use while a password is
+	// changed.
 	maxUserLines = 8
 )
 
-// Complaint is what is wrong with a line. It quotes no part of it: what does not parse may
-// well be a password.
+// Complaint is what is wrong with a line. It quotes no part of the line, which may be a password.
 type Complaint struct {
 	Line   int
 	Reason error
 }
 
-// Parse reads an htpasswd file. Bad lines are left out, so that one of them does not
-// lock all users out.
+// Parse reads an htpasswd file. It skips bad lines, so that one of them does not lock out all users.
 func Parse(text string) ([]*Line, []Complaint) {
 	var found []*Line
 	var bad []Complaint
 	p := parser{users: map[string]int{}, seen: map[[2]string]bool{}}
-	text = strings.TrimPrefix(text, "\ufeff") // Windows editors begin a file with it
+	text = strings.TrimPrefix(text, "\ufeff") // Windows editors start files with it
 	number := 0
 	for raw := range strings.SplitSeq(text, "\n") {
 		number++
@@ -48,19 +46,19 @@ func Parse(text string) ([]*Line, []Complaint) {
 	return found, bad
 }
 
-// Usable reports whether an htpasswd file lets at least one user in.
+// Usable reports whether an htpasswd file admits at least one user.
 func Usable(text string) bool {
 	found, _ := Parse(text)
 	return len(found) > 0
 }
 
-// parser remembers what the lines before have said.
+// parser remembers the previous lines.
 type parser struct {
 	users map[string]int
 	seen  map[[2]string]bool
 }
 
-// line returns nil for one that says nothing, or nothing new.
+// line returns nil for an empty line, a comment or a duplicate.
 func (p *parser) line(text string) (*Line, error) {
 	if text == "" || text[0] == '#' {
 		return nil, nil
@@ -79,7 +77,7 @@ func (p *parser) line(text string) (*Line, error) {
 		return nil, nil
 	}
 	if p.users[user] == maxUserLines {
-		return nil, fmt.Errorf("its user has %d other lines, which is the most", maxUserLines)
+		return nil, fmt.Errorf("its user already has %d lines, the maximum", maxUserLines)
 	}
 	l, err := newLine(user, hash)
 	if err != nil {
@@ -90,7 +88,7 @@ func (p *parser) line(text string) (*Line, error) {
 	return l, nil
 }
 
-// printable keeps out what could not stand in the header that names the user.
+// printable refuses characters that are not allowed in the header with the user.
 func printable(text string) error {
 	switch {
 	case len(text) > maxLineBytes:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// someHash has the shape of bcrypt at a cost.
+// someHash looks like a bcrypt hash of a cost.
 func someHash(cost int) string { return fmt.Sprintf("$2y$%02d$%s", cost, Decoy) }
 
 func TestAnHtpasswdFileIsReadLineByLine(t *testing.T) {
@@ -77,15 +77,15 @@ func many(user string, n int) string {
 	return b.String()
 }
 
-func TestAComplaintNamesTheLineAndNeverItsContent(t *testing.T) {
-	const telling = "hunter2"
-	text := strings.Join([]string{telling, "ada:" + telling, telling + ":", telling + " :x", "a:" + telling + "\x00", "a:{SHA}" + telling}, "\n")
+func TestAComplaintHasTheNumberOfTheLineAndNotItsContent(t *testing.T) {
+	const secret = "hunter2"
+	text := strings.Join([]string{secret, "ada:" + secret, secret + ":", secret + " :x", "a:" + secret + "\x00", "a:{SHA}" + secret}, "\n")
 	_, complaints := Parse(text)
 	if len(complaints) != 6 {
 		t.Errorf("%d complaints, expected 6", len(complaints))
 	}
 	for _, c := range complaints {
-		if strings.Contains(c.Reason.Error(), telling) {
+		if strings.Contains(c.Reason.Error(), secret) {
 			t.Errorf("line %d is shown: %s", c.Line, c.Reason)
 		}
 	}

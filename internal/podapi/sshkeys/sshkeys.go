@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sshkeys is what the operator and the program beside ssh and sshd say to each other: a digest of the files
-// that are served, which the program logs and the operator reads. Keeping the files is no part of it.
+// Package sshkeys is the contract between the operator and the program that writes the files of ssh and sshd: the program
+// logs a digest of the files, and the operator reads it. internal/agents/sshfiles writes the files.
 package sshkeys
 
 import (
@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// Serving is the message of the log line that reports what is served.
+// Serving is the message of the log line with the digest.
 const Serving = "Serving"
 
-// Digest stands for files by their names and contents. It reveals nothing of them: it has
-// 96 bits, and private content is too long to be guessed.
+// Digest returns a digest of files by their names and contents. It reveals nothing, because private
+// content is too long to be guessed from its 96 bits.
 func Digest(files map[string][]byte) string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -29,7 +29,7 @@ func Digest(files map[string][]byte) string {
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// Served is the digest of the files that a keeper serves by the end of its log, or is empty.
+// Served returns the last digest in the log; "" if there is none.
 func Served(log string) string {
 	lines := strings.Split(log, "\n")
 	for _, line := range slices.Backward(lines) {

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// abreast is how many entries are under way at a time: enough for members to write many with
-	// each sync of their disks, and far from the 5000 that they accept before they refuse clients.
+	// abreast is how many entries are under way at a time: members write many with each sync of their disks, and refuse clients
+	// only from 5000 on.
 	abreast = 128
 	// inTime is left of a step when no more entries are begun, for those under way.
 	inTime = 700 * time.Millisecond
 )
 
-// Advance asks for the alarms, which goes through the log as a change would, changes nothing, and is
-// allowed to anyone who may ask for anything.
+// Advance asks for the alarms: that is recorded in the log, changes nothing, and needs no special right.
 func (r *remote) Advance(ctx context.Context, entries uint64) error {
 	c, err := r.stepper(ctx)
 	if err != nil {
@@ -39,8 +38,8 @@ func (r *remote) Advance(ctx context.Context, entries uint64) error {
 	return typed(err)
 }
 
-// abreastOf makes a call up to n times, some at a time, until the context ends or one fails. It tells
-// how many succeeded, and the first failure.
+// abreastOf makes up to n calls, some at a time, until the context ends or one fails. It returns how many succeeded, and the
+// first failure.
 func abreastOf(ctx context.Context, n uint64, call func() error) (passed uint64, failed error) {
 	var running sync.WaitGroup
 	var mu sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: a quiet cluster that had begun on 3.5 could not be brought from 3.6 to 3.7.
+// Regression: a quiet cluster that began on 3.5 could not be upgraded from 3.6 to 3.7.
 func TestARealClusterBegunOn35Runs37OnceItsMembersHaveWrittenASnapshot(t *testing.T) {
 	const v35, v36, v37 = "3.5.35", "3.6.16", "3.7.3"
 	all := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}
@@ -34,7 +34,7 @@ func TestARealClusterBegunOn35Runs37OnceItsMembersHaveWrittenASnapshot(t *testin
 	raiseReal(t, store, all, v37)
 }
 
-// raiseReal has all members run another version, one after the other.
+// raiseReal upgrades all members, one after the other.
 func raiseReal(t *testing.T, store etcd.Store, all []*server, version string) {
 	t.Helper()
 	for _, s := range all {
@@ -46,7 +46,7 @@ func raiseReal(t *testing.T, store etcd.Store, all []*server, version string) {
 	awaitReal(t, store, all)
 }
 
-// awaitReal waits until all members are up, know each other, and have agreed on what they speak.
+// awaitReal waits until all members run, know each other, and have agreed on the cluster version.
 func awaitReal(t *testing.T, store etcd.Store, all []*server) {
 	t.Helper()
 	for _, s := range all {
@@ -56,7 +56,7 @@ func awaitReal(t *testing.T, store etcd.Store, all []*server) {
 	agreeReal(t, store, all...)
 }
 
-// awaitVersion waits until a member is up and runs what it is to run.
+// awaitVersion waits until a member runs its new version.
 func awaitVersion(t *testing.T, store etcd.Store, s *server) {
 	t.Helper()
 	within(t, s.name+" runs "+s.version, whatever, func(ctx context.Context) error {
@@ -68,7 +68,7 @@ func awaitVersion(t *testing.T, store etcd.Store, s *server) {
 	})
 }
 
-// advanceReal has the logs of all members get longer, in portions as an operator has.
+// advanceReal makes the logs of all members longer, in portions as an operator does.
 func advanceReal(t *testing.T, store etcd.Store, all []*server, entries uint64) {
 	t.Helper()
 	begun := time.Now()
@@ -103,7 +103,7 @@ func statusReal(t *testing.T, store etcd.Store, s *server) etcd.MemberStatus {
 	return status
 }
 
-// diesOn runs another version on a copy of a member's data, waits for its end and says what it said.
+// diesOn runs another version on a copy of a member's data, waits for its end and returns its log.
 func diesOn(t *testing.T, s *server, version string, all ...*server) string {
 	t.Helper()
 	s.stop()
@@ -131,7 +131,7 @@ func diesOn(t *testing.T, s *server, version string, all ...*server) string {
 	return string(log)
 }
 
-func TestNothingIsPassedWithoutAQuorumAndThatIsTold(t *testing.T) {
+func TestNothingIsPassedWithoutAQuorumAndThatIsAnError(t *testing.T) {
 	a, b := newServer(t, "a"), newServer(t, "b")
 	a.start(t, "new", a, b)
 	b.start(t, "new", a, b)
@@ -149,6 +149,6 @@ func TestNothingIsPassedWithoutAQuorumAndThatIsTold(t *testing.T) {
 	begun := time.Now()
 	err := store.Advance(ctx, 300)
 	if took := time.Since(begun); err == nil || took > 10*time.Second {
-		t.Errorf("expected to be told in time that nothing was written, got %v after %s", err, took)
+		t.Errorf("expected an error in time as nothing was written, got %v after %s", err, took)
 	}
 }

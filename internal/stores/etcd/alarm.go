@@ -17,13 +17,13 @@ const (
 	AlarmCorrupt = "CORRUPT"
 )
 
-// Alarm is one that a member has raised. All members list the alarms of all.
+// Alarm is an alarm of a member. All members list the alarms of all.
 type Alarm struct {
 	Member uint64
 	Kind   string
 }
 
-// Alarms are all that any member lists, each once. All of them list the same, or will.
+// Alarms are the alarms that any member lists, without duplicates. All members list the same, or will.
 func (v View) Alarms() []Alarm {
 	var out []Alarm
 	for _, status := range v.Status {
@@ -35,7 +35,7 @@ func (v View) Alarms() []Alarm {
 
 func (a Alarm) String() string { return fmt.Sprintf("%s of member %x", a.Kind, a.Member) }
 
-// Alarms are those among a status's errors, from 3.4 on.
+// Alarms are the alarms among a status's errors, from etcd 3.4 on.
 func (s MemberStatus) Alarms() []Alarm {
 	var out []Alarm
 	for _, line := range s.Errors {
@@ -46,8 +46,8 @@ func (s MemberStatus) Alarms() []Alarm {
 	return out
 }
 
-// parseAlarm reads "memberID:10501334649042878790 alarm:NOSPACE", the text of a protobuf
-// message: how many spaces there are in it is nowhere promised.
+// parseAlarm reads "memberID:10501334649042878790 alarm:NOSPACE", the text of a protobuf message, in which the number of spaces
+// may change.
 func parseAlarm(line string) (Alarm, bool) {
 	var alarm Alarm
 	for field := range strings.FieldsSeq(strings.ReplaceAll(line, ": ", ":")) {

@@ -4,15 +4,14 @@
 package etcd
 
 import (
-	"crypto/sha1" // etcd's own choice, and no matter of security
+	"crypto/sha1" // as etcd does; not for security
 	"encoding/binary"
 	"slices"
 	"strings"
 )
 
-// BootstrapID is the id that a first member of a cluster gives itself and that the others
-// give it: a function of nothing but its peer URLs and the cluster's token. A member that
-// is added later gets its id from the cluster.
+// BootstrapID is the ID of an initial member of a cluster: a hash of its peer URLs and the cluster's token. A member that is
+// added later gets its ID from the cluster.
 func BootstrapID(peerURLs []string, token string) uint64 {
 	sum := sha1.Sum([]byte(strings.Join(slices.Sorted(slices.Values(peerURLs)), "") + token))
 	return binary.BigEndian.Uint64(sum[:8])

@@ -17,14 +17,13 @@ import (
 )
 
 const (
-	// mostVersion is more than any answer about versions takes.
+	// mostVersion is the largest answer about versions that is read.
 	mostVersion = 4 << 10
-	// undecided is what a cluster says before it has agreed for the first time.
+	// undecided is the answer of a cluster before its members have agreed for the first time.
 	undecided = "not_decided"
 )
 
-// web is for the one thing that members tell by HTTP only. It goes to the members themselves,
-// and nowhere that they might send it to.
+// web is the client for what members only report by HTTP. It follows no redirect and uses no proxy.
 func web(target Target, through ContextDialer) *http.Client {
 	if through == nil {
 		through = (&net.Dialer{Timeout: connectTimeout}).DialContext
@@ -40,8 +39,7 @@ func web(target Target, through ContextDialer) *http.Client {
 	}
 }
 
-// ClusterVersion asks one member. The path is the same in all versions of etcd 3, and so is
-// what is read of the answer.
+// ClusterVersion asks one member. The path and the answer are the same in all versions of etcd 3.
 func (r *remote) ClusterVersion(ctx context.Context, endpoint string) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -89,9 +87,8 @@ func parseVersion(body []byte) (string, error) {
 	return said.Cluster, nil
 }
 
-// askVersion has the cluster tell which version it speaks, while that may change: members
-// raise it by themselves, some time after all of them run a newer minor version. Else it stays
-// as it is known.
+// askVersion asks for the cluster version while that may change: members raise it some time after all of them run a newer minor
+// version. Otherwise the known one stays.
 func (v *View) askVersion(ctx context.Context, store Store) {
 	endpoint, ok := v.informed()
 	if v.Err != nil || v.agreed() || !ok {
@@ -106,8 +103,7 @@ func (v *View) askVersion(ctx context.Context, store Store) {
 	}
 }
 
-// informed is where the member is asked that knows best: the leader, or another voter if it
-// does not answer.
+// informed is the endpoint of the member that knows best: the leader, or another voter if the leader does not answer.
 func (v *View) informed() (endpoint string, ok bool) {
 	leader, _ := v.Leader()
 	for _, m := range v.Voters() {
@@ -124,8 +120,7 @@ func (v *View) informed() (endpoint string, ok bool) {
 	return endpoint, ok
 }
 
-// agreed reports whether the cluster speaks the lowest minor version that its members run, as far
-// as they have told.
+// agreed reports whether the cluster speaks the lowest minor version of its members, as far as they have answered.
 func (v *View) agreed() bool {
 	low := v.lowest()
 	if low == nil {
@@ -135,18 +130,16 @@ func (v *View) agreed() bool {
 	return err == nil && said.Major() == low.Major() && said.Minor() == low.Minor()
 }
 
-// mostAgreeing is how long members take at most to agree: the leader looks every four seconds
-// (monitorVersionInterval of etcd). Those that are made to speak an older version, by etcdctl
-// downgrade, do not agree for as long as that lasts.
+// mostAgreeing is the longest time that members take to agree: the leader checks every four seconds (etcd:
+// monitorVersionInterval). Members never agree while etcdctl downgrade holds an older version.
 const mostAgreeing = time.Minute
 
-// agreeing reports that the cluster is about to speak another version. One that cannot be asked
-// may go on for ever.
+// agreeing reports that the cluster is about to speak another version. A cluster that cannot be asked may never do so.
 func (v *View) agreeing() bool {
 	return v.VersionErr == nil && !v.agreed() && v.At.Sub(v.DisagreesSince) < mostAgreeing
 }
 
-// noteAgreement says since when there is none.
+// noteAgreement records since when the members disagree.
 func (v *View) noteAgreement(before View) {
 	switch {
 	case v.agreed():
@@ -157,7 +150,7 @@ func (v *View) noteAgreement(before View) {
 	}
 }
 
-// lowest is the lowest version that a member runs that has answered; nil if none has.
+// lowest is the lowest version of the members that have answered; nil if none has.
 func (v *View) lowest() *version.Version {
 	var low *version.Version
 	for _, status := range v.Status {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// asked asks a member for the version of its cluster.
+// asked asks a member for the cluster version.
 func asked(t *testing.T, target Target, endpoint string) (string, error) {
 	t.Helper()
 	target.Endpoints = []string{endpoint}
@@ -30,7 +30,7 @@ func asked(t *testing.T, target Target, endpoint string) (string, error) {
 	return store.ClusterVersion(t.Context(), endpoint)
 }
 
-func TestTheVersionOfTheClusterIsReadAsEtcdTellsIt(t *testing.T) {
+func TestTheVersionOfTheClusterIsReadAsEtcdReportsIt(t *testing.T) {
 	for name, test := range map[string]struct {
 		status            int
 		body, want, wrong string
@@ -60,7 +60,7 @@ func TestTheVersionOfTheClusterIsReadAsEtcdTellsIt(t *testing.T) {
 			case got != test.want || (err != nil) != (test.wrong != ""):
 				t.Errorf("expected version %q, got %q, %v", test.want, got, err)
 			case err != nil && !strings.Contains(err.Error(), test.wrong):
-				t.Errorf("expected to be told %q, got %q", test.wrong, err)
+				t.Errorf("expected the error %q, got %q", test.wrong, err)
 			}
 		})
 	}
@@ -70,7 +70,7 @@ func TestTheVersionOfTheClusterIsAskedForByTheTLSOfEverythingElse(t *testing.T) 
 	member := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"etcdcluster":"3.6.0"}`)
 	}))
-	// As etcd: it only ever offers HTTP/2, and wants to see a certificate.
+	// Like etcd, which only offers HTTP/2 and requires a certificate.
 	member.TLS = &tls.Config{NextProtos: []string{"h2"}, ClientAuth: tls.RequireAnyClientCert}
 	member.Config.ErrorLog = log.New(io.Discard, "", 0)
 	member.StartTLS()
@@ -120,15 +120,15 @@ func TestAQuestionForTheVersionEndsWithTheStore(t *testing.T) {
 	}
 }
 
-// tells is a store of which one is only asked for the version of the cluster.
-type tells struct {
+// versioned is a store that only answers with the cluster version.
+type versioned struct {
 	Store
 	version string
 	err     error
 	asked   string
 }
 
-func (s *tells) ClusterVersion(_ context.Context, endpoint string) (string, error) {
+func (s *versioned) ClusterVersion(_ context.Context, endpoint string) (string, error) {
 	s.asked = endpoint
 	return s.version, s.err
 }
@@ -155,10 +155,10 @@ func TestTheVersionOfTheClusterIsAskedForOnlyWhileItMayChange(t *testing.T) {
 	learning.Members[2].Learner = true
 	unlisted := speaks(all("3.7.3"), "3.6.0")
 	unlisted.Err = errGone
-	says := func(version string) *tells { return &tells{version: version} }
+	says := func(version string) *versioned { return &versioned{version: version} }
 	for name, test := range map[string]struct {
 		view        View
-		store       *tells
+		store       *versioned
 		asked, want string
 		agreeing    bool
 	}{
@@ -170,11 +170,11 @@ func TestTheVersionOfTheClusterIsAskedForOnlyWhileItMayChange(t *testing.T) {
 		"nothing is known yet":            {speaks(three(), ""), says("3.6.0"), "m2", "3.6.0", false},
 		"nor is it decided":               {speaks(three(), ""), says(""), "m2", "", true},
 		"who is asked knows of none":      {all("3.7.3"), says(""), "m2", "3.6.0", true},
-		"it cannot be asked":              {all("3.7.3"), &tells{err: errGone}, "m2", "3.6.0", false},
+		"it cannot be asked":              {all("3.7.3"), &versioned{err: errGone}, "m2", "3.6.0", false},
 		"the leader does not answer":      {with(all("3.7.3"), map[uint64]MemberStatus{2: {Err: errGone}}), says("3.7.0"), "m1", "3.7.0", false},
 		"only a learner answers":          {learning, says("x"), "", "3.5.0", true},
 		"the members could not be listed": {unlisted, says("x"), "", "3.6.0", true},
-		"nobody answers":                  {View{Members: []Member{voter(1)}}, says("x"), "", "", false},
+		"no member answers":               {View{Members: []Member{voter(1)}}, says("x"), "", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.view.askVersion(t.Context(), test.store)

@@ -22,16 +22,13 @@ import (
 )
 
 const (
-	// connectTimeout is for one attempt to connect; until it is over, calls wait. An attempt
-	// that goes through something else than the network may take throughTimeout.
+	// connectTimeout is for one attempt to connect, and throughTimeout for one through another dialer. Calls wait meanwhile.
 	connectTimeout = time.Second
 	throughTimeout = 10 * time.Second
-	// mostBackoff passes between two attempts. A pod may come up at any time, and the
-	// default of two minutes would have us sleep through it.
+	// mostBackoff is the longest time between two attempts. A pod may start at any time; the default is two minutes.
 	mostBackoff = 250 * time.Millisecond
-	// keepAlive is twice the least that servers put up with by default. That it is set
-	// has the kernel give up a connection on which nothing was acknowledged for
-	// keepAliveTimeout: the pod has moved, or its node is gone.
+	// keepAlive is twice the least that servers accept by default. It also makes the kernel close a connection on which nothing
+	// was acknowledged for keepAliveTimeout: the pod has moved, or its node is gone.
 	keepAlive        = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
 )
@@ -50,16 +47,15 @@ type remote struct {
 
 	mu    sync.Mutex
 	conns map[string]*conn
-	// voter is the endpoint that steps go to: the leader's, as far as is known.
+	// voter is the endpoint for steps: the leader's, as far as known.
 	voter string
 }
 
 // Dial opens the store of a real cluster.
 func Dial(target Target) (Store, error) { return DialThrough(nil)(target) }
 
-// DialThrough returns a Dialer for real clusters whose connections another dialer opens;
-// nil is the network of this process. Names of members are verified as ever: they are those
-// of their endpoints.
+// DialThrough returns a Dialer for real clusters whose connections another dialer opens; nil is the network of this process.
+// The names of members are verified in both cases: they are those of their endpoints.
 func DialThrough(through ContextDialer) Dialer {
 	return func(target Target) (Store, error) { return open(target, through) }
 }
@@ -79,10 +75,10 @@ type conn struct {
 	maintenance clientv3.Maintenance
 
 	mu      sync.Mutex
-	version string // "" until it has told
+	version string // "" until it is known
 }
 
-// before reports whether the member is older than a minor of etcd 3, or may be.
+// before reports whether the member is older than a minor version of etcd 3, or may be.
 func (c *conn) before(minor uint) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +113,8 @@ func connect(endpoint string, target Target, through ContextDialer) (*conn, erro
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            []string{endpoint},
 		TLS:                  target.TLS,
-		Logger:               zap.NewNop(), // what is wrong stands in the View
-		MaxUnaryRetries:      1,            // whoever asks looks again, and at other members first
+		Logger:               zap.NewNop(), // errors are in the View
+		MaxUnaryRetries:      1,            // the next look tries again, other members first
 		DialKeepAliveTime:    keepAlive,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions:          dialOptions(through),
@@ -152,8 +148,8 @@ func timeoutOf(through ContextDialer) time.Duration {
 	return throughTimeout
 }
 
-// failFast has a call to a member that cannot be reached fail at once with the reason.
-// The client would rather wait until there is no time left, and then tell only that.
+// failFast makes a call to a member that cannot be reached fail at once with the reason. By default the client waits until its
+// time is over, and loses the reason.
 func failFast(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return invoke(ctx, method, req, reply, cc, append(slices.Clip(opts), grpc.WaitForReady(false))...)
 }

@@ -16,10 +16,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// hedge passes before a member that has not answered has the next one asked beside it.
+// hedge is how long a member may take to answer before the next one is asked too.
 const hedge = 300 * time.Millisecond
 
-// listing is what one member has answered.
+// listing is the answer of one member.
 type listing struct {
 	endpoint string
 	cluster  uint64
@@ -27,8 +27,8 @@ type listing struct {
 	err      error
 }
 
-// Members asks one member after the other until one can list them: a learner cannot, nor
-// one that is cut off from the others.
+// Members asks one member after the other until one can list them: a learner cannot, nor can a member without contact to the
+// others.
 func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -43,7 +43,7 @@ func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
 		answer, ok := next(ctx, answers, asked < len(endpoints))
 		switch {
 		case !ok:
-			continue // nobody is done: ask the next one too
+			continue // none has answered: ask the next one too
 		case answer.err == nil:
 			r.follow(answer.endpoint)
 			return answer.cluster, answer.members, nil
@@ -73,8 +73,8 @@ func next(ctx context.Context, answers <-chan listing, more bool) (listing, bool
 	}
 }
 
-// firstCause is the error that says most: that of a member that answered, though not of a
-// learner, or else that one was reached and did not, as without a quorum.
+// firstCause is the error that explains most: that of a member that answered and is not a learner, else that of a member that was
+// reached and did not answer, as without a quorum.
 func firstCause(errs []error) error {
 	answered := func(err error) bool {
 		refused := rpctypes.EtcdError{}
@@ -91,7 +91,7 @@ func firstCause(errs []error) error {
 
 var learnerCannot = rpctypes.ErrorDesc(rpctypes.ErrGRPCNotSupportedForLearner)
 
-// candidates are the endpoints, the one that is best asked first.
+// candidates are the endpoints, the best one first.
 func (r *remote) candidates() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *remote) candidates() []string {
 	return out
 }
 
-// follow notes the endpoint that steps go to.
+// follow notes the endpoint for steps.
 func (r *remote) follow(endpoint string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,13 +127,12 @@ func (r *remote) list(ctx context.Context, endpoint string) listing {
 	return listing{endpoint: endpoint, cluster: answer.Header.ClusterId, members: members(answer.Members)}
 }
 
-// agree has the member catch up with a quorum. Before 3.5, members list what they know
-// themselves, be it old.
+// agree makes the member catch up with a quorum. Before 3.5, members list what they know themselves, which may be old.
 func (c *conn) agree(ctx context.Context) error {
 	_, err := c.Get(ctx, "health", clientv3.WithCountOnly())
 	for _, later := range []error{rpctypes.ErrUserEmpty, rpctypes.ErrPermissionDenied} {
 		if errors.Is(err, later) {
-			return nil // rights to a key are asked for once the member has caught up
+			return nil // the member checks rights after it has caught up
 		}
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Look lists the members and asks each how it is, all at the same time.
+// Look lists the members and asks each for its status, all at the same time.
 func (l *looker) Look(ctx context.Context, before View) View {
 	view := View{At: l.Clock().Now(), ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion, Decided: before.Decided}
 	store, done, err := l.Use()
@@ -34,7 +34,7 @@ func (l *looker) Look(ctx context.Context, before View) View {
 	return view
 }
 
-// list lists the members. What another cluster has agreed on says nothing of this one.
+// list lists the members. The version of another cluster does not apply to this one.
 func (v *View) list(ctx context.Context, store Store) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -49,7 +49,7 @@ func (v *View) list(ctx context.Context, store Store) {
 	v.ClusterID, v.Members = id, members
 }
 
-// endpoints are where members are asked.
+// endpoints are the client endpoints of members.
 func endpoints(members []Member) []string {
 	var out []string
 	for _, m := range members {
@@ -60,7 +60,7 @@ func endpoints(members []Member) []string {
 	return out
 }
 
-// fill sorts answers, by the endpoints that gave them, to the members that did.
+// fill assigns answers, by endpoint, to the members that gave them.
 func (v *View) fill(wanted []string, answers map[string]MemberStatus) {
 	v.Status = map[uint64]MemberStatus{}
 	for _, status := range answers {
@@ -80,8 +80,8 @@ func (v *View) fill(wanted []string, answers map[string]MemberStatus) {
 	}
 }
 
-// trusts reports whether an answer is that of a member: not, as far as one can know, of one
-// that has been removed and still runs, nor of another cluster's.
+// trusts reports whether an answer is that of a member: not of a removed one that still runs, as far as known, nor of another
+// cluster.
 func (v *View) trusts(status MemberStatus) bool {
 	if status.Err != nil || status.ID == 0 {
 		return false
@@ -98,7 +98,7 @@ func whyNot(endpoint string, answer MemberStatus) error {
 }
 
 const (
-	// eager is between two looks while something is amiss or under way; rested, else.
+	// eager is the interval while something is wrong or under way, and rested the interval otherwise.
 	eager  = 250 * time.Millisecond
 	rested = 2 * time.Second
 )

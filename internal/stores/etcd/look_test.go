@@ -11,8 +11,8 @@ import (
 
 func TestAnswersAreSortedToTheMembersThatGaveThem(t *testing.T) {
 	urls := []string{"http://m1:2379", "http://m2:2379", "http://m3:2379", "http://m4:2379"}
-	stranger := follows(3, 3)
-	stranger.ClusterID = 8
+	foreign := follows(3, 3)
+	foreign.ClusterID = 8
 	for name, test := range map[string]struct {
 		unlisted bool
 		members  []Member
@@ -38,10 +38,10 @@ func TestAnswersAreSortedToTheMembersThatGaveThem(t *testing.T) {
 			healthy: []uint64{1}, absent: urls[1:],
 		},
 		"another cluster's answers where one was": {
-			members: []Member{voter(1), voter(3)}, answers: map[string]MemberStatus{urls[0]: follows(1, 1), urls[2]: stranger},
+			members: []Member{voter(1), voter(3)}, answers: map[string]MemberStatus{urls[0]: follows(1, 1), urls[2]: foreign},
 			healthy: []uint64{1}, failing: []uint64{3}, absent: []string{urls[1], urls[3]},
 		},
-		"nobody could list the members, and nobody had": {
+		"no member could list the members, nor had before": {
 			unlisted: true, answers: map[string]MemberStatus{urls[0]: follows(1, 0), urls[1]: {Err: errGone}, urls[2]: follows(3, 0)},
 			absent: []string{urls[1], urls[3]},
 		},

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// matters is what of a View someone might act on. Indexes, sizes and the time move all
-// the while, and so do the words of an error.
+// matters is what a controller acts on in a View. Indexes, sizes, times and the text of errors change all the time and do not
+// matter.
 type matters struct {
 	failing, stale bool
 	cluster        uint64
@@ -24,13 +24,13 @@ type matters struct {
 	wasteful       []uint64
 }
 
-// state is that of a member's status.
+// state is what matters about a member.
 type state struct {
 	answers, healthy, learner bool
 	version, errors           string
 }
 
-// alike reports whether nothing that matters lies between two looks.
+// alike reports whether two views differ in nothing that matters.
 func alike(a, b View) bool { return reflect.DeepEqual(a.matters(), b.matters()) }
 
 func (v View) matters() matters {
@@ -50,7 +50,7 @@ func (v View) matters() matters {
 	return out
 }
 
-// troubles are the status's errors in one order and one spelling.
+// troubles are the status's errors, sorted and with normal spaces.
 func (s MemberStatus) troubles() string {
 	var out []string
 	for _, line := range s.Errors {

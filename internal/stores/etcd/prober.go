@@ -49,7 +49,7 @@ func mark(v View, stale bool, work string) View {
 	return v
 }
 
-// failed keeps what a user can be shown of the view before.
+// failed keeps what users can be shown of the previous view.
 func failed(before View, err error) View {
 	return View{At: before.At, Err: err, ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion, Decided: before.Decided}
 }
@@ -64,10 +64,10 @@ func newLooker(c *cluster) prober.Looker[View] {
 	return &looker{cluster: c, rounds: prober.NewRounds[MemberStatus](c, nil)}
 }
 
-// End has nothing to stop.
+// End does nothing: there is nothing to stop.
 func (l *looker) End() {}
 
-// begin asks members how they are.
+// begin asks members for their status.
 func (l *looker) begin(ctx context.Context, store Store) *prober.Round[MemberStatus] {
 	return l.rounds.Begin(ctx, store, func(ctx context.Context, endpoint string) (MemberStatus, error) {
 		asked := l.Clock().Now()

@@ -10,14 +10,14 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
-// refusals are etcd's words, by what we call them.
+// refusals are etcd's errors, and those of this package.
 var refusals = []struct{ theirs, ours error }{
 	{rpctypes.ErrMemberLearnerNotReady, ErrLearnerNotReady},
 	{rpctypes.ErrUnhealthy, ErrUnhealthy},
 	{rpctypes.ErrMemberNotEnoughStarted, ErrUnhealthy},
 	{rpctypes.ErrMemberNotFound, ErrMemberNotFound},
 	{rpctypes.ErrPeerURLExist, ErrPeerURLExists},
-	{rpctypes.ErrMemberExist, ErrPeerURLExists}, // ids are of the peer URL and the second
+	{rpctypes.ErrMemberExist, ErrPeerURLExists}, // IDs are computed from the peer URL and the second
 	{rpctypes.ErrTooManyLearners, ErrTooManyLearners},
 	{rpctypes.ErrMemberNotLearner, ErrNotLearner},
 	{rpctypes.ErrNoLeader, ErrNoLeader},
@@ -25,8 +25,7 @@ var refusals = []struct{ theirs, ours error }{
 	{rpctypes.ErrCompacted, ErrCompacted},
 }
 
-// typed tells refusals from failures. What was not answered in time stays the error of
-// the context.
+// typed turns etcd's refusals into the errors of this package. A timeout stays the error of the context.
 func typed(err error) error {
 	if err == nil {
 		return nil

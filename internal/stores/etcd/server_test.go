@@ -20,9 +20,9 @@ import (
 type server struct {
 	name, peer, client string
 	dir                string
-	// version is that of a release; "": the etcd that tests run else.
+	// version is that of a release; "" is the etcd of the other tests.
 	version string
-	// flags are more of etcd's own.
+	// flags are additional flags of etcd.
 	flags []string
 	cmd   *exec.Cmd
 	log   string
@@ -45,7 +45,7 @@ func etcdBinary(t *testing.T) string {
 	return path
 }
 
-// release is the etcd of a release, as scenarios on the local cluster build it.
+// release is the etcd of a release, as built by scenarios on the local cluster.
 func release(t *testing.T, version string) string {
 	t.Helper()
 	path := repo.Path(t, "bin", "etcd", version, "etcd")
@@ -98,17 +98,17 @@ func (s *server) start(t *testing.T, state string, initial ...*server) {
 }
 
 func (s *server) stop() {
-	_ = s.cmd.Process.Kill() // it may have ended
-	_ = s.cmd.Wait()         // as above
+	_ = s.cmd.Process.Kill() // it may have ended already
+	_ = s.cmd.Wait()         // it was killed
 }
 
-// end has it write to its disk what it has not yet, and stop.
+// end makes it write to its disk and stop.
 func (s *server) end(t *testing.T) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	_ = s.cmd.Wait() // it says that it was terminated
+	_ = s.cmd.Wait() // its error reports the signal
 }
 
 func targetOf(servers ...*server) etcd.Target {

@@ -96,8 +96,8 @@ func (r *remote) MoveLeader(ctx context.Context, leaderEndpoint string, to uint6
 	return typed(err)
 }
 
-// stepper is the member that steps go to. They go to one only: what another would say to
-// a step that was not answered tells nothing about whether it was carried out.
+// stepper is the member for steps. All steps go to the same one: the answer of another would not show whether an unanswered
+// step was carried out.
 func (r *remote) stepper(ctx context.Context) (*conn, error) {
 	r.mu.Lock()
 	endpoint := r.voter

@@ -1,13 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcd is what the operator knows of etcd clusters and does to them over their
-// own protocol. A Store is a connection to one cluster: it reads who its members are and
-// changes that, one member at a time. A Prober looks at many clusters, each at its own
-// pace, and says when something that matters has changed.
+// Package etcd is the client of etcd clusters. A Store is an open connection to one cluster: it reads the members and changes
+// them one at a time. A Prober looks at many clusters, each at its own pace, and reports when a view changes in a way that
+// matters.
 //
-// Nothing here knows pods, claims or objects of Kubernetes: what is to be done is decided
-// by the kind, from a View. Package etcdtest has clusters that only exist in memory.
+// Nothing here knows pods, claims or objects of Kubernetes: the kind decides what to do, from a View. Package etcdtest
+// simulates clusters.
 package etcd
 
 import (
@@ -17,125 +16,117 @@ import (
 	"time"
 )
 
-// Refusals of a cluster. What a call returns beside these is that it could not be made,
-// or was not answered in time: then no one knows whether it was carried out.
+// Refusals of a cluster. Any other error means that the call could not be made or was not answered in time: it is not known
+// then whether it was carried out.
 var (
 	// ErrLearnerNotReady refuses the promotion of a learner that lags behind.
 	ErrLearnerNotReady = errors.New("the learner has not caught up with the leader")
-	// ErrUnhealthy refuses a change after which, for all that the cluster knows, too
-	// few members would be connected.
+	// ErrUnhealthy refuses a change after which too few members would be connected, as far as the cluster knows.
 	ErrUnhealthy = errors.New("the cluster is too unhealthy for a change of its members")
-	// ErrMemberNotFound reports that no member has this id (any more).
+	// ErrMemberNotFound reports that no member has this ID (any more).
 	ErrMemberNotFound = errors.New("no such member")
-	// ErrPeerURLExists reports that there is a member with this peer URL.
+	// ErrPeerURLExists reports that a member has this peer URL.
 	ErrPeerURLExists = errors.New("a member has this peer URL")
 	// ErrTooManyLearners refuses a learner beside another one.
 	ErrTooManyLearners = errors.New("there is a learner already")
-	// ErrNotLearner reports that the member to be promoted is a voter. One that lags behind
-	// gets ErrLearnerNotReady.
+	// ErrNotLearner reports that the member to be promoted is a voter. A learner that lags behind gets ErrLearnerNotReady.
 	ErrNotLearner = errors.New("the member is no learner")
 	// ErrNoLearners refuses a learner to etcd before 3.4, which would add a voter instead.
 	ErrNoLearners = errors.New("this version of etcd has no learners")
 	// ErrNoLeader reports that the cluster, or the member asked, knows no leader.
 	ErrNoLeader = errors.New("no leader")
-	// ErrCompacted reports that the history before a revision was thrown away already.
+	// ErrCompacted reports that the history before a revision is gone already.
 	ErrCompacted = errors.New("the history has been compacted")
-	// ErrNotLeader reports that the member asked to hand over the lead has not got it.
+	// ErrNotLeader reports that the member asked to hand over is not the leader.
 	ErrNotLeader = errors.New("the member does not lead")
 )
 
-// Member is one that a cluster has. It counts in the cluster's arithmetic whether or not
-// it has ever run.
+// Member is a member of a cluster. It counts for the quorum whether or not it has ever run.
 type Member struct {
 	ID                   uint64
 	Name                 string
 	PeerURLs, ClientURLs []string
-	// Learner is one that follows the log and has no vote.
+	// Learner reports that it copies the log and has no vote.
 	Learner bool
 }
 
-// Started reports whether the member has ever run: it is then that it makes its client URLs
-// known. Its name does not tell: the first members of a cluster have theirs from the start.
+// Started reports whether the member has ever run: it then publishes its client URLs. Its name is not evidence: initial members
+// have theirs from the start.
 func (m Member) Started() bool { return len(m.ClientURLs) > 0 }
 
-// MemberStatus is what one member says of itself.
+// MemberStatus is what one member reports about itself.
 type MemberStatus struct {
-	// Asked is when it was asked: nothing that it says is older. An answer that took its time comes with a later
-	// look than the question went with.
+	// Asked is when the request was sent: nothing in the answer is older. A slow answer appears in a later view.
 	Asked time.Time
 	// ID is the member that answered, and ClusterID its cluster; 0 if none did.
 	ID, ClusterID uint64
 	Version       string
-	// Leader is the member it follows, or itself; 0 if it knows none.
+	// Leader is the ID of the leader that the member knows, which may be itself; 0 for none.
 	Leader              uint64
 	RaftIndex, RaftTerm uint64
-	// Applied is how far it has carried out what stands in its log, up to RaftIndex.
+	// Applied is the index of the last log entry that the member has applied, at most RaftIndex.
 	Applied uint64
-	// Revision is the last of its keys.
+	// Revision is the latest revision of the member's key space.
 	Revision int64
-	// DBSize is what its data takes, in bytes, and DBInUse how much of that is not free. A
-	// defragmentation gives back what is free.
+	// DBSize is the size of its data, in bytes, and DBInUse how much of that is not free. A defragmentation frees the
+	// difference.
 	DBSize, DBInUse int64
-	// Quota is how large DBSize may get, in bytes; less than 0: any size; 0: it does not tell, as
-	// before 3.6.
+	// Quota is the limit of DBSize, in bytes; negative for no limit; 0 if it is not reported, as before 3.6.
 	Quota   int64
 	Learner bool
-	// Errors are what etcd itself lists, its alarms among them: see Alarms.
+	// Errors are what etcd itself lists, including its alarms: see Alarms.
 	Errors []string
-	// Err says why it could not be asked. Nothing else is known then.
+	// Err is why the request failed. Nothing else is known then.
 	Err error
 }
 
-// Target is where a cluster is to be reached.
+// Target is how to reach a cluster.
 type Target struct {
-	// Endpoints are client URLs of members that are wanted or known.
+	// Endpoints are client URLs of members that are desired or known.
 	Endpoints []string
 	TLS       *tls.Config
-	// Generation changes when the TLS changes: then, as with other endpoints, all is
-	// dialled again.
+	// Generation changes with the TLS configuration. Another generation, or other endpoints, dial again.
 	Generation string
-	// Waste is from when on what is free of a member's data matters to anyone who watches.
+	// Waste is when free space in a member's data matters to the controller.
 	Waste Waste
 }
 
-// Store is one cluster, for as long as it is open. It may be used by many at a time.
+// Store is an open connection to one cluster. It is safe for concurrent use.
 type Store interface {
-	// Members reads the cluster's id and its members, by a quorum of them.
+	// Members reads the cluster's ID and its members, by a quorum.
 	Members(ctx context.Context) (uint64, []Member, error)
-	// Status asks the one member behind an endpoint.
+	// Status asks the member at an endpoint.
 	Status(ctx context.Context, endpoint string) (MemberStatus, error)
-	// ClusterVersion asks the one member behind an endpoint which version the cluster speaks,
-	// such as 3.6.0; "" before there is one. Members raise it by themselves some seconds after all
-	// of them run a newer minor version.
+	// ClusterVersion asks the member at an endpoint for the cluster version, such as 3.6.0; "" before there is one. Members
+	// raise it some seconds after all of them run a newer minor version.
 	ClusterVersion(ctx context.Context, endpoint string) (string, error)
-	// AddLearner and AddVoter add a member that has yet to be started. If they fail with
-	// anything but a refusal, the member may be there or not: look for its peer URL.
+	// AddLearner and AddVoter add a member that has yet to be started. After an error other than a refusal the member may be
+	// there: look for its peer URL.
 	AddLearner(ctx context.Context, peerURL string) (Member, error)
 	AddVoter(ctx context.Context, peerURL string) (Member, error)
 	// Promote gives a learner a vote.
 	Promote(ctx context.Context, id uint64) error
-	// Remove takes a member out for good: its data can never come back. Have the leader hand
-	// over before it is removed: it answers with an error, for it ends at once.
+	// Remove removes a member for good: its data can never come back. The leader must hand over first: it would exit at once
+	// and answer with an error.
 	Remove(ctx context.Context, id uint64) error
-	// MoveLeader has the leader, behind an endpoint, hand over to another voter.
+	// MoveLeader makes the leader, at an endpoint, hand over to another voter.
 	MoveLeader(ctx context.Context, leaderEndpoint string, to uint64) error
-	// Advance has the members write up to so many entries to their logs that change nothing: as many
-	// as fit into the time that ctx leaves. It fails only if there was none.
+	// Advance makes the members write up to so many entries to their logs that change nothing, as many as fit into the time of
+	// ctx. It fails only if there was none.
 	Advance(ctx context.Context, entries uint64) error
-	// Compact throws away the history before a revision, and returns when the member that was asked
-	// has given its space free. That may take minutes.
+	// Compact drops the history before a revision, and returns when the member asked has freed its space, which may take
+	// minutes.
 	Compact(ctx context.Context, revision int64) error
-	// Defragment has the one member behind an endpoint write its data again without what is free.
-	// Until it has, which takes seconds a GB, it answers no one who asks for data.
+	// Defragment makes the member at an endpoint write its data again without free space. Until it has, which takes seconds per
+	// GB, it answers no request for data.
 	Defragment(ctx context.Context, endpoint string) error
-	// Disarm takes an alarm back. That none is raised is no error.
+	// Disarm clears an alarm. It is not an error if none is raised.
 	Disarm(ctx context.Context, alarm Alarm) error
-	// Hash reads all the data of the one member behind an endpoint, which takes seconds a GB.
+	// Hash reads all data of the member at an endpoint, which takes seconds per GB.
 	Hash(ctx context.Context, endpoint string) (Hash, error)
 	// Close ends the connections. Calls under way fail.
 	Close() error
 }
 
-// Dialer opens the store of a cluster. It waits for nothing: whether anybody answers is
-// seen by the first call.
+// Dialer opens the store of a cluster without waiting: the first call shows whether a member answers.
 type Dialer func(Target) (Store, error)

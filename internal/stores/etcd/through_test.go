@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// certified is a server whose certificate is for example.com, and who vouches for it.
+// certified is a server with a certificate for example.com, and its CA.
 func certified(t *testing.T, name string) (*server, *x509.CertPool) {
 	t.Helper()
 	issuer := httptest.NewTLSServer(http.NotFoundHandler())
@@ -47,7 +47,7 @@ func certified(t *testing.T, name string) (*server, *x509.CertPool) {
 }
 
 func TestMembersCanBeReachedByADialerThatIsGiven(t *testing.T) {
-	const host = "m1.members.ns.svc:2379" // which this machine does not know
+	const host = "m1.members.ns.svc:2379" // not known to DNS here
 	plain := newServer(t, "m1")
 	plain.start(t, "new", plain)
 	secure, roots := certified(t, "m1")
@@ -75,7 +75,7 @@ func TestMembersCanBeReachedByADialerThatIsGiven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = store.Close() }) // it has answered
+			t.Cleanup(func() { _ = store.Close() }) // no call is under way
 			if c.refused != "" {
 				wantRefused(t, store, c.endpoint, c.refused)
 				return
@@ -96,7 +96,7 @@ func TestMembersCanBeReachedByADialerThatIsGiven(t *testing.T) {
 	}
 }
 
-// wantRefused waits until the member listens, and wants both ways to it to be refused then.
+// wantRefused waits until the member listens, and then expects both connections to be refused.
 func wantRefused(t *testing.T, store etcd.Store, endpoint, says string) {
 	t.Helper()
 	refused := func(err error) error {

@@ -11,11 +11,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Hash is what a member's keys add up to. That of two members is the same if they have carried out
-// the same log, and neither has lost or changed anything.
+// Hash is the checksum of a member's keys. Two members have the same if they applied the same log, and neither lost or changed
+// data.
 type Hash struct {
 	Sum uint32
-	// Revision is the last that went into it, and Compacted the one up to which there is no history.
+	// Revision is the last one in the checksum, and Compacted the one up to which the history is gone.
 	Revision, Compacted int64
 }
 
@@ -23,7 +23,7 @@ func (h Hash) String() string {
 	return fmt.Sprintf("%08x at revision %d, compacted at %d", h.Sum, h.Revision, h.Compacted)
 }
 
-// Compact throws history away.
+// Compact drops history.
 func (r *remote) Compact(ctx context.Context, revision int64) error {
 	c, err := r.stepper(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func (r *remote) Compact(ctx context.Context, revision int64) error {
 	return typed(err)
 }
 
-// Defragment has one member write its data again.
+// Defragment makes one member write its data again.
 func (r *remote) Defragment(ctx context.Context, endpoint string) error {
 	c, err := r.conn(endpoint)
 	if err != nil {
@@ -43,10 +43,10 @@ func (r *remote) Defragment(ctx context.Context, endpoint string) error {
 	return typed(err)
 }
 
-// Disarm takes an alarm back.
+// Disarm clears an alarm.
 func (r *remote) Disarm(ctx context.Context, alarm Alarm) error {
 	kind, known := etcdserverpb.AlarmType_value[alarm.Kind]
-	if !known || kind == int32(etcdserverpb.AlarmType_NONE) { // etcd would take all alarms back
+	if !known || kind == int32(etcdserverpb.AlarmType_NONE) { // etcd would clear all alarms
 		return fmt.Errorf("no such alarm: %s", alarm.Kind)
 	}
 	c, err := r.stepper(ctx)

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// client is one of users.
+// client is the client of a user.
 func client(t *testing.T, s *server) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.client}, DialTimeout: 10 * time.Second})
@@ -94,7 +94,7 @@ func spoil(t *testing.T, s *server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }() // what counts is written by then
+	defer func() { _ = db.Close() }() // the change is on disk by then
 	err = db.Update(func(tx *bolt.Tx) error {
 		keys := tx.Bucket([]byte("key"))
 		at, data := keys.Cursor().Last()
@@ -106,11 +106,11 @@ func spoil(t *testing.T, s *server) {
 	}
 }
 
-// That etcd accuses another member than the one at fault is why members are compared before one is taken out.
-func TestRealEtcdAccusesAFollowerWhenTheDataOfTheLeaderIsCorruptAndHashesTellWhose(t *testing.T) {
+// As etcd accuses another member than the one at fault, members are compared before one is removed.
+func TestRealEtcdAccusesAFollowerWhenTheDataOfTheLeaderIsCorruptAndHashesShowWhose(t *testing.T) {
 	servers := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}
 	bad := servers[0]
-	bad.flags = []string{"--corrupt-check-time=1s"} // which it does when it leads
+	bad.flags = []string{"--corrupt-check-time=1s"} // the leader checks
 	for _, s := range servers {
 		s.start(t, "new", servers...)
 	}
@@ -146,7 +146,7 @@ func TestRealEtcdAccusesAFollowerWhenTheDataOfTheLeaderIsCorruptAndHashesTellWho
 	wantOdd(t, store, servers)
 }
 
-// lead has a server lead.
+// lead makes a server lead.
 func lead(ctx context.Context, store etcd.Store, servers []*server, who *server) error {
 	to, err := store.Status(ctx, who.client)
 	if err != nil || to.Leader == to.ID {
@@ -157,10 +157,10 @@ func lead(ctx context.Context, store etcd.Store, servers []*server, who *server)
 			return store.MoveLeader(ctx, s.client, to.ID)
 		}
 	}
-	return errors.New("nobody leads")
+	return errors.New("no member leads")
 }
 
-// wantOdd expects the data of the first server not to be that of the two others.
+// wantOdd expects the data of the first server to differ from that of the two others.
 func wantOdd(t *testing.T, store etcd.Store, servers []*server) {
 	t.Helper()
 	have := map[etcd.Hash][]string{}

@@ -8,47 +8,44 @@ import (
 	"time"
 )
 
-// View is what one look at a cluster has shown.
+// View is what one reading of a cluster has shown.
 type View struct {
-	// At is when the look began: nothing in it is older, but for what members say of themselves (MemberStatus.Asked).
+	// At is when the look began: nothing in it is older, except what members report about themselves (MemberStatus.Asked).
 	At time.Time
-	// Err says why the members could not be listed. Members and ClusterID are then those
-	// of the last look that could, if there was one: good for telling a user, and never
-	// for taking a step.
+	// Err is why the members could not be listed. Members and ClusterID are then from the last look that could list them: for
+	// messages only, never for a step.
 	Err       error
 	ClusterID uint64
 	Members   []Member
-	// Status is by member id. A member that has not been asked yet has none.
+	// Status is by member ID. A member that has not been asked yet has none.
 	Status map[uint64]MemberStatus
-	// ClusterVersion is what the members last agreed to speak, such as 3.6.0; "" until it is
-	// known. It is asked for only while the lowest minor version that a member runs is another.
+	// ClusterVersion is the version that the members last agreed on, such as 3.6.0; "" until it is known. It is only asked for
+	// while it differs from the lowest minor version of the members.
 	ClusterVersion string
-	// VersionErr says why it could not be asked for in this look.
+	// VersionErr is why it could not be asked for in this look.
 	VersionErr error
-	// DisagreesSince is since when it is another one than they run; zero if it is not.
+	// DisagreesSince is since when it differs from the version of the members; zero if it does not.
 	DisagreesSince time.Time
-	// Decided is the last look that showed a quorum, this one or one before; zero: none has.
+	// Decided is from the last look that showed a quorum, this one or an earlier one; zero if none has.
 	Decided Decided
-	// Absent are the endpoints of the target that no member has made known as its own.
+	// Absent are the endpoints of the target that no member has published.
 	Absent []string
-	// Wasteful are the members whose data exceeds the target's Waste.
+	// Wasteful are the members whose free space exceeds the target's Waste.
 	Wasteful []uint64
-	// Work is the name of what is being done to the cluster beside the looks; "" for nothing.
+	// Work is the name of the work under way beside the looks; "" for none.
 	Work string
-	// Stale reports that a step has been taken since: the next look, which comes at once,
-	// shows what came of it.
+	// Stale reports that a step has been taken since: the next look, which starts at once, shows its effect.
 	Stale bool
 }
 
-// Decided is how far a cluster was when it was last seen to have a quorum.
+// Decided is the log position of a cluster when it last had a quorum.
 type Decided struct {
-	// At is when the first of the members was asked that showed it. Whatever was acknowledged before stands in the log
-	// up to Index.
+	// At is when the first of the members in that look was asked. All writes acknowledged before are in the log up to Index.
 	At    time.Time
 	Index uint64
 }
 
-// noteDecided remembers how far the cluster is, if its leader has told.
+// noteDecided records the log position of the cluster, if its leader has answered.
 func (v *View) noteDecided(before View) {
 	v.Decided = before.Decided
 	if before.ClusterID != v.ClusterID {
@@ -64,8 +61,8 @@ func (v *View) noteDecided(before View) {
 	}
 }
 
-// asked is when the first of those was asked whose answers this look has: who leads is only known for then, as
-// those who answered early may have elected another since.
+// asked is when the first member of this look was asked: the leader is known for that time only, as members that answered early
+// may have elected another since.
 func (v *View) asked() time.Time {
 	first := v.At
 	for _, status := range v.Status {
@@ -92,8 +89,7 @@ func (v View) members(learner bool) []Member {
 	return out
 }
 
-// Leader is the member that those who answered follow: in the latest term, should they
-// not agree.
+// Leader is the leader of the members that answered, in the latest term if they disagree.
 func (v View) Leader() (uint64, bool) {
 	var latest MemberStatus
 	for _, status := range v.Status {
@@ -104,15 +100,15 @@ func (v View) Leader() (uint64, bool) {
 	return latest.Leader, latest.Leader != 0
 }
 
-// Healthy reports whether a member has answered, follows a leader, and has no alarm about
-// its data. One that is out of space still votes, and is healthy here.
+// Healthy reports whether a member has answered, has a leader, and has no alarm about corrupt data. A member without space
+// still votes, and is healthy here.
 func (v View) Healthy(id uint64) bool {
 	status, asked := v.Status[id]
 	return asked && status.Err == nil && status.Leader != 0 &&
 		!slices.Contains(status.Alarms(), Alarm{Member: id, Kind: AlarmCorrupt})
 }
 
-// HealthyVoters counts the voters that are healthy.
+// HealthyVoters counts the healthy voters.
 func (v View) HealthyVoters() int {
 	n := 0
 	for _, m := range v.Voters() {
@@ -123,23 +119,23 @@ func (v View) HealthyVoters() int {
 	return n
 }
 
-// Quorum is how many voters must be connected for anything to be written.
+// Quorum is how many voters must be connected for a write.
 func (v View) Quorum() int { return len(v.Voters())/2 + 1 }
 
 // HasQuorum reports whether this look has shown that enough voters are healthy.
 func (v View) HasQuorum() bool { return v.Err == nil && v.HealthyVoters() >= v.Quorum() }
 
-// Member finds a member by its id.
+// Member finds a member by its ID.
 func (v View) Member(id uint64) (Member, bool) {
 	return v.find(func(m Member) bool { return m.ID == id })
 }
 
-// ByName finds a member by its name, which it has once it has run.
+// ByName finds a member by its name, which it has after its first start.
 func (v View) ByName(name string) (Member, bool) {
 	return v.find(func(m Member) bool { return name != "" && m.Name == name })
 }
 
-// ByPeerURL finds a member by a peer URL, which it has from when it is added.
+// ByPeerURL finds a member by a peer URL, which it has from its addition.
 func (v View) ByPeerURL(url string) (Member, bool) {
 	return v.find(func(m Member) bool { return slices.Contains(m.PeerURLs, url) })
 }

@@ -35,7 +35,7 @@ func follows(id, leader uint64) MemberStatus {
 	return MemberStatus{ID: id, ClusterID: 7, Version: "3.6.8", Leader: leader, RaftTerm: 2}
 }
 
-// three is a view of a healthy cluster of three that member 2 leads.
+// three is a view of a healthy cluster of three, led by member 2.
 func three() View {
 	return View{
 		ClusterID: 7, Members: []Member{voter(1), voter(2), voter(3)}, ClusterVersion: "3.6.0",
@@ -64,7 +64,7 @@ func TestAViewCountsTheHealthyVotersAgainstTheQuorum(t *testing.T) {
 		"all well":                        {three(), 3, 2, true},
 		"one cannot be asked":             {with(three(), map[uint64]MemberStatus{3: {Err: errGone}}), 2, 2, true},
 		"two cannot be asked":             {with(three(), map[uint64]MemberStatus{2: {Err: errGone}, 3: {Err: errGone}}), 1, 2, false},
-		"one follows nobody":              {with(three(), map[uint64]MemberStatus{3: follows(3, 0)}), 2, 2, true},
+		"one has no leader":               {with(three(), map[uint64]MemberStatus{3: follows(3, 0)}), 2, 2, true},
 		"a voter that has not run counts": {grown, 3, 3, true},
 		"a learner does not":              {learning, 3, 2, true},
 		"the members could not be listed": {unlisted, 3, 2, false},
@@ -92,7 +92,7 @@ func TestAMemberIsIllOnlyOfItsOwnAlarmAndNotForWantOfSpace(t *testing.T) {
 		"corrupt":                   {[]string{"memberID:1 alarm:CORRUPT "}, false},
 		"corrupt, spelled by 3.7":   {[]string{"memberID:1  alarm:CORRUPT"}, false},
 		"corrupt, in text format":   {[]string{"memberID: 1 alarm: CORRUPT"}, false},
-		"somebody else is":          {[]string{"memberID:2 alarm:CORRUPT "}, true},
+		"another member is":         {[]string{"memberID:2 alarm:CORRUPT "}, true},
 		"out of space":              {[]string{"memberID:1 alarm:NOSPACE "}, true},
 		"an error that is no alarm": {[]string{"etcdserver: storage quota is low"}, true},
 	} {
@@ -116,8 +116,8 @@ func TestTheLeaderIsThatOfTheLatestTerm(t *testing.T) {
 		"all agree":               {three(), 2},
 		"one is cut off":          {with(three(), map[uint64]MemberStatus{3: later}), 3},
 		"the leader is not there": {with(three(), map[uint64]MemberStatus{2: {Err: errGone}}), 2},
-		"nobody knows one":        {View{Status: map[uint64]MemberStatus{1: follows(1, 0)}}, 0},
-		"nobody was asked":        {View{}, 0},
+		"no member knows one":     {View{Status: map[uint64]MemberStatus{1: follows(1, 0)}}, 0},
+		"no member was asked":     {View{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ok := test.view.Leader()
@@ -138,13 +138,13 @@ func TestMembersAreFoundByIDNameAndPeerURL(t *testing.T) {
 		return m.ID
 	}
 	for name, test := range map[string]struct{ got, want uint64 }{
-		"by id":                       {find(view.Member(3)), 3},
-		"by an id that nobody has":    {find(view.Member(5)), 0},
-		"by name":                     {find(view.ByName("m2")), 2},
-		"by no name":                  {find(view.ByName("")), 0},
-		"by peer URL":                 {find(view.ByPeerURL("http://m4:2380")), 4},
-		"by a peer URL of nobody":     {find(view.ByPeerURL("http://m5:2380")), 0},
-		"by a client URL, as no peer": {find(view.ByPeerURL("http://m1:2379")), 0},
+		"by id":                            {find(view.Member(3)), 3},
+		"by an ID that no member has":      {find(view.Member(5)), 0},
+		"by name":                          {find(view.ByName("m2")), 2},
+		"by no name":                       {find(view.ByName("")), 0},
+		"by peer URL":                      {find(view.ByPeerURL("http://m4:2380")), 4},
+		"by a peer URL that no member has": {find(view.ByPeerURL("http://m5:2380")), 0},
+		"by a client URL, as no peer":      {find(view.ByPeerURL("http://m1:2379")), 0},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: expected member %d, got %d", name, test.want, test.got)
@@ -188,7 +188,7 @@ func TestOnlyWhatMattersMakesAViewDiffer(t *testing.T) {
 		"the version":              {status(func(s *MemberStatus) { s.Version = "3.6.9" }), false},
 		"an alarm":                 {status(func(s *MemberStatus) { s.Errors = []string{"memberID:3 alarm:NOSPACE "} }), false},
 		"a member does not answer": {status(func(s *MemberStatus) { s.Err = errGone }), false},
-		"a member follows nobody":  {status(func(s *MemberStatus) { s.Leader = 0 }), false},
+		"a member has no leader":   {status(func(s *MemberStatus) { s.Leader = 0 }), false},
 		"the leader":               {moved(func(v *View) { with(*v, map[uint64]MemberStatus{1: follows(1, 1), 2: follows(2, 1), 3: follows(3, 1)}) }), false},
 		"a name":                   {moved(func(v *View) { v.Members[2].Name = "other" }), false},
 		"a vote":                   {moved(func(v *View) { v.Members[2].Learner = true }), false},

@@ -16,7 +16,7 @@ import (
 
 const mebi = 1 << 20
 
-// defragmentation is work on one member, which says what came of it.
+// defragmentation is work on one member, with its outcome.
 func defragmentation(endpoint string, ended chan<- error) etcd.Work {
 	return etcd.Work{Name: "defragmentation", Limit: time.Minute, Do: func(ctx context.Context, store etcd.Store) {
 		ended <- store.Defragment(ctx, endpoint)
@@ -44,11 +44,11 @@ func TestADefragmentationRunsBesideTheLooksAndOneAtATime(t *testing.T) {
 		if b, _ := v.ByName("b"); v.Healthy(b.ID) || v.HealthyVoters() != 2 || time.Since(v.At) > 3*time.Second {
 			t.Errorf("expected a fresh look that shows b busy, got one of %s: %+v", v.At, v)
 		}
-		told(p)
+		events(p)
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		if v = view(t, p, shop); v.Work != "" || v.Stale || v.HealthyVoters() != 3 || told(p)["shop/db"] == 0 {
-			t.Errorf("expected it to have ended, to be seen and to be told, got %+v", v)
+		if v = view(t, p, shop); v.Work != "" || v.Stale || v.HealthyVoters() != 3 || events(p)["shop/db"] == 0 {
+			t.Errorf("expected it to have ended, to be seen, and an event, got %+v", v)
 		}
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -76,7 +76,7 @@ func TestWorkEndsWhenItsClusterIsForgotten(t *testing.T) {
 		p.Forget(shop)
 		select {
 		case err := <-ended:
-			t.Logf("it ended with %v", err) // what was asked of the member it may go on with
+			t.Logf("it ended with %v", err) // the member may continue
 		case <-time.After(time.Hour):
 		}
 		if time.Since(begun) > time.Second {
@@ -85,7 +85,7 @@ func TestWorkEndsWhenItsClusterIsForgotten(t *testing.T) {
 	})
 }
 
-func TestAMemberThatIsMostlyFreeWakesWhoeverWatchesForThatAndASizeDoesNot(t *testing.T) {
+func TestAMemberThatIsMostlyFreeMattersAndItsSizeDoesNot(t *testing.T) {
 	w := &etcdtest.World{}
 	probing(t, w.Dial, func(t *testing.T, p *etcd.Prober) {
 		target := formed(w, "a", "b", "c")
@@ -99,18 +99,18 @@ func TestAMemberThatIsMostlyFreeWakesWhoeverWatchesForThatAndASizeDoesNot(t *tes
 			}
 			time.Sleep(5 * time.Second)
 		}
-		told(p)
+		events(p)
 		write(10 * mebi)
-		if got := told(p); len(got) > 0 {
-			t.Errorf("expected nobody to be told of a size, got %v", got)
+		if got := events(p); len(got) > 0 {
+			t.Errorf("expected no event for a size, got %v", got)
 		}
 		compact := func(ctx context.Context, store etcd.Store) error { return store.Compact(ctx, 90) }
 		if err := p.Do(t.Context(), shop, compact); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
-		if got := view(t, p, shop).Wasteful; len(got) != 3 || told(p)["shop/db"] == 0 {
-			t.Errorf("expected to be told of three members that are mostly free, got %v", got)
+		if got := view(t, p, shop).Wasteful; len(got) != 3 || events(p)["shop/db"] == 0 {
+			t.Errorf("expected an event for three members that are mostly free, got %v", got)
 		}
 	})
 }

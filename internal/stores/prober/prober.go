@@ -10,69 +10,23 @@ package prober
 
 import (
 	"context"
-	"errors"
 	"maps"
-	"sync"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// CallTimeout limits one call to a store, and a step as a whole.
-const CallTimeout = 2 * time.Second
-
-// ErrNotWatched is returned for a store that is not watched, or whose prober has not started or has ended.
-var ErrNotWatched = errors.New("the cluster is not watched")
-
-// Store is an open connection. Close makes calls under way fail.
-type Store interface{ Close() error }
-
-// Source is what a prober needs to know of one kind of store: targets of type T, views of type V, connections of type S.
-type Source[T, V any, S Store] struct {
-	// Dial opens the store of a target. It waits for no answer.
-	Dial func(T) (S, error)
-	// Same reports whether one connection serves both targets.
-	Same func(a, b T) bool
-	// Interval is the time between two looks.
-	Interval func(V) time.Duration
-	// Alike reports whether two views differ in nothing that a controller acts on.
-	Alike func(a, b V) bool
-	// Mark returns the view with what happens beside the looks: whether it is stale, and the work under way.
-	Mark func(view V, stale bool, work string) V
-	// Failed is the view of a look that panicked, after the view before.
-	Failed func(before V, err error) V
-	// Looker returns what looks at one cluster, with a memory of its own.
-	Looker func(*Cluster[T, V, S]) Looker[V]
-}
-
-// Looker looks at one cluster. Only one look runs at a time.
-type Looker[V any] interface {
-	// Look reads the store. before is the last view, or empty.
-	Look(ctx context.Context, before V) V
-	// End stops what the looker runs beside the looks.
-	End()
-}
-
 // Prober looks at clusters of one kind.
 type Prober[T, V any, S Store] struct {
-	source Source[T, V, S]
-	clock  clock.WithTicker
-	events chan event.GenericEvent
-
-	mu       sync.Mutex
-	ctx      context.Context // of Start; nil before it
+	*shared[T, V, S]
 	clusters map[types.NamespacedName]*Cluster[T, V, S]
-	running  sync.WaitGroup
 }
 
 // New returns a prober that watches nothing yet.
 func New[T, V any, S Store](source Source[T, V, S], clock clock.WithTicker) *Prober[T, V, S] {
 	return &Prober[T, V, S]{
-		source: source, clock: clock,
-		events:   make(chan event.GenericEvent, 1024),
+		shared:   &shared[T, V, S]{source: source, clock: clock, events: make(chan event.GenericEvent, 1024)},
 		clusters: map[types.NamespacedName]*Cluster[T, V, S]{},
 	}
 }
@@ -85,11 +39,9 @@ func (p *Prober[T, V, S]) Watch(key types.NamespacedName, target T) {
 		c.aim(target)
 		return
 	}
-	c := newCluster(p, key, target)
+	c := newCluster(p.shared, key, target)
 	p.clusters[key] = c
-	if p.ctx != nil {
-		p.run(c)
-	}
+	p.run(c.run)
 }
 
 // Forget stops looking and drops the view: the next cluster of that name may be another one.
@@ -154,7 +106,7 @@ func (p *Prober[T, V, S]) Start(ctx context.Context) error {
 	p.mu.Lock()
 	p.ctx = ctx
 	for _, c := range p.clusters {
-		p.run(c)
+		p.run(c.run)
 	}
 	p.mu.Unlock()
 	<-ctx.Done()
@@ -170,26 +122,4 @@ func (p *Prober[T, V, S]) Cluster(key types.NamespacedName) (*Cluster[T, V, S], 
 	defer p.mu.Unlock()
 	c, ok := p.clusters[key]
 	return c, ok
-}
-
-func (p *Prober[T, V, S]) started() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.ctx != nil && p.ctx.Err() == nil
-}
-
-func (p *Prober[T, V, S]) run(c *Cluster[T, V, S]) {
-	if p.ctx.Err() == nil {
-		ctx := p.ctx
-		p.running.Go(func() { c.run(ctx) })
-	}
-}
-
-// changed sends an event. A full channel delays the looks at this cluster only.
-func (p *Prober[T, V, S]) changed(ctx context.Context, key types.NamespacedName) {
-	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace}}
-	select {
-	case p.events <- event.GenericEvent{Object: object}:
-	case <-ctx.Done():
-	}
 }

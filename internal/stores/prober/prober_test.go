@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// seen is a view of the test's store: how often it was looked at, and the error of the last look.
+// seen is a view of the test's store: the number of looks, and the error of the last one.
 type seen struct {
 	looks int
 	err   string
@@ -26,7 +26,7 @@ type connection struct{ target string }
 
 func (*connection) Close() error { return nil }
 
-// looking looks at the store that the target names; "hostile" makes each look panic.
+// looking looks at the store in the target; "hostile" makes each look panic.
 type looking struct {
 	*Cluster[string, seen, *connection]
 	rounds *Rounds[string]
@@ -59,7 +59,7 @@ func (l *looking) Look(ctx context.Context, before seen) seen {
 
 func (*looking) End() {}
 
-// probing runs a prober of such stores in a bubble with a clock of its own.
+// probing runs a prober of such stores in a bubble with its own time.
 func probing(t *testing.T, test func(*testing.T, *Prober[string, seen, *connection])) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestWorkIsShownAndLeavesTheViewStale(t *testing.T) {
 		if view, _ := p.View(named("one")); view.work != "defragment" || view.stale {
 			t.Errorf("expected the view to name the work and to be fresh, got %+v", view)
 		}
-		if err := p.Begin(named("one"), work); err != ErrBusy { //nolint:errorlint // it is returned as it is
+		if err := p.Begin(named("one"), work); err != ErrBusy { //nolint:errorlint // it is returned without wrapping
 			t.Errorf("expected a second work to be refused, got %v", err)
 		}
 		close(release)

@@ -16,7 +16,7 @@ var ErrBusy = errors.New("something is being done to the cluster already")
 
 // Work is done to a cluster beside the looks, one at a time, and may take minutes, such as a defragmentation.
 type Work[S Store] struct {
-	// Name is what the view shows meanwhile.
+	// Name is what the view shows during the step.
 	Name string
 	// Limit is how long it may take.
 	Limit time.Duration
@@ -42,18 +42,7 @@ func (p *Prober[T, V, S]) Begin(key types.NamespacedName, work Work[S]) error {
 
 // Background runs a function beside the looks if claim allows it. The end of the prober ends its context and waits for it.
 func (c *Cluster[T, V, S]) Background(claim func() error, run func(context.Context)) error {
-	p := c.prober
-	p.mu.Lock() // a goroutine that starts under the lock is counted before Wait
-	defer p.mu.Unlock()
-	if p.ctx == nil || p.ctx.Err() != nil {
-		return ErrNotWatched
-	}
-	if err := claim(); err != nil {
-		return err
-	}
-	ctx := p.ctx
-	p.running.Go(func() { run(ctx) })
-	return nil
+	return c.background(claim, run)
 }
 
 // claim reports whether no work was under way, and if so notes this one.

@@ -12,35 +12,26 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply takes a step. What it was decided on has been seen a moment ago: where a step would
-// do harm to another process than was meant, that is asked again first.
+// Apply carries out a step. The view that it was decided on is a moment old: a step that could harm another process than
+// intended checks again first.
 func Apply(ctx context.Context, store Store, step Step) error {
-	if err := step.apply(ctx, store); err != nil {
+	if err := step.Apply(ctx, store); err != nil {
 		return fmt.Errorf("%s: %w", step, err)
 	}
 	return nil
 }
 
-// confirm asks whether a process still is who it was.
-func confirm(ctx context.Context, store Store, address, id string) error {
-	answers, err := store.Do(ctx, address, clusterCommand("MYID"))
-	if err != nil {
-		return err
-	}
-	if now := text(answers[0]); now != id {
-		return fmt.Errorf("%s is %s by now, and not %s", address, now, id)
-	}
-	return nil
-}
-
-func (s Introduce) apply(ctx context.Context, store Store) error {
+// Apply introduces the servers to each other.
+func (s Introduce) Apply(ctx context.Context, store Store) error {
 	sure := map[string]bool{}
 	byAt := map[string][]Command{}
 	for _, m := range s.Meetings {
 		if !sure[m.To] {
-			if err := confirm(ctx, store, m.To, m.ID); err != nil {
+			if err := server.Confirm(ctx, store, m.To, m.ID); err != nil {
 				return err
 			}
 			sure[m.To] = true
@@ -49,7 +40,7 @@ func (s Introduce) apply(ctx context.Context, store Store) error {
 		if err != nil {
 			return err
 		}
-		byAt[m.At] = append(byAt[m.At], clusterCommand("MEET", host, port))
+		byAt[m.At] = append(byAt[m.At], server.ClusterCommand("MEET", host, port))
 	}
 	for _, at := range slices.Sorted(maps.Keys(byAt)) {
 		if _, err := store.Do(ctx, at, byAt[at]...); err != nil {
@@ -59,24 +50,26 @@ func (s Introduce) apply(ctx context.Context, store Store) error {
 	return nil
 }
 
-func (s SetEpoch) apply(ctx context.Context, store Store) error {
+// Apply gives each new server its epoch.
+func (s SetEpoch) Apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Epochs)) {
 		epoch := strconv.FormatUint(s.Epochs[address], 10)
-		_, err := store.Do(ctx, address, clusterCommand("SET-CONFIG-EPOCH", epoch))
-		if err != nil && !refused(err, "ERR") { // it has one by now, or knows others
+		_, err := store.Do(ctx, address, server.ClusterCommand("SET-CONFIG-EPOCH", epoch))
+		if err != nil && !server.Refused(err, "ERR") { // it has an epoch already, or knows others
 			return err
 		}
 	}
 	return nil
 }
 
-func (s AssignSlots) apply(ctx context.Context, store Store) error {
+// Apply assigns slots that no server owns.
+func (s AssignSlots) Apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Slots)) {
 		var commands []Command
 		if s.Outrank {
-			commands = append(commands, clusterCommand("BUMPEPOCH"))
+			commands = append(commands, server.ClusterCommand("BUMPEPOCH"))
 		}
-		command := clusterCommand("ADDSLOTSRANGE")
+		command := server.ClusterCommand("ADDSLOTSRANGE")
 		for _, r := range s.Slots[address] {
 			command = append(command, r.First, r.Last)
 		}
@@ -87,7 +80,8 @@ func (s AssignSlots) apply(ctx context.Context, store Store) error {
 	return nil
 }
 
-func (s Admit) apply(ctx context.Context, store Store) error {
+// Apply lets replicas copy the servers.
+func (s Admit) Apply(ctx context.Context, store Store) error {
 	var errs []error
 	for _, address := range slices.Sorted(maps.Keys(s.Runs)) {
 		errs = append(errs, admit(ctx, store, address, s.Runs[address]))
@@ -100,31 +94,32 @@ func admit(ctx context.Context, store Store, address, run string) error {
 	if err != nil {
 		return err
 	}
-	if fields(text(answers[0]))["run_id"] != run {
+	if server.Fields(server.Text(answers[0]))["run_id"] != run {
 		return fmt.Errorf("another server has %s by now", address)
 	}
 	if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 		return err
 	}
-	// A server that cannot is admitted again when it is started again.
-	if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !refused(err, "") {
+	// A server that cannot write its configuration is admitted again after its next start.
+	if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !server.Refused(err, "") {
 		return err
 	}
 	return nil
 }
 
-func (s Replicate) apply(ctx context.Context, store Store) error {
-	_, err := store.Do(ctx, s.Address, clusterCommand("REPLICATE", s.PrimaryID))
+// Apply makes the server a replica of the primary.
+func (s Replicate) Apply(ctx context.Context, store Store) error {
+	_, err := store.Do(ctx, s.Address, server.ClusterCommand("REPLICATE", s.PrimaryID))
 	return err
 }
 
-// ErrNotElected reports that a replica was asked to take the lead, and does not.
+// ErrNotElected reports that a replica was asked to take the lead, and has not.
 var ErrNotElected = errors.New("it was not elected")
 
-// apply waits for the election: asked again while it goes on, the replica would begin again.
-func (s TakeLead) apply(ctx context.Context, store Store) error {
-	if _, err := store.Do(ctx, s.Address, clusterCommand("FAILOVER")); err != nil {
-		if refused(err, "You should send CLUSTER FAILOVER to a replica") { // it leads
+// Apply waits for the election: if it were asked again meanwhile, the replica would start again.
+func (s TakeLead) Apply(ctx context.Context, store Store) error {
+	if _, err := store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER")); err != nil {
+		if server.Refused(err, "You should send CLUSTER FAILOVER to a replica") { // it leads
 			return nil
 		}
 		return err
@@ -132,7 +127,7 @@ func (s TakeLead) apply(ctx context.Context, store Store) error {
 	return awaitLead(ctx, store, s.Address)
 }
 
-// glance is between two questions whether a replica leads.
+// glance is the time between two questions whether a replica leads.
 const glance = 20 * time.Millisecond
 
 func awaitLead(ctx context.Context, store Store, address string) error {
@@ -143,7 +138,7 @@ func awaitLead(ctx context.Context, store Store, address string) error {
 		if err != nil {
 			return err
 		}
-		if role, ok := answers[0].([]any); ok && len(role) > 0 && text(role[0]) == "master" {
+		if role, ok := answers[0].([]any); ok && len(role) > 0 && server.Text(role[0]) == "master" {
 			return nil
 		}
 		select {
@@ -154,8 +149,8 @@ func awaitLead(ctx context.Context, store Store, address string) error {
 	}
 }
 
-// apply asks whether the primary is back first: what is taken over is lost to it.
-func (s Takeover) apply(ctx context.Context, store Store) error {
+// Apply checks first whether the primary is back: it would lose what is taken over.
+func (s Takeover) Apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
 	if err != nil {
 		return err
@@ -163,6 +158,6 @@ func (s Takeover) apply(ctx context.Context, store Store) error {
 	if status.LinkUp {
 		return fmt.Errorf("%s has found its primary again", s.Address)
 	}
-	_, err = store.Do(ctx, s.Address, clusterCommand("FAILOVER", "TAKEOVER"))
+	_, err = store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER", "TAKEOVER"))
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// holding says how many keys of every slot servers have.
+// holding is how many keys of every slot servers have.
 type holding struct {
 	*scripted
 	keys map[string]int64
@@ -28,36 +28,36 @@ func (h holding) Do(ctx context.Context, address string, commands ...Command) ([
 	return h.scripted.Do(ctx, address, commands...)
 }
 
-func TestASlotThatIsToBeClosedIsOpenedToWhoHasMostOfItsKeys(t *testing.T) {
+func TestASlotToCloseIsOpenedToTheProcessWithMostOfItsKeys(t *testing.T) {
 	for name, test := range map[string]struct {
 		keys map[string]int64
 		want []string
 	}{
-		"nobody has any": {nil, []string{"a:1 CLUSTER SETSLOT 5 STABLE"}},
-		"one has":        {map[string]int64{"c:1": 2}, []string{"c:1 CLUSTER SETSLOT 5 IMPORTING a:1", "a:1 CLUSTER SETSLOT 5 MIGRATING c:1"}},
+		"none has any": {nil, []string{"a:1 CLUSTER SETSLOT 5 STABLE"}},
+		"one has":      {map[string]int64{"c:1": 2}, []string{"c:1 CLUSTER SETSLOT 5 IMPORTING a:1", "a:1 CLUSTER SETSLOT 5 MIGRATING c:1"}},
 		"two have": {map[string]int64{"b:1": 1, "c:1": 2, "d:1": 1},
 			[]string{"c:1 CLUSTER SETSLOT 5 IMPORTING a:1", "a:1 CLUSTER SETSLOT 5 MIGRATING c:1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := holding{&scripted{}, test.keys}
-			others := []End{{"b:1", "b:1"}, {"c:1", "c:1"}, {"d:1", "d:1"}}
-			if err := (CancelMove{Address: "a:1", Slots: SlotsOf(5), Others: others}).apply(t.Context(), store); err != nil {
+			others := []End{{Address: "b:1", ID: "b:1"}, {Address: "c:1", ID: "c:1"}, {Address: "d:1", ID: "d:1"}}
+			if err := (CancelMove{Address: "a:1", Slots: SlotsOf(5), Others: others}).Apply(t.Context(), store); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(store.told, test.want) {
-				t.Errorf("expected servers to be told %q, got %q", test.want, store.told)
+			if !slices.Equal(store.got, test.want) {
+				t.Errorf("expected servers to get %q, got %q", test.want, store.got)
 			}
 		})
 	}
 }
 
-// What an operator leaves open when it ends in the middle may be thousands, and a step has two seconds.
+// An operator may leave thousands of slots open when it ends, and a step has two seconds.
 func TestThousandsOfSlotsAreClosedInAFewRoundTrips(t *testing.T) {
 	store := holding{&scripted{}, nil}
-	if err := (CancelMove{Address: "a:1", Slots: SlotsOf(numbers(0, 4000)...), Others: []End{{"b:1", "b:1"}, {"c:1", "c:1"}}}).apply(t.Context(), store); err != nil {
+	if err := (CancelMove{Address: "a:1", Slots: SlotsOf(numbers(0, 4000)...), Others: []End{{Address: "b:1", ID: "b:1"}, {Address: "c:1", ID: "c:1"}}}).Apply(t.Context(), store); err != nil {
 		t.Fatal(err)
 	}
-	if len(store.told) != 4000 || store.calls > 50 {
-		t.Errorf("expected 4000 slots to be closed in up to 50 round trips, %d were in %d", len(store.told), store.calls)
+	if len(store.got) != 4000 || store.calls > 50 {
+		t.Errorf("expected 4000 slots to be closed in up to 50 round trips, %d were in %d", len(store.got), store.calls)
 	}
 }

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// noLibraries is what FUNCTION DUMP of a Redis 7.0 reports that has none, and aLibrary stands for one.
+// noLibraries is FUNCTION DUMP of a Redis 7.0 without libraries, and aLibrary stands for one.
 const (
 	noLibraries = "\n\x00]\x9b\\@\x0f\x7f\xa2\xda"
 	aLibrary    = "a-library" + noLibraries
 )
 
-// bare is a plan by which b:1 gets its first slots: of two primaries, and more of the first than go at once.
+// bare is a plan by which b:1 gets its first slots from two primaries, more from the first than go at once.
 func bare(byJobs bool) MoveSlots {
 	out := plan()
 	out.Moves[0].Slots = Slots{{First: 0, Last: 499}}
-	out.Moves = append(out.Moves, Move{From: End{"c:1", "c:1"}, To: End{"b:1", "b:1"}, Slots: SlotsOf(9000)})
+	out.Moves = append(out.Moves, Move{From: End{Address: "c:1", ID: "c:1"}, To: End{Address: "b:1", ID: "b:1"}, Slots: SlotsOf(9000)})
 	out.ByJobs, out.Bare = byJobs, []string{"b:1", "d:1"}
 	return out
 }
 
-// functions are the places of FUNCTION among what servers were told.
+// functions are the indexes of FUNCTION among the commands that servers got.
 func (s *scripted) functions() (out []int) {
-	for i, line := range s.told {
+	for i, line := range s.got {
 		if strings.Contains(line, "FUNCTION") {
 			out = append(out, i)
 		}
@@ -56,7 +56,7 @@ func TestAPrimaryWithoutSlotsGetsLibrariesBeforeItsFirst(t *testing.T) {
 				if got := moved(t, store, step, time.Second); !got.Ended || got.Err != nil || got.Moved != 501 {
 					t.Fatalf("expected all slots to have been moved, got %+v", got)
 				}
-				if first := store.told[:len(test.want)]; !slices.Equal(first, test.want) || len(store.functions()) != len(test.want) {
+				if first := store.got[:len(test.want)]; !slices.Equal(first, test.want) || len(store.functions()) != len(test.want) {
 					t.Errorf("expected it to begin with %q, and nothing else of functions, got %q and %d", test.want, first, len(store.functions()))
 				}
 				if test.bare && len(step.Bare) != 2 {
@@ -96,8 +96,8 @@ func TestWhatKeepsLibrariesFromAPrimaryForGoodDoesNotKeepSlots(t *testing.T) {
 			if test.stops != "" && (got.Moved != 0 || got.Err == nil || !strings.Contains(got.Err.Error(), test.stops)) {
 				t.Errorf("expected the move to have ended by %s, got %+v", test.stops, got)
 			}
-			if strings.Contains(strings.Join(store.told, "\n"), "SETSLOT") != (test.stops == "") {
-				t.Errorf("expected a slot to be opened only where the move goes on, got\n%s", strings.Join(store.told, "\n"))
+			if strings.Contains(strings.Join(store.got, "\n"), "SETSLOT") != (test.stops == "") {
+				t.Errorf("expected a slot to be opened only where the move goes on, got\n%s", strings.Join(store.got, "\n"))
 			}
 		})
 	}

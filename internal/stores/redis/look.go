@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Look asks each process how it is, all at the same time. The progress of a move is read before that: when the move is
-// reported as ended, the answers show what it left behind.
+// Look asks all processes at the same time. It reads the progress of a move first: after the end of a move the answers show
+// what that left behind.
 func (l *looker) Look(ctx context.Context, before View) View {
-	view := View{At: l.Clock().Now(), Move: l.moves.progress()}
+	view := View{At: l.Clock().Now(), Move: l.moves.Progress()}
 	store, done, err := l.Use()
 	if err != nil {
 		view.Err = err
@@ -29,7 +29,7 @@ func (l *looker) Look(ctx context.Context, before View) View {
 }
 
 const (
-	// eager is between two looks while something is amiss or under way; rested, else.
+	// eager is the interval while something is wrong or under way, and rested the interval otherwise.
 	eager  = 250 * time.Millisecond
 	rested = 2 * time.Second
 )
@@ -40,15 +40,15 @@ func DefaultInterval(view View) time.Duration {
 		return eager
 	}
 	for _, status := range view.Nodes {
-		if !status.settled() {
+		if !settled(status) {
 			return eager
 		}
 	}
 	return rested
 }
 
-// settled reports whether a process has no reason to look otherwise in a moment.
-func (s NodeStatus) settled() bool {
+// settled reports whether nothing about a process is expected to change soon.
+func settled(s NodeStatus) bool {
 	if !s.Answers() || !s.ClusterOK || len(s.Migrating)+len(s.Importing)+len(s.Jobs) > 0 || s.Role == Replica && !s.LinkUp {
 		return false
 	}

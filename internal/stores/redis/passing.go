@@ -3,8 +3,8 @@
 
 package redis
 
-// adrift are the slots that no one who answers claims, and that the table of one of them has for another of them.
-func (v View) adrift() Slots {
+// unclaimed are the slots that no process that answers claims, and that the table of one has for another.
+func (v View) unclaimed() Slots {
 	var claimed [SlotCount]bool
 	answers := map[string]bool{}
 	for _, status := range v.Nodes {
@@ -32,8 +32,8 @@ func (v View) adrift() Slots {
 	return SlotsOf(out...)
 }
 
-// passing are the slots that changed hands while processes were asked one after another. One that was adrift in the
-// look before too is not among them: anyone who takes a slot claims it before the one that gives it away knows.
+// passing are the slots that changed hands during a look. A slot that was unclaimed in the previous look too is lost: the
+// process that gets a slot claims it before the one that gives it away.
 func (v View) passing(before View) Slots {
-	return v.adrift().Without(before.adrift())
+	return v.unclaimed().Without(before.unclaimed())
 }

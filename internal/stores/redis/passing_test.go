@@ -5,10 +5,10 @@ package redis
 
 import "testing"
 
-// claim is what one of two primaries says: what it has itself, and what its table has for the other.
+// claim is what one of two primaries reports: its own slots, and those of the other in its table.
 func claim(id, own, other, others string) NodeStatus {
 	read := func(text string) Slots {
-		slots, _ := ParseSlots(text) // none is none
+		slots, _ := ParseSlots(text) // "" is no slots
 		return slots
 	}
 	return NodeStatus{ID: id, Role: Primary, Slots: read(own), Known: []Peer{
@@ -30,10 +30,10 @@ func TestASlotThatMovesBetweenTwoAnswersIsPassing(t *testing.T) {
 		"all are claimed":                          {before: before, now: before},
 		"one was given away since another said":    {before: before, now: between, want: "99"},
 		"nothing was seen before":                  {now: between, want: "99"},
-		"nobody could be asked before":             {before: View{Err: errLate}, now: between, want: "99"},
+		"none could be asked before":               {before: View{Err: errLate}, now: between, want: "99"},
 		"its owner did not answer before":          {before: silent, now: between, want: "99"},
 		"it is so for the second time":             {before: between, now: between},
-		"whoever has it does not answer":           {before: before, now: silent},
+		"its new owner does not answer":            {before: before, now: silent},
 		"the one that has them is a new one":       {before: before, now: look(claim("a", "0-99", "", ""), claim("c", "", "a", "0-99"))},
 		"a cluster has yet to be made":             {now: look(claim("a", "", "b", ""), claim("b", "", "a", ""))},
 		"one was thrown away, which others do not": {before: before, now: look(claim("a", "", "b", "100-16383"), claim("b", "100-16383", "a", "0-99")), want: "0-99"},
@@ -44,7 +44,7 @@ func TestASlotThatMovesBetweenTwoAnswersIsPassing(t *testing.T) {
 	}
 }
 
-func TestALossThatASecondLookConfirmsWakesWhoeverListens(t *testing.T) {
+func TestALossThatASecondLookConfirmsMatters(t *testing.T) {
 	first := look(claim("a", "", "b", "100-16383"), claim("b", "100-16383", "a", "0-99"))
 	second := first
 	first.Passing = first.passing(View{})

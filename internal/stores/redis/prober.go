@@ -13,15 +13,14 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/opcrew/opcrew/internal/stores/prober"
+	"github.com/opcrew/opcrew/internal/stores/redis/reshard"
 )
-
-const callTimeout = prober.CallTimeout
 
 // ErrNotWatched is returned for a cluster that is not watched.
 var ErrNotWatched = prober.ErrNotWatched
 
 // errLate replaces an answer to an earlier look.
-var errLate = errors.New("it answers again, and is asked anew")
+var errLate = errors.New("it answers again, and is asked once more")
 
 // Prober looks at clusters of Redis, and moves slots in the background.
 type Prober struct {
@@ -76,8 +75,8 @@ func failed(before View, err error) View { return View{At: before.At, Err: err, 
 type looker struct {
 	*cluster
 	rounds *prober.Rounds[NodeStatus]
-	last   map[Node]NodeStatus // what remember leaves to the next look
-	moves  moves
+	last   map[Node]NodeStatus // see remember
+	moves  reshard.Moves
 }
 
 func newLooker(c *cluster) prober.Looker[View] {

@@ -3,24 +3,20 @@
 
 package redis
 
-import (
-	"strconv"
-	"strings"
-	"time"
-)
+import "time"
 
 const (
-	// calm is the time without a redirect after which a process is no longer needed to redirect clients: a client that
-	// is in use and has an old map is redirected by its next command, and asks for the map then.
+	// calm is the time without a redirect after which a process is no longer needed to redirect clients: the next command of a
+	// client with an old map is redirected, and the client then asks for the map.
 	calm = 2 * time.Second
-	// Courtesy is the longest time for which an emptied process stays to redirect clients. Clients commonly ask for the
-	// whole map every ten seconds. One that never follows a redirect must not keep a pod for ever.
-	Courtesy = 15 * time.Second
+	// RedirectGrace is the longest time that an emptied process stays to redirect clients. Clients commonly refresh their map every
+	// ten seconds; a client that never follows a redirect must not keep a pod for ever.
+	RedirectGrace = 15 * time.Second
 )
 
-// Redirects reports whether clients may still need the process at an address to redirect them, since slots were moved.
+// Redirects reports whether clients may still need the process at an address to redirect them after a move of slots.
 func (v View) Redirects(address string) bool {
-	if v.Move == nil || !v.Move.Ended || !v.At.Before(v.Move.EndedAt.Add(Courtesy)) {
+	if v.Move == nil || !v.Move.Ended || !v.At.Before(v.Move.EndedAt.Add(RedirectGrace)) {
 		return false
 	}
 	last := v.Move.EndedAt
@@ -40,8 +36,8 @@ func (v View) redirecting() bool {
 	return false
 }
 
-// countRedirects notes which processes have redirected a client since the look before. A count that cannot be read
-// counts as one that rises: the process then stays for all of Courtesy.
+// countRedirects notes which processes have redirected a client since the previous look. A count that cannot be read counts as
+// rising: the process then stays for all of RedirectGrace.
 func (l *looker) countRedirects(at time.Time, target Target, nodes map[string]NodeStatus) {
 	for _, node := range target.Nodes {
 		status, last := nodes[node.Address], l.last[node]
@@ -55,23 +51,4 @@ func (l *looker) countRedirects(at time.Time, target Target, nodes map[string]No
 		}
 		nodes[node.Address] = status
 	}
-}
-
-// redirects reads how often a server answered with MOVED. A server that met too many kinds of errors stops counting
-// them by kind, and says so by a kind whose name begins with ERRORSTATS_ (server.c, incrementErrorCount).
-func redirects(info map[string]string) int64 {
-	for key := range info {
-		if strings.HasPrefix(key, "errorstat_ERRORSTATS_") {
-			return -1
-		}
-	}
-	count, known := strings.CutPrefix(info["errorstat_MOVED"], "count=")
-	if !known {
-		return 0
-	}
-	n, err := strconv.ParseInt(count, 10, 64)
-	if err != nil {
-		return -1
-	}
-	return n
 }

@@ -76,16 +76,3 @@ func TestARedirectIsSeenByTheCountOfAServer(t *testing.T) {
 		})
 	}
 }
-
-func TestRedirectsAreReadFromTheErrorsOfAServer(t *testing.T) {
-	for text, want := range map[string]int64{
-		"errorstat_MOVED:count=4\r\n": 4,
-		"errorstat_ERR:count=4\r\n":   0,
-		"errorstat_MOVED:count=4\r\nerrorstat_ERRORSTATS_DISABLED:count=1\r\n": -1,
-		"errorstat_MOVED:count=many\r\n":                                       -1,
-	} {
-		if got := parseInfo(text).Redirects; got != want {
-			t.Errorf("%q: expected %d, got %d", text, want, got)
-		}
-	}
-}

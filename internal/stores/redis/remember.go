@@ -3,9 +3,8 @@
 
 package redis
 
-// remember has processes that do not answer keep whom they copied when they last did: one that is only cut off still
-// does. It ends with the process, as far as that is seen here: it answers with another RunID, or is no target any more.
-// Of a new source it is not known whose address that is.
+// remember keeps, for processes that do not answer, which process they copied when they last answered: one that is cut off
+// still does. It ends when the process answers with another RunID, or is no longer a target.
 func (l *looker) remember(target Target, nodes map[string]NodeStatus) {
 	now := map[Node]NodeStatus{}
 	for _, node := range target.Nodes {

@@ -16,7 +16,7 @@ func TestWhomAReplicaCopiesIsRememberedForAsLongAsItMayRun(t *testing.T) {
 		silent   = NodeStatus{Err: errors.New("i/o timeout")}
 		loading  = NodeStatus{Loading: true, RunID: "first"}
 		redirect = NodeStatus{Loading: true, RunID: "first", Source: "10.0.0.9:6379"}
-		anew     = NodeStatus{Loading: true, RunID: "second"}
+		again    = NodeStatus{Loading: true, RunID: "second"}
 	)
 	for name, test := range map[string]struct {
 		looks           []NodeStatus
@@ -27,8 +27,8 @@ func TestWhomAReplicaCopiesIsRememberedForAsLongAsItMayRun(t *testing.T) {
 		"it gets all that its primary has": {[]NodeStatus{replica, loading}, "10.0.0.1:6379", "primary"},
 		"it gets all that another has, and does not say who that is": {[]NodeStatus{replica, redirect, silent}, "10.0.0.9:6379", ""},
 		"it follows who moved":  {[]NodeStatus{replica, silent, moved}, "10.0.0.3:6379", "primary"},
-		"it is started again":   {[]NodeStatus{replica, anew}, "", ""},
-		"and does not answer":   {[]NodeStatus{replica, anew, silent}, "", ""},
+		"it is started again":   {[]NodeStatus{replica, again}, "", ""},
+		"and does not answer":   {[]NodeStatus{replica, again, silent}, "", ""},
 		"it has never answered": {[]NodeStatus{silent, silent}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestWhomAReplicaCopiesIsRememberedForAsLongAsItMayRun(t *testing.T) {
 	}
 }
 
-func TestWhoTakesAnAddressIsNotWhoWasThereBefore(t *testing.T) {
+func TestAProcessIsNotConfusedWithThePreviousOneAtItsAddress(t *testing.T) {
 	const at = "10.0.0.2:6380"
 	c := &looker{}
 	look := func(pod int, status NodeStatus) NodeStatus {

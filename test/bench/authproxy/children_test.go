@@ -128,11 +128,11 @@ func startPlain(t *testing.T, upstream string) *child {
 // startAuth checks passwords at the cost that htpasswd tools choose.
 func startAuth(t *testing.T, upstream string) *child {
 	t.Helper()
-	binary, secret := filepath.Join(t.TempDir(), "opcrew-helper"), t.TempDir()
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "github.com/opcrew/opcrew/cmd/opcrew-helper")
+	binary, secret := filepath.Join(t.TempDir(), "opcrew-agent"), t.TempDir()
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "github.com/opcrew/opcrew/cmd/opcrew-agent")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the helper: %v\n%s", err, out)
+		t.Fatalf("building the agent: %v\n%s", err, out)
 	}
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
 	must(t, err)

@@ -110,7 +110,7 @@ func one(to io.Writer, from *bufio.Reader, request []byte) error {
 
 // flood asks with another wrong password each time, from addresses of its own so that
 // the limit of one does not end it, until stop is called. It returns how many passwords
-// were looked at.
+// were checked.
 func flood(t *testing.T, to *child, addresses int) (stop func() (tried int)) {
 	t.Helper()
 	var tried atomic.Int64

@@ -1,10 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package authproxy times the auth proxy of opcrew-helper beside a plain
-// httputil.ReverseProxy without a check of passwords, on the same application, by the
-// same clients, in turns of the same run. The application and both proxies are
-// processes of their own, so that memory and CPU are theirs alone.
+// Package authproxy compares the auth proxy of opcrew-agent with a plain
+// httputil.ReverseProxy without passwords: the same application and clients, in turns of
+// the same run. The application and both proxies are separate processes, so that their
+// memory and CPU can be measured.
 //
 // That no request fails is asserted; times are printed.
 //

@@ -1,13 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command naive is the peer that the benchmarks set beside opcrew: the operators of the
-// articles, written as a tutorial would. They work, and they are what most operators
-// look like after a first afternoon: every child is created or updated on every look,
-// every node of a pool is updated whole, the status is always written, and an object is
-// looked at again after some seconds in case something was missed.
+// Command naive is the peer in the benchmarks: the operators of the articles, written in the
+// style of a tutorial. They work like most first operators: every reconcile creates or updates
+// every child and every node of a pool as a whole and writes the status, and repeats after some
+// seconds in case an event was missed.
 //
-// It is a fixture: nothing here is meant to be good, and nothing to be bad on purpose.
+// It is a fixture: neither optimized nor bad on purpose.
 package main
 
 import (
@@ -29,7 +28,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// lookAgain is after what time everything is looked at once more.
+// lookAgain is the time until the next reconcile of every object.
 const lookAgain = 10 * time.Second
 
 func main() {

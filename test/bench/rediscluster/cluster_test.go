@@ -83,7 +83,7 @@ func (c *cluster) wanted() ring.Ring {
 	return out
 }
 
-// addresses are homes first, as redis-cli makes primaries of the first that it is told.
+// addresses lists homes first, since redis-cli makes primaries of the first addresses.
 func (c *cluster) addresses() []string {
 	var homes, guests []string
 	for _, pod := range c.pods {

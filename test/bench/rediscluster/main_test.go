@@ -47,7 +47,7 @@ func ratios(a, b took) string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", out[len(out)/2], out[0], out[len(out)-1])
 }
 
-// inTurns has both sides do something, so that what else this machine does hits both alike.
+// inTurns makes both sides run in turns, so that other load of this machine affects both alike.
 func inTurns(t *testing.T, sides ...func(*testing.T) time.Duration) []took {
 	t.Helper()
 	out := make([]took, len(sides))

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcd builds the releases of etcd that tests run on this machine. They are those of the local
-// cluster's catalogue of images, which pins each minor in a module of its own; 3.4, which is no Go module, is
-// Debian's.
+// Package etcd builds the releases of etcd that tests run on this machine. They are those of the local cluster's
+// image catalogue, which pins each minor version in its own module; 3.4, which is not a Go module, comes from
+// Debian.
 package etcd
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// The releases there are, in the order of an upgrade.
+// The available releases, in the order of an upgrade.
 const (
 	V34 = "3.4.23"
 	V35 = "3.5.35"
@@ -23,10 +23,10 @@ const (
 	V37 = "3.7.3"
 )
 
-// Releases are all of them.
+// Releases are all releases.
 func Releases() []string { return []string{V34, V35, V36, V37} }
 
-// Image is what a release is called, as EtcdCluster names it by default.
+// Image is the image of a release, as EtcdCluster names it by default.
 func Image(version string) string { return "quay.io/coreos/etcd:v" + version }
 
 // FromDebian reports whether a release is not built here.
@@ -37,13 +37,13 @@ func Minor(version string) string {
 	return version[:strings.LastIndex(version, ".")]
 }
 
-// pins is the file that pins a release and what it depends on.
+// pins is the file that pins a release and its dependencies.
 func pins(root, version string) string {
 	return filepath.Join(root, "hack", "localcluster", "image", "modules", "etcd-"+Minor(version)+".mod")
 }
 
-// Build makes etcd and etcdctl of a release in the repository's bin, and returns the folder.
-// What is there and current stays; the rest takes a minute or two, once.
+// Build builds etcd and etcdctl of a release in the repository's bin, and returns the folder.
+// The first build takes a minute or two; later calls use it.
 func Build(ctx context.Context, root, version string) (string, error) {
 	dir := filepath.Join(root, "bin", "etcd", version)
 	for name, program := range map[string]string{"etcd": "server", "etcdctl": "etcdctl"} {

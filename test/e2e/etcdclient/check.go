@@ -15,11 +15,11 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// patienceOfJudge is how long the history of one key is looked at. One that is not judged
-// by then has not passed.
+// patienceOfJudge is how long the history of one key is checked. A key that is not judged by
+// then has not passed.
 const patienceOfJudge = time.Minute
 
-// Check says what no etcd may do, in words; nothing if all is well.
+// Check returns descriptions of all violations.
 func (h *History) Check() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,9 +40,9 @@ func checkClusters(ops []Op) []string {
 	return nil
 }
 
-// register is one key, as it must look to clients that act at the same time: each request is
-// done at one moment between its call and its answer. A request without an answer is done at
-// any moment after its call, or, at the end of all, in effect never.
+// register is the model of one key for concurrent clients: each request takes effect at one
+// moment between its call and its response. A request without a response takes effect at any
+// moment after its call, or, if that is after everything else, effectively never.
 func register() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return "" },
@@ -61,7 +61,7 @@ func register() porcupine.Model {
 	}
 }
 
-// checkValues looks at each key for itself.
+// checkValues checks each key separately.
 func checkValues(ops []Op) []string {
 	read := map[string]bool{}
 	for _, op := range ops {
@@ -71,8 +71,8 @@ func checkValues(ops []Op) []string {
 	}
 	byKey := map[string][]Op{}
 	for _, op := range ops {
-		// Without an answer, and never read by anybody, it makes no difference: it may have
-		// been done last of all. Left in, every such write doubles the judge's work.
+		// A write without a response that was never read makes no difference: it may have been
+		// last. Including it would double the work of the check.
 		if op.Known || op.Kind != Get && read[op.Value] {
 			byKey[op.Key] = append(byKey[op.Key], op)
 		}
@@ -101,8 +101,8 @@ func operations(ops []Op) []porcupine.Operation {
 	return out
 }
 
-// linesTold is how much of a key's history a message holds; the end is where a lost write shows.
-const linesTold = 40
+// linesShown is how much of a key's history a message holds; the end is where a lost write shows.
+const linesShown = 40
 
 // describe lists operations by their calls.
 func describe(ops []Op) string {
@@ -112,7 +112,7 @@ func describe(ops []Op) string {
 	for _, op := range ops {
 		lines = append(lines, "  "+op.String())
 	}
-	if n := len(lines) - linesTold; n > 0 {
+	if n := len(lines) - linesShown; n > 0 {
 		lines = append([]string{fmt.Sprintf("  ... %d before", n)}, lines[n:]...)
 	}
 	return strings.Join(lines, "\n")

@@ -35,7 +35,7 @@ func swapped(expect, value string, revision int64) Op {
 
 func lost(kind Kind, expect, value string) Op { return Op{Kind: kind, Expect: expect, Value: value} }
 
-// during has an operation take from one time to another.
+// during sets the start and the end of an operation.
 func during(from, to time.Duration, op Op) Op {
 	op.Call, op.Return = from, to
 	return op
@@ -83,16 +83,16 @@ func TestWatchesAreJudged(t *testing.T) {
 		name, found string
 		watches     []*Watch
 	}{
-		{"all is told", "", []*Watch{{From: 2, Events: []Event{a, b, c}}, {From: 3, Events: []Event{b, c}}, {From: 2}}},
-		{"one is not told", "was not told revision 3", []*Watch{{From: 2, Events: []Event{a, c}}}},
-		{"the first is not told", "was not told revision 2", []*Watch{{From: 2, Events: []Event{b, c}}}},
-		{"one is told twice", "was told revision 3 (k) after 3", []*Watch{{From: 2, Events: []Event{a, b, b, c}}}},
-		{"one is told late", "was told revision 3 (k) after 4", []*Watch{{From: 2, Events: []Event{a, c, b}}}},
-		{"one is told that was before", "was told revision 2 (k) after 2", []*Watch{{From: 3, Events: []Event{a, b, c}}}},
-		{"one is told as another", "revision 3 is", []*Watch{{From: 2, Events: []Event{a, {3, "k", "x"}, c}}}},
+		{"a complete watch", "", []*Watch{{From: 2, Events: []Event{a, b, c}}, {From: 3, Events: []Event{b, c}}, {From: 2}}},
+		{"one event is missing", "missed revision 3", []*Watch{{From: 2, Events: []Event{a, c}}}},
+		{"the first event is missing", "missed revision 2", []*Watch{{From: 2, Events: []Event{b, c}}}},
+		{"one event comes twice", "received revision 3 (k) after 3", []*Watch{{From: 2, Events: []Event{a, b, b, c}}}},
+		{"one event comes late", "received revision 3 (k) after 4", []*Watch{{From: 2, Events: []Event{a, c, b}}}},
+		{"one event is older than the watch", "received revision 2 (k) after 2", []*Watch{{From: 3, Events: []Event{a, b, c}}}},
+		{"one event has another value", "revision 3 is", []*Watch{{From: 2, Events: []Event{a, {3, "k", "x"}, c}}}},
 		{"one could not go on", "compacted", []*Watch{{From: 2, Ended: "compacted"}}},
-		{"two are told of a write that nobody acknowledged", "", []*Watch{{From: 5, Events: []Event{{5, "k", "x"}}}, {From: 5, Events: []Event{{5, "k", "x"}}}}},
-		{"only one is told of a write that nobody acknowledged", "was not told revision 5", []*Watch{{From: 5, Events: []Event{{5, "k", "x"}, {6, "k", "y"}}}, {From: 5, Events: []Event{{6, "k", "y"}}}}},
+		{"two watches see an unacknowledged write", "", []*Watch{{From: 5, Events: []Event{{5, "k", "x"}}}, {From: 5, Events: []Event{{5, "k", "x"}}}}},
+		{"only one watch sees an unacknowledged write", "missed revision 5", []*Watch{{From: 5, Events: []Event{{5, "k", "x"}, {6, "k", "y"}}}, {From: 5, Events: []Event{{6, "k", "y"}}}}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { wantJudged(t, &History{Ops: written, Watches: c.watches}, c.found) })
@@ -107,6 +107,6 @@ func wantJudged(t *testing.T, h *History, found string) {
 		t.Errorf("expected no violation, got %q", violations)
 	}
 	if found != "" && !strings.Contains(strings.Join(violations, "\n"), found) {
-		t.Errorf("expected to be told of %q, got %q", found, violations)
+		t.Errorf("expected a violation with %q, got %q", found, violations)
 	}
 }

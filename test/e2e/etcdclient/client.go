@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Options say how busy a client is, and how patient.
+// Options set the load and the patience of a client.
 type Options struct {
 	URLs []string // of members, or of what leads to them
 	TLS  *tls.Config
 	Dial Dial
-	// Prefix is of all keys, and no other client's.
+	// Prefix of all keys; no other client may use it.
 	Prefix string
-	// Workers put, get and swap; 6 if not said. Watchers watch; 3 if not said.
+	// Workers put, get and swap; default 6. Watchers watch; default 3.
 	Workers, Watchers int
-	// Think is a worker's pause between two requests; 20 ms if not said.
+	// Think is a worker's pause between two requests; default 20 ms.
 	Think time.Duration
-	// Attempt is how long one member may take; 2 s if not said.
+	// Attempt is how long one member may take; default 2 s.
 	Attempt time.Duration
-	// Patience is how long a request is tried again before it has failed; 15 s if not said.
+	// Patience is how long a request is repeated before it has failed; default 15 s.
 	Patience time.Duration
 
 	open func(url string) (Store, error)
@@ -51,7 +51,7 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// Client asks without a break from Start to Stop.
+// Client sends requests without a break from Start to Stop.
 type Client struct {
 	Options
 	History *History
@@ -67,7 +67,7 @@ type Client struct {
 	report Report
 }
 
-// Start has a client begin. The cluster must answer: a watch needs a revision to begin at.
+// Start starts a client. The cluster must answer, since a watch needs a first revision.
 func Start(ctx context.Context, options Options) (*Client, error) {
 	c := &Client{Options: options.orDefaults(), History: newHistory()}
 	var err error
@@ -93,8 +93,8 @@ func Start(ctx context.Context, options Options) (*Client, error) {
 	return c, nil
 }
 
-// Stop ends the client, reads every key once more, waits until all watches have been informed of
-// all, and judges. patience is for that end, in which the cluster must answer again.
+// Stop ends the client, reads every key once more, waits until all watches have received all
+// writes, and checks the history. In this phase the cluster must answer within patience.
 func (c *Client) Stop(patience time.Duration) (*Report, []string) {
 	c.stop()
 	c.workers.Wait()
@@ -106,7 +106,7 @@ func (c *Client) Stop(patience time.Duration) (*Report, []string) {
 	return report, violations
 }
 
-// Abandon ends the client as it is, and judges what it saw so far.
+// Abandon ends the client without a final phase, and checks what it saw so far.
 func (c *Client) Abandon() (*Report, []string) {
 	c.stop()
 	c.workers.Wait()
@@ -120,7 +120,7 @@ func (c *Client) Abandon() (*Report, []string) {
 	return &report, c.History.Check()
 }
 
-// lastLook is where a lost write shows that no one asked for since.
+// lastLook reads every key, to find lost writes that no request has read since.
 func (c *Client) lastLook(patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
@@ -136,19 +136,19 @@ func (c *Client) lastLook(patience time.Duration) error {
 	}
 	for late := c.History.behind(last.Revision); len(late) > 0; late = c.History.behind(last.Revision) {
 		if ctx.Err() != nil {
-			return fmt.Errorf("watches %v were not told revision %d", late, last.Revision)
+			return fmt.Errorf("watches %v missed revision %d", late, last.Revision)
 		}
 		pause(ctx, 20*time.Millisecond)
 	}
 	return nil
 }
 
-// Totals is how much was done so far.
+// Totals are the numbers of requests so far.
 func (c *Client) Totals() Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.report
 }
 
-// errImpatient is why an attempt ended that took too long.
+// errImpatient is the cause of an attempt that took too long.
 var errImpatient = errors.New("no answer in time")

@@ -36,7 +36,7 @@ func runFor(t *testing.T, f *fake, requests int, patience time.Duration) (*Repor
 func wantFound(t *testing.T, violations []string, words string) {
 	t.Helper()
 	if !slices.ContainsFunc(violations, func(v string) bool { return strings.Contains(v, words) }) {
-		t.Errorf("expected to be told of %q, got %d violations: %.2000q", words, len(violations), violations)
+		t.Errorf("expected a violation with %q, got %d violations: %.2000q", words, len(violations), violations)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestAClientOfAGoodClusterFindsNothing(t *testing.T) {
 		t.Errorf("expected no violation, got %q", violations)
 	}
 	if report.Requests < 500 || report.Writes == 0 || report.Events < 3*report.Writes || report.Unknown > 0 || len(report.Failed) > 0 {
-		t.Errorf("expected all requests served, every write told to three watches, got %s", report)
+		t.Errorf("expected all requests served, every write received by three watches, got %s", report)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestAPlantedLostWriteIsFound(t *testing.T) {
 	f.forget = func(revision int64) bool { return revision%10 == 0 } // one alone might be overwritten unseen
 	_, violations := run(t, f, 500)
 	wantFound(t, violations, "was not one value at a time")
-	wantFound(t, violations, "was not told revision 10,")
+	wantFound(t, violations, "missed revision 10,")
 }
 
 func TestAPlantedStaleReadIsFound(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAPlantedWatchGapIsFound(t *testing.T) {
 	f := newFake()
 	f.hide = func(revision int64) bool { return revision == 100 }
 	_, violations := run(t, f, 500)
-	wantFound(t, violations, "was not told revision 100")
+	wantFound(t, violations, "missed revision 100")
 	for _, v := range violations {
 		if strings.Contains(v, "one value at a time") {
 			t.Errorf("the values were right, got %s", v)
@@ -77,11 +77,11 @@ func TestAPlantedWatchGapIsFound(t *testing.T) {
 	}
 }
 
-func TestAWatchThatIsToldNothingMoreIsFound(t *testing.T) {
+func TestAWatchThatStopsReceivingIsFound(t *testing.T) {
 	f := newFake()
 	f.hide = func(revision int64) bool { return revision >= 100 }
 	_, violations := run(t, f, 500)
-	wantFound(t, violations, "in the end, watches [w0 w1 w2] were not told")
+	wantFound(t, violations, "in the end, watches [w0 w1 w2] missed")
 }
 
 func TestRequestsWithoutAnAnswerAreTriedAgainAndAreNoViolation(t *testing.T) {
@@ -121,6 +121,6 @@ func TestAClientDoesNotBeginWithAClusterThatIsAway(t *testing.T) {
 	f := newFake()
 	f.fail = func(int64) (error, bool) { return errPlanted, false }
 	if _, err := Start(t.Context(), Options{URLs: []string{"a"}, Patience: time.Millisecond, open: func(string) (Store, error) { return f, nil }}); err == nil {
-		t.Error("a client began that nobody answers")
+		t.Error("a client started although no member answers")
 	}
 }

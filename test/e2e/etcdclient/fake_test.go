@@ -24,9 +24,9 @@ type fake struct {
 	forget func(revision int64) bool
 	// stale reports whether a read is answered with the value before.
 	stale func(asked int64) bool
-	// hide reports whether watches are not told of a revision.
+	// hide reports whether watches miss a revision.
 	hide func(revision int64) bool
-	// fail is the error of a request, if any; done reports whether it is done all the same.
+	// fail is the error of a request, if any; done reports whether it is done anyway.
 	fail func(asked int64) (err error, done bool)
 
 	before map[string]Event

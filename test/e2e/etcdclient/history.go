@@ -12,7 +12,7 @@ import (
 // Kind is what a request does.
 type Kind string
 
-// The requests there are.
+// The kinds of requests.
 const (
 	Put  Kind = "put"
 	Get  Kind = "get"
@@ -33,7 +33,7 @@ type Op struct {
 	Answer
 }
 
-// Answer is what a member said.
+// Answer is the response of a member.
 type Answer struct {
 	Value       string // that was read, or found in the place of what a swap expects; "" for none
 	ModRevision int64  // of the value that was read
@@ -42,19 +42,19 @@ type Answer struct {
 	Cluster     uint64 // the id of the cluster that answered
 }
 
-// wrote reports whether a write is known to have been done.
+// wrote reports whether a write is known to have taken effect.
 func (o *Op) wrote() bool {
 	return o.Known && (o.Kind == Put || o.Kind == Swap && o.Swapped)
 }
 
-// Event is a write that a watch was informed of.
+// Event is a write that a watch received.
 type Event struct {
 	Revision int64
 	Key      string
 	Value    string
 }
 
-// Watch is what one watch was told, over all members that it was with.
+// Watch is everything that one watch received, over all members to which it was connected.
 type Watch struct {
 	Name   string
 	From   int64 // the first revision that it asked for
@@ -62,7 +62,7 @@ type Watch struct {
 	Ended  string // why it could not go on
 }
 
-// seen is the last revision that the watch was informed of.
+// seen is the last revision that the watch received.
 func (w *Watch) seen() int64 {
 	if len(w.Events) == 0 {
 		return w.From - 1
@@ -81,7 +81,7 @@ type History struct {
 
 func newHistory() *History { return &History{begin: time.Now()} }
 
-// now is the time that operations are ordered by.
+// now is the clock that orders operations.
 func (h *History) now() time.Duration { return time.Since(h.begin) }
 
 func (h *History) add(op Op) {
@@ -113,7 +113,7 @@ func (h *History) ended(w *Watch, why string) {
 	w.Ended = why
 }
 
-// behind are the watches that have not been informed of a revision.
+// behind are the watches that have not received a revision.
 func (h *History) behind(revision int64) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,8 +126,8 @@ func (h *History) behind(revision int64) []string {
 	return out
 }
 
-// told is how much a watch was told.
-func (h *History) told(w *Watch) int {
+// received is how many events a watch has received.
+func (h *History) received(w *Watch) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(w.Events)
@@ -140,7 +140,7 @@ func (h *History) late(w *Watch) bool {
 	return w.seen() < h.newest
 }
 
-// keys are those that were asked for, in order.
+// keys are the requested keys, in order.
 func (h *History) keys() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// trio is three members on this machine, as etcd alone keeps them: with nothing that looks
-// at a directory before etcd starts.
+// trio is three members on this machine without opcrew: nothing checks a directory before
+// etcd starts.
 type trio struct {
 	program string
 	dir     string
@@ -55,7 +55,7 @@ func newTrio(t *testing.T, version string) *trio {
 	return c
 }
 
-// freeURL is at a port that no one has, for now.
+// freeURL has a port that is free for now.
 func freeURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,8 +129,8 @@ func TestRealMembersThatStopCrashAndComeBackViolateNothing(t *testing.T) {
 	}
 }
 
-// TestASecondHistoryIsFound shows what etcd does by itself with two wiped members of three,
-// and so why something must look before it starts.
+// TestASecondHistoryIsFound shows what etcd does with two wiped members of three, and so why
+// opcrew must check directories before it starts.
 func TestASecondHistoryIsFound(t *testing.T) {
 	c := newTrio(t, etcd.V36)
 	k := c.client(t)

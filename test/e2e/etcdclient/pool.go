@@ -14,11 +14,11 @@ import (
 const (
 	// refreshed is how often the client asks the cluster for its members.
 	refreshed = time.Second
-	// avoided is for how long a member is asked last after it failed.
+	// avoided is how long a failed member is asked last.
 	avoided = 2 * time.Second
 )
 
-// pool is the members that there are to be asked.
+// pool is the set of members to ask.
 type pool struct {
 	open func(url string) (Store, error)
 
@@ -33,7 +33,7 @@ func newPool(urls []string, open func(string) (Store, error)) (*pool, error) {
 	return p, p.set(urls)
 }
 
-// set makes the pool these members. Requests to others end without an answer.
+// set replaces the members of the pool. Requests to removed members end without a response.
 func (p *pool) set(urls []string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +56,7 @@ func (p *pool) set(urls []string) error {
 	return nil
 }
 
-// next is the member whose turn it is, of those that did not fail lately if there are any.
+// next is the next member in turn, preferring members that have not failed lately.
 func (p *pool) next() (string, Store) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *pool) refresh(ctx context.Context, attempt time.Duration) {
 		case err != nil:
 			p.fails(url)
 		case len(urls) > 0:
-			// One that cannot be opened has a URL that makes no sense; the others go on.
+			// Skip a member with an invalid URL; the others continue.
 			_ = p.set(urls)
 		}
 		pause(ctx, refreshed)
@@ -103,7 +103,7 @@ func (p *pool) close() {
 	}
 }
 
-// pause waits, or until ctx ends.
+// pause waits for a time, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Report is how much a client did, and whom it could not serve.
+// Report has the numbers of requests, and the failures.
 type Report struct {
 	Requests int // of the client's user
 	Attempts int // at members
@@ -26,13 +26,13 @@ type Failure struct {
 	Err      error
 }
 
-// String says it in a line.
+// String is the report in one line.
 func (r *Report) String() string {
 	return fmt.Sprintf("%d requests in %d attempts (%d without an answer), %d writes acknowledged, %d events, longest %s, %d failed",
 		r.Requests, r.Attempts, r.Unknown, r.Writes, r.Events, r.Longest.Round(time.Millisecond), len(r.Failed))
 }
 
-// count fills in what the history tells.
+// count fills in the numbers from the history.
 func (r *Report) count(h *History) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// checkRevisions expects that revisions follow time: a request that began after another
-// was answered has a higher revision if it writes, and no lower one if it reads. This holds
-// over all keys, and so finds a write lost together with its whole key.
+// checkRevisions expects that revisions increase with time: a request that started after the
+// response of another one has a higher revision if it writes, and no lower one if it reads. This
+// applies across all keys, so it also finds a write that was lost together with its whole key.
 func checkRevisions(ops []Op) []string {
 	answered := slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return !o.Known })
 	slices.SortFunc(answered, func(a, b Op) int { return cmp.Compare(a.Return, b.Return) })
@@ -49,12 +49,12 @@ func checkWriters(answered []Op) []string {
 	return out
 }
 
-// violationsTold is how many of a kind are told: one lost revision makes hundreds.
-const violationsTold = 5
+// violationsShown is how many of a kind are reported: one lost revision causes hundreds.
+const violationsShown = 5
 
 func first(violations []string) []string {
-	if n := len(violations) - violationsTold; n > 0 {
-		return append(violations[:violationsTold:violationsTold], fmt.Sprintf("and %d more of this kind", n))
+	if n := len(violations) - violationsShown; n > 0 {
+		return append(violations[:violationsShown:violationsShown], fmt.Sprintf("and %d more of this kind", n))
 	}
 	return violations
 }

@@ -27,9 +27,9 @@ type Store interface {
 	// Swap writes value if the key has the value expect, "" for none; else it reads the key.
 	Swap(ctx context.Context, key, expect, value string) (Answer, error)
 	// Watch reports writes below a prefix from a revision on, until ctx ends or the member
-	// cannot go on.
+	// cannot continue.
 	Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error
-	// Members are the URLs at which the members of the cluster say that they serve.
+	// Members are the URLs that the members of the cluster advertise to clients.
 	Members(ctx context.Context) ([]string, error)
 	Close() error
 }
@@ -37,14 +37,14 @@ type Store interface {
 // Dial opens a connection to a host and port.
 type Dial func(ctx context.Context, address string) (net.Conn, error)
 
-// member is a Store over the wire. It asks this one member only: whom to ask next is for
-// the client to say, which writes down who said what.
+// member is a Store over the network. It asks only this member: the client decides which one to
+// ask next, and records which member answered.
 type member struct{ *clientv3.Client }
 
-// Open is the member at a URL. It does not wait for a connection. dial may be nil.
+// Open returns the member at a URL. It does not wait for a connection. dial may be nil.
 func Open(url string, security *tls.Config, dial Dial) (Store, error) {
 	options := []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
-		// A member that was away is tried again soon; gRPC's own would wait for minutes.
+		// Reconnect soon to a member that was down; gRPC's default waits for minutes.
 		Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 		MinConnectTimeout: 2 * time.Second,
 	})}
@@ -53,7 +53,7 @@ func Open(url string, security *tls.Config, dial Dial) (Store, error) {
 	}
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints: []string{url}, TLS: security, DialOptions: options, Logger: zap.NewNop(),
-		// A member that is stopped or cut off says nothing, and its watches hang.
+		// Watches of a stopped or disconnected member would hang.
 		DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second,
 	})
 	if err != nil {
@@ -129,11 +129,11 @@ func (m *member) Members(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// unsent reports whether a request that failed never reached the member. Any other may have
-// been done.
+// unsent reports whether a failed request never reached the member. Any other failed request may
+// have taken effect.
 func unsent(err error) bool {
 	return strings.Contains(err.Error(), "Error while dialing") || strings.Contains(err.Error(), "rpc not supported for learner")
 }
 
-// compacted reports whether a watch cannot be known what it asks for, by any member.
+// compacted reports whether no member can serve a watch, as its revision is compacted.
 func compacted(err error) bool { return errors.Is(err, rpctypes.ErrCompacted) }

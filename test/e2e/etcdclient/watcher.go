@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// silence is for how long a watch may not be told what was acknowledged before its client
-// turns to another member: a connection to a node that is gone looks like a quiet one.
+// silence is how long a watch may lack acknowledged writes before its client uses another
+// member: a connection to a lost node looks like an idle one.
 const silence = 3 * time.Second
 
-// watch follows all writes until ctx ends, with another member whenever one cannot go on.
+// watch follows all writes until ctx ends, and changes the member when one cannot continue.
 func (c *Client) watch(ctx context.Context, w *Watch) {
 	for ctx.Err() == nil {
 		url, store := c.pool.next()
@@ -32,12 +32,12 @@ func (c *Client) watch(ctx context.Context, w *Watch) {
 	}
 }
 
-// leaveSilence ends a watch with a member that tells nothing of what there is to tell.
+// leaveSilence ends a watch with a member that does not send the events that it has.
 func (c *Client) leaveSilence(ctx context.Context, leave context.CancelFunc, w *Watch) {
-	heard, since := c.History.told(w), time.Now()
+	heard, since := c.History.received(w), time.Now()
 	for ctx.Err() == nil {
 		pause(ctx, silence/10)
-		if now := c.History.told(w); now != heard || !c.History.late(w) {
+		if now := c.History.received(w); now != heard || !c.History.late(w) {
 			heard, since = now, time.Now()
 		}
 		if time.Since(since) > silence {

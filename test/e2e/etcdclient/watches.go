@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// checkWatches expects that every watch was told every write since it began, once, in the
+// checkWatches expects that every watch received every write since it started, once, in the
 // order of revisions, as it was written.
 func checkWatches(ops []Op, watches []*Watch) []string {
 	known, out := knownWrites(ops, watches)
@@ -23,7 +23,7 @@ func checkWatches(ops []Op, watches []*Watch) []string {
 	return out
 }
 
-// knownWrites are all writes that are certain: acknowledged, read, or told to any watch. Where
+// knownWrites are all writes that are certain: acknowledged, read, or received by any watch. Where
 // two of these disagree about a revision there are two histories.
 func knownWrites(ops []Op, watches []*Watch) (known []Event, out []string) {
 	found := map[int64]Event{}
@@ -61,25 +61,25 @@ func checkOrder(w *Watch) []string {
 	last := w.From - 1
 	for _, e := range w.Events {
 		if e.Revision <= last {
-			out = append(out, fmt.Sprintf("watch %s was told revision %d (%s) after %d", w.Name, e.Revision, e.Key, last))
+			out = append(out, fmt.Sprintf("watch %s received revision %d (%s) after %d", w.Name, e.Revision, e.Key, last))
 		}
 		last = max(last, e.Revision)
 	}
 	return out
 }
 
-// checkGaps expects every known write between the first and the last that the watch was told.
+// checkGaps expects every known write between the first and the last that the watch received.
 func checkGaps(w *Watch, known []Event) []string {
-	told := map[int64]bool{}
+	received := map[int64]bool{}
 	last := w.From - 1
 	for _, e := range w.Events {
-		told[e.Revision] = true
+		received[e.Revision] = true
 		last = max(last, e.Revision)
 	}
 	var out []string
 	for _, e := range known {
-		if e.Revision >= w.From && e.Revision <= last && !told[e.Revision] {
-			out = append(out, fmt.Sprintf("watch %s was not told revision %d, %s=%q, and was told %d", w.Name, e.Revision, e.Key, e.Value, last))
+		if e.Revision >= w.From && e.Revision <= last && !received[e.Revision] {
+			out = append(out, fmt.Sprintf("watch %s missed revision %d, %s=%q, and received %d", w.Name, e.Revision, e.Key, e.Value, last))
 		}
 	}
 	return out

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// keysAtOnce are few, so that workers meet at them.
+	// keysAtOnce is small, so that workers use the same keys.
 	keysAtOnce = 4
-	// keysLast is for how long. The judge's work grows with the number of operations of a
-	// key of which no one knows whether they were done.
+	// keysLast is how long a key is used. The work of the check grows with the number of
+	// operations of a key with an unknown result.
 	keysLast = 3 * time.Second
 )
 
-// work asks until ctx ends. A request that has begun is brought to its end.
+// work sends requests until ctx ends. A request that has started is completed.
 func (c *Client) work(ctx context.Context, id int) {
 	for ctx.Err() == nil {
 		begun := context.WithoutCancel(ctx)
 		key := fmt.Sprintf("%s%d/%d", c.Prefix, c.History.now()/keysLast, rand.IntN(keysAtOnce))
-		// A failure stands in the report.
+		// The report contains the failure.
 		switch rand.IntN(4) {
 		case 0, 1:
 			_, _ = c.put(begun, id, key, c.Patience)
@@ -44,8 +44,8 @@ func (c *Client) put(ctx context.Context, id int, key string, patience time.Dura
 	return c.request(ctx, patience, func() Op { return Op{Client: id, Kind: Put, Key: key, Value: c.value(id)} })
 }
 
-// swap replaces the value that it reads; another may have been quicker. An attempt that got
-// no answer is followed by one for the same value: it is right that this one then finds another.
+// swap replaces the value that it reads, unless another client was faster. After an attempt
+// without a response it tries again with the same value, and may then find another one.
 func (c *Client) swap(ctx context.Context, id int, key string) error {
 	now, err := c.get(ctx, id, key, c.Patience)
 	if err != nil {
@@ -57,11 +57,11 @@ func (c *Client) swap(ctx context.Context, id int, key string) error {
 	return err
 }
 
-// value is one that was never written, so that anyone who reads it knows by whom it was.
+// value returns a unique value, so that a read identifies the write.
 func (c *Client) value(id int) string { return fmt.Sprintf("%d-%d", id, c.values.Add(1)) }
 
-// request asks one member after the other until one answers. Every attempt is an operation
-// of its own.
+// request asks one member after the other until one answers. Every attempt is a separate
+// operation.
 func (c *Client) request(ctx context.Context, patience time.Duration, next func() Op) (Answer, error) {
 	begin := c.History.now()
 	for {
@@ -76,7 +76,7 @@ func (c *Client) request(ctx context.Context, patience time.Duration, next func(
 	}
 }
 
-// attempt asks the member whose turn it is, and writes down what it says.
+// attempt asks the next member, and records its response.
 func (c *Client) attempt(ctx context.Context, op *Op) (err error) {
 	url, store := c.pool.next()
 	asked, cancel := context.WithTimeoutCause(ctx, c.Attempt, errImpatient)

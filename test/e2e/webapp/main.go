@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Answer is what / tells.
+// Answer is the response of /.
 type Answer struct {
 	Version  string `json:"version"`  // that it was built as, see the image
 	Greeting string `json:"greeting"` // of the environment

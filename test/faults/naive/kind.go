@@ -38,7 +38,7 @@ const (
 	GivesUpForbidden  Bug = "gives up when it is forbidden something"
 	GivesUpErrors     Bug = "gives up when the server has an error"
 	Impatient         Bug = "waits a moment for an answer and then takes the thing for done"
-	KeepsQuiet        Bug = "tells no one why it was refused"
+	KeepsQuiet        Bug = "does not report why it was refused"
 	ReadyAnyway       Bug = "says Ready whatever has happened"
 	CleansOnDelete    Bug = "cleans up when it hears of a deletion, without a finalizer"
 	IgnoresTombstones Bug = "cleans up when it hears of a deletion in time, without a finalizer"
@@ -50,8 +50,8 @@ const (
 )
 
 // Kind is the controller with some bugs.
-func Kind(bugs ...Bug) kit.Kind {
-	return kit.Kind{
+func Kind(bugs ...Bug) kit.Registration {
+	return kit.Registration{
 		Name:        "shop",
 		CRDs:        []string{"shops.test.opcrew.io"},
 		AddToScheme: AddToScheme,

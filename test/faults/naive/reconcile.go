@@ -89,7 +89,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // bring does all that is to be done for a shop.
 func (r *reconciler) bring(ctx context.Context, shop *Shop) error {
 	if shop.DeletionTimestamp != nil {
-		return r.told(ctx, shop, r.close(ctx, shop))
+		return r.reported(ctx, shop, r.close(ctx, shop))
 	}
 	err := r.open(ctx, shop)
 	if passes(err) {
@@ -104,8 +104,8 @@ func (r *reconciler) bring(ctx context.Context, shop *Shop) error {
 	return errors.Join(err, r.report(ctx, shop, err))
 }
 
-// told reports a failed clean-up.
-func (r *reconciler) told(ctx context.Context, shop *Shop, err error) error {
+// reported reports a failed clean-up.
+func (r *reconciler) reported(ctx context.Context, shop *Shop, err error) error {
 	if err == nil || passes(err) || r.has(KeepsQuiet) {
 		return err
 	}

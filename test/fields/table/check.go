@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Check compares the rows with the fields of the CRD: every field has a row, every row a field,
-// and no row proves nothing.
+// Check compares the rows with the fields of the CRD: every field must have a row, every row a
+// field, and every row must be able to fail.
 func (f *File) Check(root string) error {
 	fields, err := f.Fields(root)
 	if err != nil {

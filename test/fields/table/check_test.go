@@ -26,7 +26,7 @@ func kind(t *testing.T, name string) *File {
 	return nil
 }
 
-func TestATableThatProvesNothingIsToldSo(t *testing.T) {
+func TestATableThatProvesNothingIsRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*File)
 		want   string
@@ -35,7 +35,7 @@ func TestATableThatProvesNothingIsToldSo(t *testing.T) {
 		"a row without a field":         {func(f *File) { f.Rows[0].Path = "spec.nothing" }, "has no field spec.nothing"},
 		"two rows of a field":           {func(f *File) { f.Rows = append(f.Rows, f.Rows[0]) }, "has 2 rows"},
 		"a row of an embedded field":    {func(f *File) { f.Rows[0].Path = "spec.envs[].name" }, "has no field spec.envs[].name"},
-		"an edit that nobody looks at":  {func(f *File) { f.Rows[0].See = nil }, "needs see"},
+		"an edit without a check":       {func(f *File) { f.Rows[0].See = nil }, "needs see"},
 		"a refusal without words":       {func(f *File) { f.Rows[0].Effect, f.Rows[0].Says = Refused, "" }, "a refusal needs says"},
 		"an effect that there is not":   {func(f *File) { f.Rows[0].Effect = "Magic" }, `"Magic" is no effect`},
 		"a test that there is not":      {func(f *File) { f.Rows[0].Shown = "internal/kit.TestNothing" }, "there is no test TestNothing"},

@@ -8,18 +8,18 @@
 //
 //	path     the field; [] stands for the items of a list. paths: several fields with one row.
 //	effect   Live, Rollout, Refused or NotImplemented
-//	note     what a user reads beside the effect; by default the field's description begins it
+//	note     the text next to the effect; default the start of the field's description
 //	with     is merged into base before the object is created
-//	to       the value that the field gets; null takes the field away
-//	edit     in place of to: what is merged into the object
-//	see      what holds after the edit and not before it, see See
+//	to       the new value of the field; null removes the field
+//	edit     instead of to: a merge patch for the object
+//	see      observations that hold after the edit and not before it, see See
 //	says     what the refusal contains
 //	pods     a label selector: the pods that a rollout replaces, and no others; by default all
 //	gone     true where a live edit ends pods
-//	wasSilent  how the field was accepted and did nothing before there was a table, for docs/testing.md
-//	shown    in place of an observation: the test that shows it, as <folder>.<function>
+//	wasSilent  how the field was accepted without effect before this table existed, for docs/testing.md
+//	shown    instead of see: the test that shows the effect, as <folder>.<function>
 //
-// include takes the rows of rows/shared/<group>.yaml in at a path, with values for its variables.
-// A field whose Go type is one of Kubernetes is one row. A field that only holds others needs
-// none, and may have one where its presence alone means something.
+// include inserts the rows of rows/shared/<group>.yaml at a path, with values for its variables.
+// A field with a Go type of Kubernetes is one row. A field that only contains others needs no
+// row, but may have one if its presence alone has an effect.
 package table

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Merge is base with the values of patch in it, as a JSON merge patch has them, but that it
-// keeps null, so that it can be merged again.
+// Merge applies patch to base like a JSON merge patch, but keeps null, so that the result can
+// be merged again.
 func Merge(base, patch Object) Object {
 	if base == nil {
 		return patch
@@ -26,8 +26,8 @@ func Merge(base, patch Object) Object {
 	return out
 }
 
-// Change is what is merged into an object so that a field gets the row's value. Lists are
-// written whole: the field is set in the first item of the object's own.
+// Change is a merge patch that sets a field to the row's value. It contains whole lists, in
+// which the field of the first item is changed.
 func (r Row) Change(path string, object Object) Object {
 	if r.Edit != nil {
 		return r.Edit

@@ -10,13 +10,13 @@ import (
 
 // Mutation is a change of a live object, sensible or not.
 type Mutation struct {
-	// Name tells the field and what it gets.
+	// Name is the field and the value that it gets.
 	Name string
 	// Change is what is merged into the object.
 	Change Object
 }
 
-// Mutations are the edits of all rows, and values that make no sense for every field.
+// Mutations are the edits of all rows, and nonsensical values for every field.
 func (f *File) Mutations(root string) ([]Mutation, error) {
 	fields, err := f.Fields(root)
 	if err != nil {
@@ -46,7 +46,7 @@ type named struct {
 	value any
 }
 
-// nonsense are values of a field's type, or nearly, that make no sense.
+// nonsense are nonsensical values of a field's type or a similar one.
 func nonsense(field Field) []named {
 	switch {
 	case field.Schema.XIntOrString || field.Schema.Type == "integer":

@@ -90,7 +90,7 @@ func (f *File) Table(root string) (string, error) {
 	return out.String(), nil
 }
 
-// words are the effects as a page has them.
+// words are the effects in the words of the pages.
 var words = map[Effect]string{
 	Live: "applied live", Rollout: "applied by a rollout", Refused: "refused", NotImplemented: "not implemented: condition `FieldsIgnored` names it",
 }
@@ -103,7 +103,7 @@ func names(row Row) string {
 	return strings.Join(out, ", ")
 }
 
-// notes are what the row says, or how the field's description begins.
+// notes returns the note of the row, or the start of the field's description.
 func (r Row) notes(field Field) string {
 	if r.Note != "" {
 		return r.Note

@@ -19,13 +19,13 @@ type Effect string
 
 // The effects.
 const (
-	// Live: it is carried out without new pods.
+	// Live: the edit takes effect without new pods.
 	Live Effect = "Live"
 	// Rollout: pods are replaced.
 	Rollout Effect = "Rollout"
-	// Refused: the API server refuses it, and says what to do instead.
+	// Refused: the API server refuses the edit, and says what to do instead.
 	Refused Effect = "Refused"
-	// NotImplemented: it is accepted, does nothing, and condition FieldsIgnored names the field.
+	// NotImplemented: the edit is accepted without effect, and condition FieldsIgnored names the field.
 	NotImplemented Effect = "NotImplemented"
 )
 
@@ -47,17 +47,17 @@ type File struct {
 	Rows    []Row     `json:"rows"`
 }
 
-// Include takes the rows of a group in.
+// Include inserts the rows of a group.
 type Include struct {
 	Group string            `json:"group"`
 	At    string            `json:"at"`
 	Vars  map[string]string `json:"vars"`
-	// With and Pods count for rows that have none.
+	// With and Pods apply to rows without their own.
 	With Object `json:"with"`
 	Pods string `json:"pods"`
 }
 
-// Row is one field, or several of one effect. The fields are reported by the package's doc.
+// Row is one field, or several with one effect. The package doc describes its fields.
 type Row struct {
 	Path   string   `json:"path"`
 	Paths  []string `json:"paths"`
@@ -71,9 +71,9 @@ type Row struct {
 	Pods   string   `json:"pods"`
 	Gone   bool     `json:"gone"`
 	Shown  string   `json:"shown"`
-	// WasSilent is how the field was accepted and did nothing before this table; empty if it never was.
+	// WasSilent is how the field was accepted without effect before this table existed; empty if it was not.
 	WasSilent string `json:"wasSilent"`
-	// Needs and Settled count beside, and in place of, those of the file.
+	// Needs is added to that of the file, and Settled replaces it.
 	Needs   []Object `json:"needs"`
 	Settled []See    `json:"settled"`
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// See is what is looked for, such as
+// See is an expected observation, such as
 //
 //	Deployment/$name {.spec.replicas} = 2     the value is this
 //	Pod {.spec.containers[0].args} ~ --max    the value contains it, in every pod of the namespace
@@ -52,7 +52,7 @@ func (s See) Of(name string) See {
 	return s
 }
 
-// In returns an error unless it holds in the objects that were found.
+// In returns an error unless the observation holds in the objects that were found.
 func (s See) In(objects []Object) error {
 	what := strings.TrimSuffix(s.Kind+"/"+s.Name, "/")
 	switch {
@@ -86,7 +86,7 @@ func (s See) holds(found string) bool {
 	return held != negated
 }
 
-// value is what stands at a path, several values separated by commas; empty where nothing does.
+// value is the value at a path, several values separated by commas; empty if there is none.
 func value(object Object, path string) (string, error) {
 	parser := jsonpath.New("").AllowMissingKeys(true)
 	if err := parser.Parse(path); err != nil {

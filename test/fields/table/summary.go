@@ -11,11 +11,11 @@ import (
 // summaryPage has the number of fields of every kind.
 const summaryPage = "docs/testing.md"
 
-// counts are how many fields a kind has, and of which effect.
+// counts are the numbers of a kind's fields by effect.
 type counts struct {
 	effects map[Effect]int
-	// shown are those whose effect a test of the kind shows, silent those that were accepted and did
-	// nothing before this table.
+	// shown are fields whose effect a test of the kind shows, silent those that were accepted without
+	// effect before this table existed.
 	all, shown, silent int
 }
 

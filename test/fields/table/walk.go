@@ -25,11 +25,11 @@ type Field struct {
 	Doc string
 	// Holds reports whether it only holds other fields, and so needs no row.
 	Holds bool
-	// Schema of the field, for those who make values of it.
+	// Schema of the field, for generating values.
 	Schema *apiextensionsv1.JSONSchemaProps
 }
 
-// Fields are all of the spec of a kind, in the order of their paths.
+// Fields returns all fields of the spec of a kind, in the order of their paths.
 func (f *File) Fields(root string) ([]Field, error) {
 	crd, err := readCRD(filepath.Join(root, "config/crd/bases", f.CRD))
 	if err != nil {
@@ -58,8 +58,8 @@ func readCRD(file string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return crd, nil
 }
 
-// walk lists a field and those below it. The Go type beside the schema shows where a type of
-// Kubernetes begins.
+// walk lists a field and those below it. The Go type shows where a type of Kubernetes
+// begins.
 func walk(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.Type) []Field {
 	field := Field{Path: path, Type: typeName(schema, goType), Doc: schema.Description, Schema: schema}
 	if schema.Items != nil && schema.Items.Schema != nil {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backuppods plays the kubelet of the pods that save and verify backups of etcd: it has them
-// run, and end with the word that cmd/opcrew-backup would leave. No etcd and no store is there.
+// Package backuppods simulates the kubelet for pods that save and verify backups of etcd: it runs
+// them, and ends them with the result that cmd/opcrew-backup would leave. There is no etcd and no store.
 package backuppods
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// What stands on the pods, as package etcdbackup writes it.
+// Labels and annotations of the pods, as package etcdbackup writes them.
 const (
 	TaskLabel       = "etcd.opcrew.io/task"
 	DueLabel        = "etcd.opcrew.io/due"
@@ -30,17 +30,17 @@ const (
 	OrderAnnotation = "etcd.opcrew.io/order"
 )
 
-// Revision of the cluster that is saved, at any time.
+// Revision of every saved cluster.
 const Revision = 42
 
-// Order is what a pod is to do, and the how manieth attempt it is.
+// Order is the order of a pod, and the number of its attempt.
 func Order(pod *corev1.Pod) (backup.Order, int, error) {
 	order, err := backup.ParseOrder(pod.Annotations[OrderAnnotation])
 	attempt, none := strconv.Atoi(pod.Labels[AttemptLabel])
 	return order, attempt, errors.Join(err, none)
 }
 
-// Success is how an order ends that is carried out.
+// Success is the result of an order that succeeds.
 func Success(o backup.Order) backup.Result {
 	now := time.Now().UTC().Truncate(time.Second)
 	out := backup.Result{Outcome: backup.Succeeded, StartedAt: now, EndedAt: now}
@@ -51,7 +51,7 @@ func Success(o backup.Order) backup.Result {
 	return out
 }
 
-// Run has a pod be at work.
+// Run sets a pod to running.
 func Run(ctx context.Context, c client.Client, pod *corev1.Pod) error {
 	now := metav1.Now()
 	pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &now
@@ -61,7 +61,7 @@ func Run(ctx context.Context, c client.Client, pod *corev1.Pod) error {
 	return c.Status().Update(ctx, pod)
 }
 
-// End has a pod have ended so long ago.
+// End sets a pod to ended, the given time ago.
 func End(ctx context.Context, c client.Client, pod *corev1.Pod, ago time.Duration, result backup.Result) error {
 	pod.Status.Phase = corev1.PodSucceeded
 	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.NewTime(time.Now().Add(-ago)), Message: string(result.Encode())}
@@ -72,8 +72,8 @@ func End(ctx context.Context, c client.Client, pod *corev1.Pod, ago time.Duratio
 	return c.Status().Update(ctx, pod)
 }
 
-// Follow ends every pod that runs, until the end of the test, an hour ago: so no one waits between
-// two attempts. Answer says how; nil: it goes on.
+// Follow ends every running pod, until the end of the test. It dates the end an hour back, so that
+// the operator does not wait between attempts. Answer returns the result; nil: the pod keeps running.
 func Follow(t testing.TB, config *rest.Config, c client.Client, answer func(o backup.Order, attempt int) *backup.Result) {
 	t.Helper()
 	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})
@@ -99,7 +99,7 @@ func carryOut(ctx context.Context, c client.Client, pod *corev1.Pod, answer func
 	}
 	order, attempt, err := Order(pod)
 	if err != nil {
-		return // somebody has changed it
+		return // another client has changed it
 	}
 	if result := answer(order, attempt); result != nil {
 		_ = End(ctx, c, pod, time.Hour, *result) // after a conflict its event comes

@@ -1,10 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdpods has simulated etcd run in simulated pods: it follows the pods of a server
-// without kubelets, and tells a world of clusters in memory what runs where. It goes by what
-// stands in the pods, as the gate and etcd would: their command lines, the annotation that says
-// how they may start, and which volume is theirs.
+// Package etcdpods runs simulated etcd in simulated pods: it follows the pods of a server
+// without kubelets, and reports to a world of clusters in memory what runs where. Like the gate
+// and etcd, it uses the pods' command lines, the annotation that says how they may start, and
+// their volumes.
 package etcdpods
 
 import (
@@ -33,7 +33,7 @@ const (
 	voterLabel      = "etcd.opcrew.io/voter"
 )
 
-// Kubelets run what is in pods.
+// Kubelets run the simulated etcd in pods.
 type Kubelets struct {
 	World  *etcdtest.World
 	client client.Client
@@ -54,7 +54,7 @@ func Follow(t testing.TB, config *rest.Config, c client.Client, world *etcdtest.
 	return k
 }
 
-// Start is Follow outside of a test.
+// Start is Follow outside a test.
 func Start(ctx context.Context, config *rest.Config, c client.Client, world *etcdtest.World, atEnd func(func())) (*Kubelets, error) {
 	k := &Kubelets{World: world, client: c, running: map[types.UID]etcdtest.Process{}, volumes: map[string]string{}, written: map[string]bool{}}
 	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})
@@ -84,7 +84,7 @@ func Start(ctx context.Context, config *rest.Config, c client.Client, world *etc
 	return k, nil
 }
 
-// Wipe empties the volume of a pod; its etcd ends with that and is started again.
+// Wipe empties the volume of a pod; its etcd stops and starts again.
 func (k *Kubelets) Wipe(ctx context.Context, pod *corev1.Pod) {
 	k.mu.Lock()
 	delete(k.written, k.volume(pod))
@@ -94,7 +94,7 @@ func (k *Kubelets) Wipe(ctx context.Context, pod *corev1.Pod) {
 	k.see(ctx, pod)
 }
 
-// see has a pod run as it says now.
+// see runs a pod as its present spec says.
 func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	if pod.Labels["app"] != "etcd" || len(pod.Spec.Containers) == 0 {
 		return
@@ -126,7 +126,7 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	k.serve(pod, p)
 }
 
-// serve has clients come to a pod that they are led to.
+// serve connects clients to a pod that a Service selects.
 func (k *Kubelets) serve(pod *corev1.Pod, p etcdtest.Process) {
 	if pod.Labels[voterLabel] == "true" {
 		k.World.Serve(p.PeerURL)
@@ -139,7 +139,7 @@ func (k *Kubelets) gone(pod *corev1.Pod) {
 	k.stop(pod)
 }
 
-// stop ends what runs in a pod, and not what runs in a later one of its name.
+// stop ends the etcd of a pod, but not that of a later pod with its name.
 func (k *Kubelets) stop(pod *corev1.Pod) {
 	if p, ok := k.running[pod.UID]; ok {
 		delete(k.running, pod.UID)
@@ -147,7 +147,7 @@ func (k *Kubelets) stop(pod *corev1.Pod) {
 	}
 }
 
-// gate is what the gate decides: see internal/agents/etcdgate.
+// gate is the decision of the gate: see internal/agents/etcdgate.
 func (k *Kubelets) gate(pod *corev1.Pod, volume string) *etcdstart.Report {
 	start, err := etcdstart.ParseStart(pod.Annotations[startAnnotation])
 	switch {
@@ -159,7 +159,7 @@ func (k *Kubelets) gate(pod *corev1.Pod, volume string) *etcdstart.Report {
 	return nil
 }
 
-// refuse has the pod say so, as a kubelet does.
+// refuse reports a refusal in the pod, as a kubelet does.
 func (k *Kubelets) refuse(ctx context.Context, pod *corev1.Pod, why etcdstart.Report) {
 	text, _ := json.Marshal(why)
 	patch, _ := json.Marshal(map[string]any{"status": map[string]any{
@@ -173,7 +173,7 @@ func (k *Kubelets) refuse(ctx context.Context, pod *corev1.Pod, why etcdstart.Re
 	_ = k.client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, patch))
 }
 
-// volume names what a pod writes on; a wiped one is another.
+// volume identifies the volume of a pod; a wiped one gets a new identity.
 func (k *Kubelets) volume(pod *corev1.Pod) string {
 	name := volumeName(pod)
 	return name + k.volumes[name]
@@ -204,7 +204,7 @@ func (k *Kubelets) process(pod *corev1.Pod) etcdtest.Process {
 		Existing: flag("initial-cluster-state") == "existing", Volume: k.volume(pod), Version: version,
 	}
 	if order, err := backup.ParseOrder(pod.Annotations[orderAnnotation]); err == nil && order.Restore != nil {
-		// What is made of a backup is the directory of a cluster of its own.
+		// A directory that is restored from a backup belongs to a new cluster.
 		p.InitialCluster, p.Token, p.Existing = order.Restore.InitialCluster, order.Restore.Token, false
 	}
 	return p

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package eventually waits for what a test expects, by polling with backoff, so
-// that a test takes as long as the cluster needs and not as long as someone once
-// guessed. A failure says what was expected in the words of a user, and what stood
-// in the way at the end.
+// Package eventually waits for an expected condition by polling with backoff, so that a
+// test takes as long as the cluster needs, and not a guessed time. A failure says what
+// was expected, in the words of a user, and the last obstacle.
 package eventually
 
 import (
@@ -15,7 +14,7 @@ import (
 	"time"
 )
 
-// Long is what a busy machine may take for what takes a moment otherwise. Nothing waits for it to pass.
+// Long is the limit on a busy machine for what usually takes a moment. No test waits for it to pass.
 const Long = 2 * time.Minute
 
 const (

@@ -75,7 +75,7 @@ func TestStaysReturnsWhenTheTimeIsOver(t *testing.T) {
 	eventually.Stays(t, 20*time.Millisecond, "the pods run", func() error { return nil })
 }
 
-func TestGoneTellsAbsenceFromAFailedRead(t *testing.T) {
+func TestGoneDistinguishesAbsenceFromAFailedRead(t *testing.T) {
 	missing := errors.New("missing")
 	notFound := func(err error) bool { return errors.Is(err, missing) }
 	for _, test := range []struct {

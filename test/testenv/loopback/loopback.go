@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loopback gives tests addresses of this machine at which nothing listens, for processes that are told where to
+// Package loopback gives tests addresses of this machine at which nothing listens, for processes that are configured where to
 // listen. A port that was free a moment ago is not such a one: the kernel gives it to the next connection of anybody.
 package loopback
 

@@ -14,7 +14,7 @@ func TestAddressesAreFreeAndGivenOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = listener.Close() }) // nobody uses it
+		t.Cleanup(func() { _ = listener.Close() }) // no other process uses it
 		if host, _, _ := net.SplitHostPort(listener.Addr().String()); host == "127.0.0.1" {
 			t.Errorf("expected no address that others use too, got %s", host)
 		}

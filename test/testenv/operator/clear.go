@@ -33,7 +33,7 @@ func (s *Suite) Clear(t *testing.T, list client.ObjectList, namespace string) {
 	})
 }
 
-// clear deletes what there is, and returns an error while there is anything.
+// clear deletes all objects of the list's type, and returns an error as long as it finds any.
 func (s *Suite) clear(ctx context.Context, list client.ObjectList, namespace string) error {
 	if err := s.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return err

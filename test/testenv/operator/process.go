@@ -47,7 +47,7 @@ func (p *Process) Start() {
 		MetricsAddress:  "0",
 		ProbeAddress:    "0",
 		Registry:        p.Registry,
-		HelperImage:     "opcrew/opcrew-helper:test",
+		AgentImage:      "opcrew/opcrew-agent:test",
 		BackupImage:     "opcrew/opcrew-backup:test",
 		RedisImage:      "docker.io/valkey/valkey:9.1",
 		Clock:           clock.RealClock{},

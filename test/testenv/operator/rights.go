@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
-	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
@@ -35,11 +34,11 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 }
 
 // rights lists what is deployed for a layer, without its Deployment.
-func rights(t *testing.T, root string, layer kit.Layer) []*unstructured.Unstructured {
+func rights(t *testing.T, root, layer string) []*unstructured.Unstructured {
 	t.Helper()
 	var objects []*unstructured.Unstructured
 	count := map[string]int{}
-	for _, object := range Built(t, root, filepath.Join("config/layers", string(layer))) {
+	for _, object := range Built(t, root, filepath.Join("config/layers", layer)) {
 		if object.GetKind() == "ServiceAccount" || object.GroupVersionKind().Group == rbacv1.GroupName {
 			objects = append(objects, object)
 			count[object.GetKind()]++

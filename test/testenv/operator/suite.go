@@ -47,7 +47,7 @@ type Suite struct {
 	// User is who the operator is, to the server.
 	User string
 
-	kinds      []kit.Kind // of one layer
+	kinds      []kit.Registration // of one layer
 	account    string
 	deployment sync.Once
 	config     *rest.Config
@@ -55,7 +55,7 @@ type Suite struct {
 
 // Main is for TestMain: it starts a server with the kind's CRDs, runs all tests of the
 // package, and ends the process.
-func Main(m *testing.M, s *Suite, kind kit.Kind) {
+func Main(m *testing.M, s *Suite, kind kit.Registration) {
 	ctrl.SetLogger(logr.Discard())
 	s.serve(kind)
 	scheme := runtime.NewScheme()
@@ -74,14 +74,14 @@ func Main(m *testing.M, s *Suite, kind kit.Kind) {
 
 // New is a suite on a server that runs already, for kinds of one layer that are served by one
 // process. The server has their CRDs and its client knows their types.
-func New(env *testenv.Env, kinds ...kit.Kind) *Suite {
+func New(env *testenv.Env, kinds ...kit.Registration) *Suite {
 	s := &Suite{Env: env}
 	s.serve(kinds...)
 	return s
 }
 
-func (s *Suite) serve(kinds ...kit.Kind) {
-	s.kinds, s.account = kinds, "opcrew-"+string(kinds[0].Layer)
+func (s *Suite) serve(kinds ...kit.Registration) {
+	s.kinds, s.account = kinds, "opcrew-"+kinds[0].Layer
 	s.User = testenv.ServiceAccountUser(Namespace, s.account)
 }
 

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// tell has pods be ready when the agent in them would say so, and not ready when not.
+// tell makes pods ready or not, as the agent in them would report.
 func (k *Kubelets) tell(ctx context.Context) {
 	for {
 		for _, pod := range k.all() {

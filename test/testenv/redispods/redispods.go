@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package redispods has simulated Redis run in simulated pods: it follows the pods of a server
-// without kubelets, and tells a world of clusters in memory what runs where. It goes by what stands in
+// without kubelets, and reports to a world of clusters in memory what runs where. It goes by what stands in
 // the pods, as their containers would: their flags, the Secrets that they mount, and which volume is theirs.
 // Pods are ready when the agent in them would say so.
 package redispods
@@ -60,7 +60,7 @@ func Follow(t testing.TB, config *rest.Config, c client.Client, world *redissim.
 	return k
 }
 
-// mourn has the data of a cluster without claims be given up with its object.
+// mourn drops the data of a cluster without claims when its object is deleted.
 func (k *Kubelets) mourn(ctx context.Context, t testing.TB, all cache.Cache) {
 	t.Helper()
 	clusters, err := all.GetInformer(ctx, &redisv1alpha1.RedisEnterpriseCluster{})
@@ -90,7 +90,7 @@ func (k *Kubelets) handlers(ctx context.Context) toolscache.ResourceEventHandler
 	}
 }
 
-// Wipe has pods lose all that they have written, at once; their servers end with that and are started again.
+// Wipe makes pods lose all that they have written, at once; their servers end and are started again.
 func (k *Kubelets) Wipe(ctx context.Context, pods ...*corev1.Pod) {
 	for _, pod := range pods {
 		k.stop(pod)
@@ -105,7 +105,7 @@ func (k *Kubelets) Wipe(ctx context.Context, pods ...*corev1.Pod) {
 
 var places = []redisv1alpha1.Place{redisv1alpha1.Home, redisv1alpha1.Guest}
 
-// see has a pod run as it says now.
+// see makes a pod run as its present spec says.
 func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	if pod.Labels[redisv1alpha1.RoleLabel] != redisv1alpha1.RoleNode {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// users are who is let in, as the helper reads it from what a pod has mounted of Secrets.
+// users are the users who may log in, as the agent reads them from what a pod has mounted of Secrets.
 func (k *Kubelets) users(ctx context.Context, pod *corev1.Pod) (map[string][]string, error) {
 	folder, err := os.MkdirTemp("", "redispods")
 	if err != nil {

@@ -1,10 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loadbalancer gives Services of type LoadBalancer an address that
-// this machine reaches: kube-proxy on every node serves it, and the host has a
-// route for the range. It decides who has which address and writes it into the
-// status; moving traffic is not its business.
+// Package loadbalancer gives Services of type LoadBalancer an address that this
+// machine can reach: kube-proxy on every node serves it, and the host has a route
+// for the range. The package assigns addresses and writes them into the status; it
+// does not forward traffic.
 package loadbalancer
 
 import (
@@ -25,8 +25,8 @@ func NewAllocator(pool netip.Prefix) *Allocator {
 	return &Allocator{pool: pool.Masked(), owners: map[netip.Addr]string{}, held: map[string]netip.Addr{}}
 }
 
-// Hold takes over what an owner has from an earlier life of this program. It
-// reports whether that was possible: the address is of the range and free.
+// Hold assigns an owner the address that it had before a restart of this program. It
+// reports whether that is possible: the address is in the range and free.
 func (a *Allocator) Hold(owner string, address netip.Addr) bool {
 	if current, found := a.owners[address]; found {
 		return current == owner
@@ -40,14 +40,14 @@ func (a *Allocator) Hold(owner string, address netip.Addr) bool {
 	return true
 }
 
-// Assign returns the owner's address: the wished one if there is a wish, else
-// the one that it has, else the lowest free one.
-func (a *Allocator) Assign(owner string, wish netip.Addr) (netip.Addr, error) {
-	if wish.IsValid() {
-		if !a.Hold(owner, wish) {
-			return netip.Addr{}, a.refusal(wish)
+// Assign returns the owner's address: the requested one, if any, otherwise
+// its current one, otherwise the lowest free one.
+func (a *Allocator) Assign(owner string, requested netip.Addr) (netip.Addr, error) {
+	if requested.IsValid() {
+		if !a.Hold(owner, requested) {
+			return netip.Addr{}, a.refusal(requested)
 		}
-		return wish, nil
+		return requested, nil
 	}
 	if address, found := a.held[owner]; found {
 		return address, nil
@@ -60,7 +60,7 @@ func (a *Allocator) Assign(owner string, wish netip.Addr) (netip.Addr, error) {
 	return netip.Addr{}, fmt.Errorf("all addresses of %s are in use", a.pool)
 }
 
-// Release frees what an owner has. It is no error to have nothing.
+// Release frees the address of an owner, if it has one.
 func (a *Allocator) Release(owner string) {
 	if address, found := a.held[owner]; found {
 		delete(a.owners, address)
@@ -68,18 +68,18 @@ func (a *Allocator) Release(owner string) {
 	}
 }
 
-// Contains reports whether an address is of the range.
+// Contains reports whether an address is in the range.
 func (a *Allocator) Contains(address netip.Addr) bool { return a.pool.Contains(address) }
 
-// usable leaves out the first and the last address, which name the network and
-// everybody on it.
+// usable leaves out the first and the last address, which are the network and broadcast
+// addresses.
 func (a *Allocator) usable(address netip.Addr) bool {
 	return a.pool.Contains(address) && a.pool.Contains(address.Next()) && address != a.pool.Addr()
 }
 
-func (a *Allocator) refusal(wish netip.Addr) error {
-	if owner, found := a.owners[wish]; found {
-		return fmt.Errorf("address %s is in use by %s", wish, owner)
+func (a *Allocator) refusal(requested netip.Addr) error {
+	if owner, found := a.owners[requested]; found {
+		return fmt.Errorf("address %s is in use by %s", requested, owner)
 	}
-	return fmt.Errorf("address %s is not of the range %s", wish, a.pool)
+	return fmt.Errorf("address %s is not of the range %s", requested, a.pool)
 }

@@ -11,13 +11,13 @@ import (
 // pool has six usable addresses, .1 to .6.
 func pool() *Allocator { return NewAllocator(netip.MustParsePrefix("10.0.0.0/29")) }
 
-func assign(t *testing.T, a *Allocator, owner, wish string) string {
+func assign(t *testing.T, a *Allocator, owner, request string) string {
 	t.Helper()
-	var wished netip.Addr
-	if wish != "" {
-		wished = netip.MustParseAddr(wish)
+	var requested netip.Addr
+	if request != "" {
+		requested = netip.MustParseAddr(request)
 	}
-	address, err := a.Assign(owner, wished)
+	address, err := a.Assign(owner, requested)
 	if err != nil {
 		return err.Error()
 	}
@@ -62,10 +62,10 @@ func TestAFullRangeIsRefusedAndServesAgainAfterARelease(t *testing.T) {
 	}
 }
 
-func TestAWishIsGrantedWhenFreeAndRefusedWithAReason(t *testing.T) {
+func TestARequestedAddressIsGrantedWhenFreeAndRefusedWithAReason(t *testing.T) {
 	a := pool()
 	assign(t, a, "x/a", "")
-	cases := []struct{ owner, wish, want string }{
+	cases := []struct{ owner, request, want string }{
 		{"x/b", "10.0.0.5", "10.0.0.5"},
 		{"x/b", "", "10.0.0.5"},
 		{"x/b", "10.0.0.3", "10.0.0.3"},
@@ -76,8 +76,8 @@ func TestAWishIsGrantedWhenFreeAndRefusedWithAReason(t *testing.T) {
 		{"x/d", "192.0.2.1", "address 192.0.2.1 is not of the range 10.0.0.0/29"},
 	}
 	for _, c := range cases {
-		if got := assign(t, a, c.owner, c.wish); got != c.want {
-			t.Errorf("%s wishes %q: %s, want %s", c.owner, c.wish, got, c.want)
+		if got := assign(t, a, c.owner, c.request); got != c.want {
+			t.Errorf("%s requests %q: %s, want %s", c.owner, c.request, got, c.want)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestHoldTakesOverWhatWasGivenOutBefore(t *testing.T) {
 		}
 	}
 	if a.Hold("x/thief", first) || a.Hold("x/far", netip.MustParseAddr("192.0.2.1")) {
-		t.Error("somebody else's address or one outside was taken over")
+		t.Error("an address of another owner, or outside the range, was taken over")
 	}
 	if got := assign(t, a, "x/new", ""); got != "10.0.0.2" {
 		t.Errorf("a new owner has %s", got)

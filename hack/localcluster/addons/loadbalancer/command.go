@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// CommandName is how the supervised process is called.
+// CommandName is the name of the supervised process.
 const CommandName = "run-loadbalancer"
 
 // NewCommand is the hidden command that `up` runs as a service.

@@ -31,8 +31,8 @@ type controller struct {
 	allocator *Allocator
 }
 
-// Run serves the Services of a cluster from a range of addresses until the
-// context ends.
+// Run gives the LoadBalancer Services of a cluster addresses from pool, until
+// the context ends.
 func Run(ctx context.Context, client kubernetes.Interface, pool netip.Prefix) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Services()
@@ -80,8 +80,8 @@ func (c *controller) handler() cache.ResourceEventHandler {
 	}
 }
 
-// adopt takes over what was given out before this start, so that no address
-// goes to a second Service before its first one was looked at.
+// adopt takes over the addresses that were assigned before this start, so that no
+// address goes to a second Service before its first one was processed.
 func (c *controller) adopt() error {
 	services, err := c.services.List(labels.Everything())
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *controller) next(ctx context.Context) bool {
 	}
 	defer c.queue.Done(key)
 	if err := c.sync(ctx, key); err != nil {
-		// Conflicts are ordinary: the next look is at a newer copy.
+		// Conflicts are normal: the next attempt reads a newer copy.
 		if !apierrors.IsConflict(err) {
 			klog.ErrorS(err, "Service has no address yet", "service", key)
 		}
@@ -133,18 +133,18 @@ func (c *controller) sync(ctx context.Context, key string) error {
 		c.allocator.Release(key)
 		return c.withdraw(ctx, service)
 	}
-	wish, err := wished(service)
+	requested, err := requestedAddress(service)
 	if err != nil {
 		return err
 	}
-	address, err := c.allocator.Assign(key, wish)
+	address, err := c.allocator.Assign(key, requested)
 	if err != nil {
 		return err
 	}
 	return c.announce(ctx, service, address)
 }
 
-// announce writes the address unless it stands there already.
+// announce writes the address unless the status has it already.
 func (c *controller) announce(ctx context.Context, service *corev1.Service, address netip.Addr) error {
 	if current := addresses(service); len(current) == 1 && current[0] == address {
 		return nil
@@ -152,7 +152,7 @@ func (c *controller) announce(ctx context.Context, service *corev1.Service, addr
 	return c.write(ctx, service, []corev1.LoadBalancerIngress{{IP: address.String()}})
 }
 
-// withdraw takes our address away from a Service that is no longer ours.
+// withdraw removes our address from a Service that is no longer ours.
 func (c *controller) withdraw(ctx context.Context, service *corev1.Service) error {
 	if slices.ContainsFunc(addresses(service), c.allocator.Contains) {
 		return c.write(ctx, service, nil)

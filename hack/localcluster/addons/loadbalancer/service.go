@@ -16,8 +16,8 @@ func wants(service *corev1.Service) bool {
 	return service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil
 }
 
-// wished is the address that a Service asks for, or none.
-func wished(service *corev1.Service) (netip.Addr, error) {
+// requestedAddress is the address that a Service requests, if any.
+func requestedAddress(service *corev1.Service) (netip.Addr, error) {
 	if service.Spec.LoadBalancerIP == "" {
 		return netip.Addr{}, nil
 	}

@@ -3,8 +3,8 @@
 
 // Command kube is a whole Kubernetes in one binary: the API server, the
 // controller manager, the scheduler, the kubelet, kube-proxy, kubectl and etcd.
-// Which of them runs is reported by the name it is called by (a link of that name)
-// or, when called as kube, by its first argument.
+// The name by which it is called (a link) selects the program or, when it is called
+// as kube, its first argument.
 //
 // One binary shares the code that all of them link, so that it is built once
 // in minutes and takes a quarter of the disk that seven would.
@@ -64,7 +64,7 @@ func main() {
 
 var components = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"}
 
-// component says which component is meant and the arguments that it gets.
+// component returns the selected component and its arguments.
 func component(argv []string) (string, []string) {
 	name := filepath.Base(argv[0])
 	if slices.Contains(components, name) || len(argv) < 2 {

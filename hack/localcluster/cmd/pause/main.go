@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command pause is the first process of every pod sandbox: it holds the pod's
-// namespaces open and does nothing, until it is asked to end.
+// namespaces open and does nothing else until it gets a termination signal.
 //
-// In a pod with a shared process namespace it is also process 1, to which the
-// kernel hands every orphan, so it reaps what it did not start.
+// In a pod with a shared process namespace it is also process 1. The kernel
+// hands it every orphan, so it reaps processes that it did not start.
 package main
 
 import (

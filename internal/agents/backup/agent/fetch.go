@@ -14,11 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// fetch brings an object into a file and tells in which way it is not what was saved.
-func (s *shelf) fetch(ctx context.Context, i item, m *backup.Meta, path string) error {
+// fetch downloads an object into a file and compares it with its record.
+func (s *catalog) fetch(ctx context.Context, i item, m *backup.Meta, path string) error {
 	object := s.bucket + i.key
 	if m != nil && m.Size != i.size {
-		return backup.Fail(backup.ReasonCorrupt, "%q has %d bytes, and %d were saved", object, i.size, m.Size)
+		return backup.Fail(backup.ReasonCorrupt, "%q has %d bytes, but %d were saved", object, i.size, m.Size)
 	}
 	from, _, err := s.Get(ctx, i.key)
 	if err != nil {
@@ -51,7 +51,7 @@ func copyTo(path string, from io.Reader) error {
 	return err
 }
 
-// scratchFile gives errors of writing their reason; those of reading have one.
+// scratchFile adds the reason to errors of writing; errors of reading have one.
 type scratchFile struct{ file *os.File }
 
 func (f *scratchFile) Write(p []byte) (int, error) {
@@ -69,7 +69,7 @@ func scratch(err error) error {
 	return backup.Fail(backup.ReasonVolumeFailed, "the volume for the snapshot cannot be used: %w", err)
 }
 
-// stoppable is a reader until its context ends.
+// stoppable is a reader that fails when its context ends.
 type stoppable struct {
 	ctx context.Context
 	r   io.Reader

@@ -23,8 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// TestMain is the process that reads snapshots, too: the program that the tests are in is the
-// program that it is.
+// TestMain is also the process that reads snapshots: the test binary starts itself again.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == datadir.Subcommand {
 		if err := datadir.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
@@ -37,11 +36,11 @@ func TestMain(m *testing.M) {
 
 var (
 	noon = time.Date(2026, 7, 8, 12, 0, 0, 0, time.UTC)
-	// today is behind all days that backups are of.
+	// today is after the days of all backups.
 	today = day(100)
 )
 
-// bench is an agent with a folder, whose data directories are made up.
+// bench is an agent with a folder and simulated data directories.
 type bench struct {
 	*testing.T
 	*Agent
@@ -72,7 +71,7 @@ func (b *bench) order() backup.Order {
 	return backup.Order{ID: "order-1", Target: backup.Target{Type: backup.Folder, Path: "dir/shop", Dir: b.dir}}
 }
 
-// saving is an order for day n; 0: one shot.
+// saving is an order for day n; 0 is a single backup.
 func (b *bench) saving(n int) backup.Order {
 	o := b.order()
 	o.Save = &backup.Save{}
@@ -134,7 +133,7 @@ func (b *bench) has(want ...string) {
 	}
 }
 
-// put has an object there, and its record, if there is to be one.
+// put writes an object, and its record if there is one.
 func (b *bench) put(key string, content []byte, m *backup.Meta) {
 	b.Helper()
 	path := filepath.Join(b.dir, key)
@@ -147,7 +146,7 @@ func (b *bench) put(key string, content []byte, m *backup.Meta) {
 	}
 }
 
-// object has a whole backup there, of the cluster of the members.
+// object writes a complete backup of the cluster of the members.
 func (b *bench) object(key string, revision int64) {
 	b.Helper()
 	b.objectOf("000000000000000c", key, revision)
@@ -178,7 +177,7 @@ func (b *bench) record(key string) backup.Meta {
 	return m
 }
 
-// same compares results but for their times.
+// same compares results without their times.
 func same(a, b backup.Result) bool {
 	a.StartedAt, a.EndedAt, b.StartedAt, b.EndedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	left, _ := json.Marshal(a)

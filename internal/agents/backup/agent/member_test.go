@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// member is a server that says of itself what a test has it say.
+// member is a server that answers as a test says.
 type member struct {
 	pb.UnimplementedMaintenanceServer
 	pb.UnimplementedKVServer
@@ -31,7 +31,7 @@ type member struct {
 	cutOff   bool // it has no leader
 	facts    bool // it counts and hashes
 	database []byte
-	// fault is what becomes of its snapshot.
+	// fault is what happens to its snapshot.
 	fault fault
 	reads int
 }
@@ -47,7 +47,7 @@ const (
 	refuses       // at once
 )
 
-// newMember listens. What it says may be changed until it is asked.
+// newMember starts a listening member. A test may change its answers before the first request.
 func newMember(t *testing.T, revision int64) *member {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,14 +61,14 @@ func newMember(t *testing.T, revision int64) *member {
 	return m
 }
 
-// database is no database, but has the size of one and differs by seed.
+// database has only the size of a database, and differs by seed.
 func database(seed, sectors int) []byte {
 	out := make([]byte, sectors*512)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(out)
 	return out
 }
 
-// stream is what etcd sends of a database.
+// stream is a database as etcd sends it.
 func stream(database []byte) []byte {
 	sum := sha256.Sum256(database)
 	return append(bytes.Clone(database), sum[:]...)
@@ -88,14 +88,14 @@ func (m *member) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse,
 
 func (m *member) HashKV(_ context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {
 	if !m.facts || r.Revision != m.revision {
-		return nil, errors.New("it does not tell")
+		return nil, errors.New("it does not answer")
 	}
 	return &pb.HashKVResponse{Header: m.header(), Hash: 77, CompactRevision: 3}, nil
 }
 
 func (m *member) Range(_ context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	if !m.facts || !r.CountOnly || !r.Serializable || r.Revision != m.revision {
-		return nil, errors.New("it does not tell")
+		return nil, errors.New("it does not answer")
 	}
 	return &pb.RangeResponse{Header: m.header(), Count: 5}, nil
 }

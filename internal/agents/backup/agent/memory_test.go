@@ -29,12 +29,12 @@ import (
 
 const (
 	gigabyte = 1 << 30
-	// most is what a save may have in memory of its own, in bytes, so that it fits into a container
-	// of 64 MiB beside what the kernel can take back.
+	// most limits the anonymous memory of a save, in bytes, so that it fits into a container of 64
+	// MiB beside memory that the kernel can reclaim.
 	most = 56 << 20
 )
 
-// endless sends one gigabyte that it does not have.
+// endless streams a gigabyte without storing it.
 type endless struct{ *member }
 
 func (e endless) Snapshot(_ *pb.SnapshotRequest, to pb.Maintenance_SnapshotServer) error {
@@ -81,7 +81,7 @@ func TestASaveOfAGigabyteFitsIntoASmallContainer(t *testing.T) {
 			}
 			t.Logf("%s: %d MiB of its own at most, %s", name, peak>>20, time.Since(begun).Round(10*time.Millisecond))
 			if peak == 0 || peak > most {
-				t.Errorf("it had %d bytes in memory", peak)
+				t.Errorf("the process had %d bytes in memory", peak)
 			}
 		})
 	}
@@ -100,12 +100,11 @@ func gigabyteMember(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// watchMemory waits for the end of a process, and gives the most that it had in memory that no
-// file backs, in bytes.
+// watchMemory waits for the end of a process, and returns its peak of anonymous memory in bytes.
 func watchMemory(cmd *exec.Cmd) (peak int) {
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // the result tells
+		_ = cmd.Wait() // the result has the error
 		close(ended)
 	}()
 	for {

@@ -11,15 +11,14 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-func (a *Agent) prune(ctx context.Context, s *shelf, keep int) (backup.Result, error) {
+func (a *Agent) prune(ctx context.Context, s *catalog, keep int) (backup.Result, error) {
 	result, _, err := a.pruneBut(ctx, s, keep, nil)
 	return result, err
 }
 
-// pruneBut removes the path's periodic backups but the newest ones of each cluster and those that are spared. The
-// ids that a cluster of its own had are one cluster; others are told. A result comes with an error, too: it says how
-// far it got.
-func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, own []string, spared ...string) (result backup.Result, others []string, err error) {
+// pruneBut removes the path's periodic backups except the newest ones of each cluster and the spared ones. All IDs in own
+// are one cluster; the IDs of other clusters are returned. The result with an error reports what was removed before it.
+func (a *Agent) pruneBut(ctx context.Context, s *catalog, keep int, own []string, spared ...string) (result backup.Result, others []string, err error) {
 	result.Outcome = backup.Succeeded
 	items, _, err := s.items(ctx, backup.Prefix(s.key))
 	if err != nil {
@@ -29,7 +28,7 @@ func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, own []string, 
 	if err != nil {
 		return result, nil, err
 	}
-	others = strangers(stored, own)
+	others = otherClusters(stored, own)
 	for _, gone := range backup.Surplus(stored, keep, a.Clock.Now(), spared...) {
 		if err := s.remove(ctx, gone.Object); err != nil {
 			return result, others, fmt.Errorf("remove %q: %w", s.bucket+gone.Object, err)
@@ -41,8 +40,8 @@ func (a *Agent) pruneBut(ctx context.Context, s *shelf, keep int, own []string, 
 	return result, others, nil
 }
 
-// judge says which backups are complete, and of which cluster each is.
-func (s *shelf) judge(ctx context.Context, items []item, own []string) ([]backup.Stored, error) {
+// judge reads from the records which backups are complete, and their clusters.
+func (s *catalog) judge(ctx context.Context, items []item, own []string) ([]backup.Stored, error) {
 	var out []backup.Stored
 	for _, i := range items {
 		m, err := s.meta(ctx, i)
@@ -58,8 +57,8 @@ func (s *shelf) judge(ctx context.Context, items []item, own []string) ([]backup
 	return out, nil
 }
 
-// strangers are the clusters, beside one's own, of which there are backups.
-func strangers(stored []backup.Stored, own []string) []string {
+// otherClusters returns the other clusters with backups in the path.
+func otherClusters(stored []backup.Stored, own []string) []string {
 	var out []string
 	for _, s := range stored {
 		if s.Cluster != "" && !slices.Contains(own, s.Cluster) && !slices.Contains(out, s.Cluster) {
@@ -69,8 +68,8 @@ func strangers(stored []backup.Stored, own []string) []string {
 	return out
 }
 
-// remove begins with the record: what a crash leaves is found again by its name.
-func (s *shelf) remove(ctx context.Context, key string) error {
+// remove deletes the record first: after a crash the object is still found by its name.
+func (s *catalog) remove(ctx context.Context, key string) error {
 	if err := s.Delete(ctx, backup.MetaName(key)); err != nil {
 		return err
 	}

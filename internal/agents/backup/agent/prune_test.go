@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-func TestASaveRemovesWhatIsTooOldAndNothingElse(t *testing.T) {
+func TestASaveRemovesOnlyTheOldestBackups(t *testing.T) {
 	b := newBench(t, newMember(t, 100))
 	foreign := []string{"dir/shop_other_v1_2020-01-01-00:00:00", "dir/shop2_v1_2020-01-01-00:00:00", "dir/shop_v01_2020-01-01-00:00:00", "dir/shop_v1", "shop_v1_2020-01-01-00:00:00"}
 	for _, name := range foreign {
@@ -28,12 +28,12 @@ func TestASaveRemovesWhatIsTooOldAndNothingElse(t *testing.T) {
 	r := b.runs(o, backup.Succeeded, "")
 	b.has(append(foreign, "dir/shop+", named(101, 4), named(99, 4)+"+", named(100, 5)+"+")...)
 	if want := []string{named(7, 0), named(8, 1), named(9, 2), named(10, 3)}; r.Pruned != 4 || !slices.Equal(r.PrunedObjects, want) {
-		t.Errorf("expected %q to be told, got %+v", want, r)
+		t.Errorf("expected the message %q, got %+v", want, r)
 	}
 }
 
-// The backup that is just saved may turn out to be none.
-func TestTheLastThatWasProvenStaysBesideThoseThatAreKept(t *testing.T) {
+// The backup that is just saved may prove to be corrupt.
+func TestTheLastProvenBackupStaysInAddition(t *testing.T) {
 	b := newBench(t, newMember(t, 4))
 	for n := range 3 {
 		b.object(named(int64(n+1), n+1), int64(n+1))
@@ -44,15 +44,15 @@ func TestTheLastThatWasProvenStaysBesideThoseThatAreKept(t *testing.T) {
 	b.has(named(1, 1)+"+", named(3, 3)+"+", named(4, 4)+"+")
 }
 
-// A cluster that was deleted by mistake and recreated saves its nothing to the same path.
-func TestBackupsOfAnotherClusterAreNotPushedOut(t *testing.T) {
+// A cluster that was deleted by mistake and recreated saves empty data to the same path.
+func TestBackupsOfAnotherClusterAreNotRemoved(t *testing.T) {
 	b := newBench(t, newMember(t, 4))
 	for n := range 3 {
 		b.objectOf("00000000000a11ce", named(int64(100+n), n+1), int64(100+n))
 	}
 	o := b.saving(5)
 	o.Save.Keep = 2
-	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "backups of another cluster, too (00000000000a11ce), of which the newest 2 stay")
+	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "the path also has backups of another cluster (00000000000a11ce); the newest 2 of them stay")
 	b.has(named(101, 2)+"+", named(102, 3)+"+", named(4, 5)+"+")
 
 	o.Save.Former = []string{"00000000000a11ce"} // it was restored since
@@ -60,7 +60,7 @@ func TestBackupsOfAnotherClusterAreNotPushedOut(t *testing.T) {
 	b.has(named(102, 3)+"+", named(4, 5)+"+")
 }
 
-func TestWhatIsCorruptDoesNotCount(t *testing.T) {
+func TestACorruptBackupDoesNotCount(t *testing.T) {
 	b := newBench(t)
 	for n := range 4 {
 		b.object(named(int64(n+1), n+1), int64(n+1))

@@ -26,15 +26,15 @@ func (b *bench) restoring(dir string) backup.Order {
 	return o
 }
 
-func TestWhatIsCorruptIsFoundAndRemembered(t *testing.T) {
+func TestACorruptBackupIsFoundAndRecorded(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func([]byte) []byte
 		words  string
 	}{
 		"a bit":               {func(text []byte) []byte { text[700] ^= 4; return text }, "hash at the end"},
 		"a bit of the hash":   {func(text []byte) []byte { text[len(text)-1] ^= 4; return text }, "hash at the end"},
-		"cut off":             {func(text []byte) []byte { return text[:len(text)-512] }, "has 4640 bytes, and 5152 were saved"},
-		"longer":              {func(text []byte) []byte { return append(text, 0) }, "has 5153 bytes, and 5152 were saved"},
+		"cut off":             {func(text []byte) []byte { return text[:len(text)-512] }, "has 4640 bytes, but 5152 were saved"},
+		"longer":              {func(text []byte) []byte { return append(text, 0) }, "has 5153 bytes, but 5152 were saved"},
 		"empty":               {func([]byte) []byte { return nil }, "has 0 bytes"},
 		"that of another one": {func([]byte) []byte { return stream(database(99, 10)) }, "whole snapshot, but not the one that was saved"},
 	} {
@@ -47,10 +47,10 @@ func TestWhatIsCorruptIsFoundAndRemembered(t *testing.T) {
 			o := b.verifying(named(2, 2))
 			b.runs(o, backup.Failed, backup.ReasonCorrupt, test.words)
 			if got := b.record(named(2, 2)); got.Verified == nil || got.Verified.Corrupt == "" {
-				t.Errorf("expected it to be recorded, got %+v", got)
+				t.Errorf("expected the proof to be recorded, got %+v", got)
 			}
 			if r := b.runs(b.restoring(t.TempDir()), backup.Succeeded, ""); r.Object != named(1, 1) || len(b.jobs) != 1 {
-				t.Errorf("expected the one before to be restored, got %+v", r)
+				t.Errorf("expected the previous backup to be restored, got %+v", r)
 			}
 			empty(t, o.Verify.ScratchDir)
 		})
@@ -79,12 +79,12 @@ func TestAProofIsRecorded(t *testing.T) {
 	b.fault = backup.Fail(backup.ReasonDiskFull, "full")
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonDiskFull)
 	if got := b.record(named(10, 2)); got.Verified.Corrupt != "" {
-		t.Error("expected a full disk to say nothing of the backup")
+		t.Error("expected a full disk not to mark the backup as corrupt")
 	}
 	b.fault = backup.Fail(backup.ReasonProcessFailed, "signal: killed")
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonProcessFailed)
 	if got := b.record(named(10, 2)); got.Verified.Corrupt != "" {
-		t.Error("expected a proof that was killed to say nothing of the backup")
+		t.Error("expected a killed proof not to mark the backup as corrupt")
 	}
 	b.fault = backup.Fail(backup.ReasonNotRestorable, "it panics")
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable)
@@ -93,34 +93,34 @@ func TestAProofIsRecorded(t *testing.T) {
 	}
 }
 
-func TestThatAFindingCouldNotBeRecordedIsTold(t *testing.T) {
+func TestAProofThatCannotBeRecordedIsReported(t *testing.T) {
 	b := newBench(t)
 	b.object(named(9, 1), 9)
 	b.Open = failing(func(key string) bool { return key == backup.MetaName(named(9, 1)) })
-	if r := b.runs(b.verifying(""), backup.Succeeded, backup.ReasonNotRecorded, "that could not be recorded: "); r.Verification == nil {
+	if r := b.runs(b.verifying(""), backup.Succeeded, backup.ReasonNotRecorded, "the proof could not be recorded: "); r.Verification == nil {
 		t.Errorf("expected the proof to count, got %+v", r)
 	}
 	b.fault = backup.Fail(backup.ReasonNotRestorable, "it panics")
-	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable, "it panics; that could not be recorded, so it still counts as kept: ")
+	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable, "it panics; that could not be recorded, so the backup still counts as good: ")
 }
 
-func TestWhoeverNamesABackupThatWasFoundCorruptIsWarned(t *testing.T) {
+func TestACorruptBackupIsRestoredOnlyByNameAndWithAWarning(t *testing.T) {
 	b := newBench(t)
 	b.object("dir/shop", 9)
 	m := b.record("dir/shop")
 	m.Verified = &backup.Verified{At: noon, Corrupt: "it panics"}
 	b.put("dir/shop", b.content("dir/shop"), &m)
-	b.runs(b.restoring(t.TempDir()), backup.Failed, backup.ReasonCorrupt, "it panics; it can be named")
+	b.runs(b.restoring(t.TempDir()), backup.Failed, backup.ReasonCorrupt, "it panics; name it in the spec")
 	o := b.restoring(t.TempDir())
 	o.Restore.Object = "dir/shop"
 	for range 2 { // also when its pod begins again
-		if r := b.runs(o, backup.Succeeded, backup.ReasonCorrupt, "a proof of 2026-07-08T12:00:00Z has found it corrupt: it panics"); r.Object != "dir/shop" {
+		if r := b.runs(o, backup.Succeeded, backup.ReasonCorrupt, "the proof of 2026-07-08T12:00:00Z found it corrupt: it panics"); r.Object != "dir/shop" {
 			t.Errorf("got %+v", r)
 		}
 	}
 }
 
-func TestWhatTheCoreOSOperatorHasSavedCanBeRead(t *testing.T) {
+func TestABackupOfTheCoreOSOperatorCanBeRead(t *testing.T) {
 	b := newBench(t)
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonObjectMissing, `there is no backup "dir/shop"`)
 	b.put(named(9, 1), stream(database(9, 10)), nil)
@@ -131,7 +131,7 @@ func TestWhatTheCoreOSOperatorHasSavedCanBeRead(t *testing.T) {
 	b.runs(b.verifying("dir/shop"), backup.Failed, backup.ReasonObjectMissing, `there is no backup "dir/shop"`)
 	b.put("dir/shop", stream(database(9, 10)), nil)
 	if r := b.runs(b.verifying("dir/shop"), backup.Succeeded, ""); r.Object != "dir/shop" {
-		t.Errorf("expected the one at the path itself to be found by its name, got %+v", r)
+		t.Errorf("expected the object at the path itself, got %+v", r)
 	}
 	if r := b.runs(b.restoring(t.TempDir()), backup.Succeeded, ""); r.Object != "dir/shop" {
 		t.Errorf("got %+v", r)
@@ -191,10 +191,10 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	o := b.saving(1)
 	o.Target.Dir = filepath.Join(b.dir, "none")
 	o.Save.Endpoints = []string{"http://127.0.0.1:1"}
-	b.runs(o, backup.Failed, backup.ReasonBucketMissing, "is its volume mounted?")
+	b.runs(o, backup.Failed, backup.ReasonBucketMissing, "check that its volume is mounted")
 }
 
-// savedAt has a backup have been saved at another time than its name has.
+// savedAt makes a backup whose time of saving differs from its name.
 func (b *bench) savedAt(key string, at time.Time) {
 	b.Helper()
 	b.object(key, 7)
@@ -203,7 +203,7 @@ func (b *bench) savedAt(key string, at time.Time) {
 	b.put(key, b.content(key), &m)
 }
 
-func TestOfAllThatAPathHasTheOneThatWasSavedLastIsRead(t *testing.T) {
+func TestTheBackupThatWasSavedLastIsRead(t *testing.T) {
 	const itself = "dir/shop"
 	future := today.AddDate(10, 0, 0)
 	lying := backup.ObjectName("dir/shop", 9, future)
@@ -235,7 +235,7 @@ func TestOfAllThatAPathHasTheOneThatWasSavedLastIsRead(t *testing.T) {
 			o.Restore.Object = test.named
 			r := b.runs(o, backup.Succeeded, "")
 			if at := test.saved[test.want]; r.Object != test.want || !r.SavedAt.Equal(at) {
-				t.Errorf("expected %s to be restored, and to be told that it was saved at %s, got %+v", test.want, at, r)
+				t.Errorf("expected %s to be restored, saved at %s, got %+v", test.want, at, r)
 			}
 		})
 	}

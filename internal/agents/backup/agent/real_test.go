@@ -34,7 +34,7 @@ import (
 
 const patience = 60 * time.Second
 
-// program is one that is built apart; without it a test is skipped.
+// program returns a separately built program; without it the test is skipped.
 func program(t *testing.T, parts ...string) string {
 	t.Helper()
 	path := repo.Path(t, append([]string{"bin"}, parts...)...)
@@ -44,7 +44,7 @@ func program(t *testing.T, parts ...string) string {
 	return path
 }
 
-// starts runs a program until the test ends, or it is killed.
+// starts runs a program until it is killed or the test ends.
 func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
@@ -66,7 +66,7 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	return cmd
 }
 
-// startEtcd runs the only member of a cluster, in a directory that may be restored.
+// startEtcd runs a cluster of one member, also in a restored directory.
 func startEtcd(t *testing.T, binary, dir, peer string) (*clientv3.Client, *exec.Cmd) {
 	t.Helper()
 	endpoint, cmd := startMember(t, binary, "a", dir, peer, "a="+peer)
@@ -81,7 +81,7 @@ func startMember(t *testing.T, binary, name, dir, peer, cluster string) (endpoin
 	return endpoint, cmd
 }
 
-// serving is a client of a member that serves.
+// serving returns a client of a healthy member.
 func serving(t *testing.T, endpoint string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
@@ -96,8 +96,8 @@ func serving(t *testing.T, endpoint string) *clientv3.Client {
 	return client
 }
 
-// fill leaves keys, tombstones, a lease, and a history that was compacted at a tombstone, where
-// releases differ in what they keep. It gives the keys and the revision that there are.
+// fill writes keys, tombstones, a lease, and a history that was compacted at a tombstone, where
+// releases keep different data. It returns the number of keys and the revision.
 func fill(t *testing.T, c *clientv3.Client) (keys, revision int64) {
 	t.Helper()
 	lease, err := c.Grant(t.Context(), 3600)
@@ -127,7 +127,7 @@ func newReal(t *testing.T, c *clientv3.Client) *bench {
 	return b
 }
 
-// The strongest check there is compares etcd's own hash, which releases compute alike.
+// The strongest check compares etcd's own hash, which all releases compute alike.
 func TestARealClusterIsSavedProvenAndRestored(t *testing.T) {
 	for _, version := range append(etcd.Releases(), "") {
 		t.Run("etcd "+version, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestARealClusterIsSavedProvenAndRestored(t *testing.T) {
 			must(t, cmd.Process.Kill())
 			v := b.runs(b.verifying(""), backup.Succeeded, "").Verification
 			if v == nil || !v.KeysCompared || !v.HashCompared || v.Keys != keys || v.Revision < revision {
-				t.Errorf("expected all to be compared, got %+v", v)
+				t.Errorf("expected keys and hash to be compared, got %+v", v)
 			}
 			restoredRuns(t, b, binary, keys, revision)
 		})
@@ -160,7 +160,7 @@ func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 	o.Restore.PeerURLs, o.Restore.InitialCluster = []string{peer}, "a="+peer
 	o.Restore.Above = revision + backup.DefaultBump + 5 // where an earlier restore has got to
 	if r := b.runs(o, backup.Succeeded, ""); r.RestoredRevision < o.Restore.Above+backup.DefaultBump {
-		t.Errorf("expected a revision that nobody has seen, got %+v", r)
+		t.Errorf("expected a revision that no client has seen, got %+v", r)
 	}
 	client, _ := startEtcd(t, binary, o.Restore.DataDir, peer)
 	all, err := client.Get(t.Context(), "key", clientv3.WithPrefix(), clientv3.WithCountOnly())
@@ -171,7 +171,7 @@ func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if answer := <-client.Watch(ctx, "key", clientv3.WithPrefix(), clientv3.WithRev(o.Restore.Above)); answer.CompactRevision == 0 {
-		t.Errorf("expected a watcher of the old cluster to be told to list anew, got %+v", answer)
+		t.Errorf("expected a watcher of the old cluster to have to list again, got %+v", answer)
 	}
 	if r := b.runs(o, backup.Succeeded, ""); !r.Again {
 		t.Errorf("expected the order to be done although etcd has started, got %+v", r)
@@ -210,8 +210,8 @@ func TestAMemberThatIsKilledWhileItIsReadIsReplacedByAnother(t *testing.T) {
 	}
 }
 
-// watched opens stores that tell after the first bytes which member is being read.
-func watched(tell func(endpoint string), b *bench) func(context.Context, backup.Target) (store.Store, string, error) {
+// watched opens stores that report which member is being read, after the first bytes.
+func watched(report func(endpoint string), b *bench) func(context.Context, backup.Target) (store.Store, string, error) {
 	reading := ""
 	b.Log = slog.New(slog.NewJSONHandler(writerFunc(func(line []byte) {
 		var said struct{ Msg, Endpoint string }
@@ -221,7 +221,7 @@ func watched(tell func(endpoint string), b *bench) func(context.Context, backup.
 	}), nil))
 	return func(ctx context.Context, t backup.Target) (store.Store, string, error) {
 		s, key, err := store.Open(ctx, t)
-		return slow{s, func() { tell(reading) }}, key, err
+		return slow{s, func() { report(reading) }}, key, err
 	}
 }
 
@@ -229,7 +229,7 @@ type writerFunc func([]byte)
 
 func (w writerFunc) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// slow does something when the first bytes of an object have come.
+// slow calls a function when the first bytes of an object have come.
 type slow struct {
 	store.Store
 	act func()
@@ -248,8 +248,8 @@ func (s slow) Put(ctx context.Context, key string, content io.Reader) error {
 	return s.Store.Put(ctx, key, io.MultiReader(bytes.NewReader(first[:n]), content))
 }
 
-// What was recorded of another cluster does not fit.
-func TestWhatEtcdHoldsIsComparedWithTheRecord(t *testing.T) {
+// The record of another cluster does not match.
+func TestTheDataOfEtcdIsComparedWithTheRecord(t *testing.T) {
 	client, _ := startEtcd(t, program(t, "kube"), t.TempDir(), "http://"+loopback.Address())
 	fill(t, client)
 	b := newReal(t, client)
@@ -269,7 +269,7 @@ func TestWhatEtcdHoldsIsComparedWithTheRecord(t *testing.T) {
 	}
 }
 
-func TestAWholeSnapshotThatIsNoDatabaseIsToldOf(t *testing.T) {
+func TestAWholeSnapshotThatIsNoDatabaseIsReported(t *testing.T) {
 	b := newBench(t)
 	b.Agent = New(slog.New(slog.DiscardHandler))
 	b.object("dir/shop", 9) // random bytes with the right hash
@@ -282,7 +282,7 @@ func TestAWholeSnapshotThatIsNoDatabaseIsToldOf(t *testing.T) {
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable)
 }
 
-// A server that checks what a test library does not: signatures, and parts of uploads.
+// This server checks signatures and parts of uploads, unlike a test library.
 func TestARealS3ServerIsSavedTo(t *testing.T) {
 	binary, root := program(t, "versitygw"), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(root, "backups"), 0o700))

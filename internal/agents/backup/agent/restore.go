@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// restore makes a data directory of a backup, unless this order has made it before.
-func (a *Agent) restore(ctx context.Context, s *shelf, o backup.Order) (backup.Result, error) {
+// restore makes a data directory from a backup, unless this order made it before.
+func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
 	}
@@ -23,15 +23,15 @@ func (a *Agent) restore(ctx context.Context, s *shelf, o backup.Order) (backup.R
 	result := s.describe(i, m)
 	if m != nil && m.Verified != nil && m.Verified.Corrupt != "" {
 		if o.Restore.Object == "" {
-			return result, backup.Fail(backup.ReasonCorrupt, "%q was found corrupt: %s; it can be named to be taken nevertheless", result.Object, m.Verified.Corrupt)
+			return result, backup.Fail(backup.ReasonCorrupt, "%q was found corrupt: %s; name it in the spec to restore it nevertheless", result.Object, m.Verified.Corrupt)
 		}
-		result.Reason, result.Message = backup.ReasonCorrupt, "a proof of "+m.Verified.At.Format(time.RFC3339)+" has found it corrupt: "+m.Verified.Corrupt
+		result.Reason, result.Message = backup.ReasonCorrupt, "the proof of "+m.Verified.At.Format(time.RFC3339)+" found it corrupt: "+m.Verified.Corrupt
 	}
 	a.Log.Info("Restoring", "object", result.Object, "size", i.size, "directory", o.Restore.DataDir)
 	return a.make(ctx, o, result, func(path string) error { return s.fetch(ctx, i, m, path) })
 }
 
-// madeBefore is what this order had when it made the directory; nil: it has not.
+// madeBefore returns the result with which this order made the directory; nil if it did not.
 func madeBefore(o backup.Order) (*backup.Result, error) {
 	marker, err := datadir.At(o.Restore.DataDir).Look(o.ID, *o.Restore)
 	if err != nil || marker == nil {
@@ -48,7 +48,7 @@ func settled(before *backup.Result) backup.Result {
 	return *before
 }
 
-// make makes a data directory of a snapshot that is fetched into a file beside it.
+// make makes a data directory from a snapshot, which fetch writes into a file beside it.
 func (a *Agent) make(ctx context.Context, o backup.Order, result backup.Result, fetch func(path string) error) (backup.Result, error) {
 	place := datadir.At(o.Restore.DataDir)
 	if err := place.Begin(); err != nil {

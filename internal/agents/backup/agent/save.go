@@ -16,9 +16,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// save takes a snapshot, unless this order has its backup, and then removes what is too many.
-func (a *Agent) save(ctx context.Context, s *shelf, o backup.Order) (backup.Result, error) {
-	result, err := a.before(ctx, s, o)
+// save takes a snapshot, unless this order already has its backup, and then prunes.
+func (a *Agent) save(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
+	result, err := a.existing(ctx, s, o)
 	if err != nil {
 		return backup.Result{}, err
 	}
@@ -32,16 +32,16 @@ func (a *Agent) save(ctx context.Context, s *shelf, o backup.Order) (backup.Resu
 	if o.Save.Time.IsZero() || o.Save.Keep == 0 {
 		return *result, nil
 	}
-	return a.saved(ctx, s, o, *result), nil
+	return a.pruneAfter(ctx, s, o, *result), nil
 }
 
-// saved prunes. What has been saved is there, whatever comes of that.
-func (a *Agent) saved(ctx context.Context, s *shelf, o backup.Order, result backup.Result) backup.Result {
+// pruneAfter prunes after a backup. The backup is complete even if pruning fails.
+func (a *Agent) pruneAfter(ctx context.Context, s *catalog, o backup.Order, result backup.Result) backup.Result {
 	own := append([]string{result.ClusterID}, o.Save.Former...)
 	pruned, others, err := a.pruneBut(ctx, s, o.Save.Keep, own, strings.TrimPrefix(result.Object, s.bucket), strings.TrimPrefix(o.Save.Spare, s.bucket))
 	result.Pruned, result.PrunedObjects = pruned.Pruned, pruned.PrunedObjects
 	if len(others) > 0 {
-		result.Reason, result.Message = backup.ReasonOtherCluster, fmt.Sprintf("the path has backups of another cluster, too (%s), of which the newest %d stay until somebody removes them",
+		result.Reason, result.Message = backup.ReasonOtherCluster, fmt.Sprintf("the path also has backups of another cluster (%s); the newest %d of them stay until a user removes them",
 			strings.Join(others, ", "), o.Save.Keep)
 	}
 	if err != nil {
@@ -50,8 +50,8 @@ func (a *Agent) saved(ctx context.Context, s *shelf, o backup.Order, result back
 	return result
 }
 
-// before finds the backup that this order has made before; nil: it has made none.
-func (a *Agent) before(ctx context.Context, s *shelf, o backup.Order) (*backup.Result, error) {
+// existing finds the backup that this order made before; nil if there is none.
+func (a *Agent) existing(ctx context.Context, s *catalog, o backup.Order) (*backup.Result, error) {
 	prefix := s.key
 	if !o.Save.Time.IsZero() {
 		prefix = backup.Prefix(s.key)
@@ -79,8 +79,8 @@ func (a *Agent) before(ctx context.Context, s *shelf, o backup.Order) (*backup.R
 	return nil, nil
 }
 
-// take asks the members for a snapshot, one after the other until one gives all of it.
-func (a *Agent) take(ctx context.Context, s *shelf, o backup.Order) (backup.Result, error) {
+// take asks one member after the other for a snapshot, until one is complete.
+func (a *Agent) take(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	cluster, err := snapshot.Open(o.Save.Endpoints, o.Save.TLSDir)
 	if err != nil {
 		return backup.Result{}, err
@@ -109,8 +109,8 @@ func (a *Agent) take(ctx context.Context, s *shelf, o backup.Order) (backup.Resu
 	}
 }
 
-// candidates leave out, of a backup that is made again and again, members that are cut off: what they give would count
-// as new, and have better ones removed. Who wants one of them once has it, and is told.
+// candidates leaves out members without a leader for periodic backups: their old data would count as a new backup and make
+// better ones be removed. A single backup may read them, with a warning.
 func candidates(answers []snapshot.Answer, o backup.Order) []snapshot.Answer {
 	if o.Save.Time.IsZero() {
 		return answers
@@ -118,7 +118,7 @@ func candidates(answers []snapshot.Answer, o backup.Order) []snapshot.Answer {
 	return snapshot.OnlyLed(answers)
 }
 
-// next is the best member that has not failed; nil: all have that answer.
+// next returns the best member that has not failed; nil if all have.
 func next(answers []snapshot.Answer, broken []string) (*snapshot.Answer, error) {
 	candidates, err := snapshot.Choose(answers)
 	if err != nil {
@@ -132,7 +132,7 @@ func next(answers []snapshot.Answer, broken []string) (*snapshot.Answer, error) 
 	return nil, nil
 }
 
-// source gives an error of a member its reason.
+// source adds the reason to an error of a member.
 func source(err error) error {
 	if errors.Is(err, snapshot.ErrBroken) {
 		return &backup.Error{Reason: backup.ReasonSnapshotBroken, Err: err}
@@ -140,8 +140,8 @@ func source(err error) error {
 	return &backup.Error{Reason: backup.ReasonEtcdRefused, Err: err}
 }
 
-// takeFrom streams the snapshot of one member into the store, and then its record.
-func (a *Agent) takeFrom(ctx context.Context, s *shelf, o backup.Order, cluster *snapshot.Cluster, from snapshot.Answer) (backup.Result, error) {
+// takeFrom streams the snapshot of one member into the store, and then writes its record.
+func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluster *snapshot.Cluster, from snapshot.Answer) (backup.Result, error) {
 	m := backup.Meta{
 		Order: o.ID, Time: o.Save.Time.UTC(), SavedAt: a.Clock.Now().UTC(), Revision: from.Revision,
 		EtcdVersion: from.Version, ClusterID: fmt.Sprintf("%016x", from.ClusterID), Member: from.Endpoint,
@@ -157,7 +157,7 @@ func (a *Agent) takeFrom(ctx context.Context, s *shelf, o backup.Order, cluster 
 	defer stream.Close()
 	key := backup.ObjectName(s.key, from.Revision, o.Save.Time)
 	checked := snapshot.Check(stream)
-	content := &then{Reader: checked, act: func() error { return s.forget(ctx, key) }}
+	content := &onEnd{Reader: checked, act: func() error { return s.forget(ctx, key) }}
 	a.Log.Info("Saving", "object", s.bucket+key, "endpoint", from.Endpoint, "revision", from.Revision)
 	if err := s.Put(ctx, key, content); err != nil {
 		return backup.Result{}, fmt.Errorf("save %s: %w", from.Endpoint, err)
@@ -168,19 +168,19 @@ func (a *Agent) takeFrom(ctx context.Context, s *shelf, o backup.Order, cluster 
 	}
 	result := s.describe(item{key: key, size: m.Size}, &m)
 	if !from.Led {
-		result.Reason, result.Message = backup.ReasonNoLeader, from.Endpoint+" had no leader when it was read: what it holds may be old"
+		result.Reason, result.Message = backup.ReasonNoLeader, from.Endpoint+" had no leader when it was read: its data may be old"
 	}
 	return result, nil
 }
 
-// then does something when all has been read, just before the object is complete: an object is
-// never to have the record of the one before it.
-type then struct {
+// onEnd calls act when everything is read, just before the object is complete: an object must never
+// have the record of its predecessor.
+type onEnd struct {
 	io.Reader
 	act func() error
 }
 
-func (t *then) Read(p []byte) (int, error) {
+func (t *onEnd) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
 	if errors.Is(err, io.EOF) && t.act != nil {
 		act := t.act

@@ -24,14 +24,14 @@ func recordOf(content []byte) backup.Meta {
 	return backup.Meta{Order: "order-0", SavedAt: noon, Revision: 7, EtcdVersion: "3.6.16", Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
 }
 
-func TestTheMemberThatHasGotFurthestIsSaved(t *testing.T) {
+func TestTheMemberWithTheNewestRevisionIsSaved(t *testing.T) {
 	behind, ahead, gone := newMember(t, 9), newMember(t, 10), &member{endpoint: "http://127.0.0.1:1"}
 	b := newBench(t, gone, behind, ahead)
 	r := b.runs(b.saving(1), backup.Succeeded, "")
 	key := named(10, 1)
 	b.has(key + "+")
 	if !bytes.Equal(b.content(key), stream(ahead.database)) {
-		t.Error("expected the snapshot of the one that is ahead")
+		t.Error("expected the snapshot of the member with the newest revision")
 	}
 	keys := int64(5)
 	want := recordOf(stream(ahead.database))
@@ -54,22 +54,22 @@ func TestAnotherMemberIsReadIfOneDoesNotGiveItsSnapshot(t *testing.T) {
 			b.runs(b.saving(0), backup.Succeeded, "")
 			b.has("dir/shop+")
 			if !bytes.Equal(b.content("dir/shop"), stream(second.database)) || first.reads != 1 {
-				t.Error("expected the snapshot of the other one")
+				t.Error("expected the snapshot of the other member")
 			}
 		})
 	}
 }
 
-func TestASaveThatFailsTellsWhyAndLeavesNothing(t *testing.T) {
+func TestASaveThatFailsReportsWhyAndLeavesNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(a, b *member)
 		reason backup.Reason
 		words  []string
 	}{
-		"both break off":  {func(a, b *member) { a.fault, b.fault = breaks, breaks }, backup.ReasonEtcdRefused, []string{"broke off: transport is closing"}},
+		"both break off":  {func(a, b *member) { a.fault, b.fault = breaks, breaks }, backup.ReasonEtcdRefused, []string{"was interrupted: transport is closing"}},
 		"both refuse":     {func(a, b *member) { a.fault, b.fault = refuses, refuses }, backup.ReasonEtcdRefused, []string{"permission denied"}},
-		"both lie":        {func(a, b *member) { a.fault, b.fault = lies, lies }, backup.ReasonSnapshotBroken, []string{"is not that of what stands before it"}},
-		"of two clusters": {func(a, _ *member) { a.cluster = 0xd }, backup.ReasonEtcdRefused, []string{"not of one cluster"}},
+		"both lie":        {func(a, b *member) { a.fault, b.fault = lies, lies }, backup.ReasonSnapshotBroken, []string{"does not match its data"}},
+		"of two clusters": {func(a, _ *member) { a.cluster = 0xd }, backup.ReasonEtcdRefused, []string{"belong to different clusters"}},
 		"both are corrupt": {func(a, b *member) {
 			a.alarms, b.alarms = []string{"memberID:1 alarm:CORRUPT "}, a.alarms
 			b.alarms = a.alarms
@@ -102,14 +102,14 @@ func TestASaveEndsInTimeAndLeavesNothing(t *testing.T) {
 	b.runs(o, backup.Failed, backup.ReasonTimeout, "not done within 1 seconds")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	b.runsIn(ctx, b.saving(1), backup.Stopped, backup.ReasonStopped, "the pod was ended")
+	b.runsIn(ctx, b.saving(1), backup.Stopped, backup.ReasonStopped, "the pod was stopped")
 	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("it took %s", took)
+		t.Errorf("the save took %s", took)
 	}
 	b.has()
 }
 
-func TestAnOrderThatComesAgainHasOneBackup(t *testing.T) {
+func TestARepeatedOrderMakesOneBackup(t *testing.T) {
 	for _, n := range []int{0, 1} {
 		m := newMember(t, 10)
 		b := newBench(t, m)
@@ -139,7 +139,7 @@ func TestABackupWithoutItsRecordIsMadeAgain(t *testing.T) {
 	b.has(named(10, 1), named(11, 1)+"+")
 }
 
-func TestAnObjectNeverHasTheRecordOfTheOneBefore(t *testing.T) {
+func TestAnObjectNeverHasTheRecordOfItsPredecessor(t *testing.T) {
 	m := newMember(t, 10)
 	b := newBench(t, m)
 	b.object("dir/shop", 5)
@@ -157,7 +157,7 @@ func records(key string) bool {
 	return strings.HasSuffix(key, ".meta.json") && !strings.HasPrefix(key, "delete ")
 }
 
-// failing opens folders in which objects cannot be written whose keys match.
+// failing opens folders that refuse objects with matching keys.
 func failing(match func(string) bool) func(context.Context, backup.Target) (store.Store, string, error) {
 	return func(ctx context.Context, t backup.Target) (store.Store, string, error) {
 		s, key, err := store.Open(ctx, t)
@@ -184,18 +184,18 @@ func (b broken) Delete(ctx context.Context, key string) error {
 	return b.Store.Delete(ctx, key)
 }
 
-// Its data may be hours old, and counts as new.
-func TestAMemberThatIsCutOffIsSavedOnlyOnceAndThatIsTold(t *testing.T) {
+// Its data may be hours old, but would count as new.
+func TestAMemberThatIsCutOffIsSavedOnlyInASingleBackupWithAWarning(t *testing.T) {
 	m := newMember(t, 10)
 	m.cutOff = true
 	b := newBench(t, m)
-	b.runs(b.saving(1), backup.Failed, backup.ReasonNoLeader, "it has no leader, so what it holds may be old")
+	b.runs(b.saving(1), backup.Failed, backup.ReasonNoLeader, "it has no leader, so its data may be old")
 	b.has()
 	b.runs(b.saving(0), backup.Succeeded, backup.ReasonNoLeader, m.endpoint+" had no leader when it was read")
 	b.has("dir/shop+")
 }
 
-func TestAMemberThatCountsNothingIsSaved(t *testing.T) {
+func TestAMemberWithoutFactsIsSaved(t *testing.T) {
 	m := newMember(t, 10)
 	m.facts = false
 	b := newBench(t, m)

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// takeOver makes a data directory of what one member holds, unless this order has made it before. A member
-// gives its snapshot without a quorum, and stays what it is.
+// takeOver makes a data directory from the data of one member, unless this order made it before. A member gives its
+// snapshot without a quorum, and does not change.
 func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
@@ -30,7 +30,7 @@ func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, er
 		return backup.Result{}, err
 	}
 	answer := answers[0]
-	if err := isThatOf(*from, answer); err != nil {
+	if err := checkSource(*from, answer); err != nil {
 		return backup.Result{}, err
 	}
 	result := backup.Result{Outcome: backup.Succeeded, Revision: answer.Revision, EtcdVersion: answer.Version, SavedAt: a.Clock.Now().UTC()}
@@ -38,16 +38,16 @@ func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, er
 	return a.make(ctx, o, result, func(path string) error { return copySnapshot(ctx, cluster, answer, path) })
 }
 
-// isThatOf refuses another member, and one that has lost what it had.
-func isThatOf(from backup.Source, answer snapshot.Answer) error {
+// checkSource refuses a member of another cluster, and one that has lost data.
+func checkSource(from backup.Source, answer snapshot.Answer) error {
 	id, err := strconv.ParseUint(from.ClusterID, 16, 64)
 	switch {
 	case err != nil:
-		return backup.Fail(backup.ReasonBadOrder, "%q is no id of a cluster: %w", from.ClusterID, err)
+		return backup.Fail(backup.ReasonBadOrder, "%q is not the ID of a cluster: %w", from.ClusterID, err)
 	case answer.ClusterID != id:
-		return backup.Fail(backup.ReasonEtcdRefused, "%s is of cluster %x, and what is wanted is the data of %x", from.Endpoint, answer.ClusterID, id)
+		return backup.Fail(backup.ReasonEtcdRefused, "%s belongs to cluster %x, but the data of cluster %x is needed", from.Endpoint, answer.ClusterID, id)
 	case answer.Applied < from.Index:
-		return backup.Fail(backup.ReasonEtcdRefused, "%s has carried out its log up to entry %d, and had up to %d before", from.Endpoint, answer.Applied, from.Index)
+		return backup.Fail(backup.ReasonEtcdRefused, "%s has applied its log up to entry %d, but had applied entry %d before", from.Endpoint, answer.Applied, from.Index)
 	}
 	return nil
 }

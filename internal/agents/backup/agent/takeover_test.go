@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// takingOver is an order to take over what a member holds.
+// takingOver is an order to take over the data of a member.
 func (b *bench) takingOver(m *member, change func(*backup.Source)) backup.Order {
 	o := backup.Order{ID: "order-1", Restore: &backup.Restore{
 		From:    &backup.Source{Endpoint: m.endpoint, ClusterID: "c", Index: 70},
@@ -22,14 +22,14 @@ func (b *bench) takingOver(m *member, change func(*backup.Source)) backup.Order 
 	return o
 }
 
-func TestWhatAMemberHoldsIsTakenOverOnce(t *testing.T) {
+func TestTheDataOfAMemberIsTakenOverOnce(t *testing.T) {
 	m := newMember(t, 7)
 	m.applied = 71
 	b := newBench(t, m)
 	o := b.takingOver(m, nil)
 	r := b.runs(o, backup.Succeeded, "")
 	if r.Revision != 7 || r.RestoredRevision != 1007 || r.EtcdVersion != "3.6.16" || r.Again {
-		t.Errorf("expected it to be told what was taken over, got %+v", r)
+		t.Errorf("expected the result of the takeover, got %+v", r)
 	}
 	m.revision, m.fault = 9, refuses
 	if r = b.runs(o, backup.Succeeded, ""); !r.Again || r.Revision != 7 || len(b.jobs) != 1 {
@@ -37,17 +37,17 @@ func TestWhatAMemberHoldsIsTakenOverOnce(t *testing.T) {
 	}
 }
 
-func TestOnlyTheVeryMemberWithAllThatItHadIsTakenOver(t *testing.T) {
+func TestOnlyAMemberOfTheClusterWithAllItsDataIsTakenOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*backup.Source)
 		member func(*member)
 		reason backup.Reason
 		words  string
 	}{
-		"of another cluster":    {change: func(s *backup.Source) { s.ClusterID = "d" }, reason: backup.ReasonEtcdRefused, words: "is of cluster c, and what is wanted is the data of d"},
-		"that has got less far": {member: func(m *member) { m.applied = 69 }, reason: backup.ReasonEtcdRefused, words: "up to entry 69, and had up to 70 before"},
+		"of another cluster":    {change: func(s *backup.Source) { s.ClusterID = "d" }, reason: backup.ReasonEtcdRefused, words: "belongs to cluster c, but the data of cluster d is needed"},
+		"that has got less far": {member: func(m *member) { m.applied = 69 }, reason: backup.ReasonEtcdRefused, words: "up to entry 69, but had applied entry 70 before"},
 		"that is corrupt":       {member: func(m *member) { m.alarms = []string{"memberID:1 alarm:CORRUPT"} }, reason: backup.ReasonEtcdUnreachable, words: "corrupt"},
-		"that breaks off":       {member: func(m *member) { m.fault = breaks }, reason: backup.ReasonEtcdRefused, words: "broke off"},
+		"that breaks off":       {member: func(m *member) { m.fault = breaks }, reason: backup.ReasonEtcdRefused, words: "was interrupted"},
 		"whose hash is wrong":   {member: func(m *member) { m.fault = lies }, reason: backup.ReasonSnapshotBroken, words: "hash"},
 		"that is cut off":       {member: func(m *member) { m.fault = ends }, reason: backup.ReasonSnapshotBroken, words: "hash"},
 	} {

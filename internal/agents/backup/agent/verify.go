@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// verify fetches a backup, has etcd start with it, and writes into its record what came of that.
-func (a *Agent) verify(ctx context.Context, s *shelf, v backup.Verify) (backup.Result, error) {
+// verify downloads a backup, starts etcd with it, and writes the result into its record.
+func (a *Agent) verify(ctx context.Context, s *catalog, v backup.Verify) (backup.Result, error) {
 	i, m, err := s.pick(ctx, v.Object, a.Clock.Now())
 	if err != nil {
 		return backup.Result{}, err
@@ -28,14 +28,14 @@ func (a *Agent) verify(ctx context.Context, s *shelf, v backup.Verify) (backup.R
 	}
 	switch unnoted := a.note(ctx, s, i, m, err); {
 	case unnoted != nil && err != nil:
-		err = fmt.Errorf("%w; that could not be recorded, so it still counts as kept: %w", err, unnoted)
+		err = fmt.Errorf("%w; that could not be recorded, so the backup still counts as good: %w", err, unnoted)
 	case unnoted != nil:
-		result.Reason, result.Message = backup.ReasonNotRecorded, fmt.Sprintf("that could not be recorded: %s", unnoted)
+		result.Reason, result.Message = backup.ReasonNotRecorded, fmt.Sprintf("the proof could not be recorded: %s", unnoted)
 	}
 	return result, err
 }
 
-func (a *Agent) proof(ctx context.Context, s *shelf, i item, m *backup.Meta, scratchDir string) (*backup.Verification, error) {
+func (a *Agent) proof(ctx context.Context, s *catalog, i item, m *backup.Meta, scratchDir string) (*backup.Verification, error) {
 	dir, err := os.MkdirTemp(scratchDir, "verify-")
 	if err != nil {
 		return nil, scratch(err)
@@ -49,22 +49,22 @@ func (a *Agent) proof(ctx context.Context, s *shelf, i item, m *backup.Meta, scr
 	return done.Verification, err
 }
 
-// note writes what a proof has found into the record, so that a backup that is known to be
-// corrupt is not counted as kept.
-func (a *Agent) note(ctx context.Context, s *shelf, i item, m *backup.Meta, found error) error {
+// note writes the result of a proof into the record, so that a corrupt backup does not count as
+// good.
+func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, found error) error {
 	verified := finding(found, a.Clock.Now().UTC())
 	if verified == nil {
 		return nil
 	}
 	now, err := s.meta(ctx, i)
 	if err != nil || now == nil || m == nil || now.SHA256 != m.SHA256 {
-		return err // it is another one by now, or has no record
+		return err // it was replaced meanwhile, or has no record
 	}
 	now.Verified = verified
 	return s.putMeta(ctx, i.key, *now)
 }
 
-// finding is what a proof has to say of a backup; nil: nothing.
+// finding returns the result of a proof for the record; nil if the proof proved nothing.
 func finding(found error, at time.Time) *backup.Verified {
 	switch reason := backup.ReasonOf(found, ""); {
 	case found == nil:

@@ -19,32 +19,31 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Subcommand is what the program is to be called with to do one Job; see Serve.
+// Subcommand is the argument with which the program does one Job; see Serve.
 const Subcommand = "data-dir"
 
 const (
 	saidSize = 2 << 10
-	// endTime is how long a process that was killed may take to be gone.
+	// endTime is how long to wait for the end of a killed process.
 	endTime = time.Second
 )
 
-// Job is what a process of its own does.
+// Job is the work of one separate process.
 type Job struct {
 	// Snapshot is the file to read, and Dir the directory to make.
 	Snapshot, Dir string
-	// Restore is whose directory it becomes; nil: it is to be proven, by Meta if there is one.
-	// The snapshot is removed on the way then, so that there is never more on the disk than twice
-	// its size.
+	// Restore describes the member of the directory; nil is a proof, with Meta if there is one. A
+	// proof removes the snapshot early, so that the disk needs at most twice its size.
 	Restore *backup.Restore
 	Meta    *backup.Meta
 }
 
-// Done is what has come of it.
+// Done is the result of a Job.
 type Done struct {
-	// Revision is what the directory ends at.
+	// Revision is the newest revision of the directory.
 	Revision     int64
 	Verification *backup.Verification
-	// Reason and Message tell what has failed; "": nothing.
+	// Reason and Message describe a failure; "" is success.
 	Reason  backup.Reason
 	Message string
 }
@@ -52,7 +51,7 @@ type Done struct {
 // Runner does a Job.
 type Runner func(context.Context, Job) (Done, error)
 
-// Apart does a Job in a process of its own: the running program, called with Subcommand.
+// Apart does a Job in a separate process: this program, called with Subcommand.
 func Apart(ctx context.Context, j Job) (Done, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -60,13 +59,13 @@ func Apart(ctx context.Context, j Job) (Done, error) {
 	}
 	text, err := json.Marshal(j)
 	if err != nil {
-		return Done{}, fmt.Errorf("encode what to do: %w", err)
+		return Done{}, fmt.Errorf("encode the job: %w", err)
 	}
 	var answer bytes.Buffer
 	said := tail.New(saidSize)
 	child := exec.CommandContext(ctx, self, Subcommand)
 	child.SysProcAttr, child.WaitDelay = attributes(), endTime
-	child.Env = append(os.Environ(), "GOTRACEBACK=none") // where in etcd's code it was helps no one here
+	child.Env = append(os.Environ(), "GOTRACEBACK=none") // a stack trace of etcd's code does not help
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(text), &answer, said
 	err = child.Run()
 	if ctx.Err() != nil {
@@ -82,17 +81,17 @@ func Apart(ctx context.Context, j Job) (Done, error) {
 	return done, nil
 }
 
-// broke says what the end of a process that gave no answer says of the snapshot: a panic of etcd's that is not
-// about the machine does. One that was killed, for its memory for example, or never began has found nothing.
+// broke returns the error for a process that ended without an answer. A panic of etcd that is not about the machine means a
+// bad snapshot. A process that was killed, such as for its memory, or did not start proves nothing.
 func broke(err error, said string) error {
 	reason, words := backup.ReasonProcessFailed, cause(said)
 	if strings.HasPrefix(words, "panic: ") {
 		reason = reasonIn(said)
 	}
-	return backup.Fail(reason, "the process that reads the snapshot broke off (%v): %s", err, words)
+	return backup.Fail(reason, "the process that reads the snapshot ended without an answer (%v): %s", err, words)
 }
 
-// cause is the line that a program ends with: the one that reports a panic, or the last one.
+// cause returns the line with the panic, or else the last line.
 func cause(text string) string {
 	last := ""
 	for line := range strings.Lines(text) {
@@ -106,11 +105,11 @@ func cause(text string) string {
 	return last
 }
 
-// Serve is the other end: it does the one Job that it reads.
+// Serve runs in the separate process: it reads one Job and does it.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var j Job
 	if err := json.NewDecoder(in).Decode(&j); err != nil {
-		return fmt.Errorf("read what to do: %w", err)
+		return fmt.Errorf("read the job: %w", err)
 	}
 	done, err := Run(ctx, j)
 	if err != nil {
@@ -119,7 +118,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(done)
 }
 
-// Run does a Job in this process, which etcd's code can end.
+// Run does a Job in this process, which etcd's code may end.
 func Run(ctx context.Context, j Job) (Done, error) {
 	if j.Restore != nil {
 		revision, err := makeDir(j.Snapshot, j.Dir, *j.Restore)

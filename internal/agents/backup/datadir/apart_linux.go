@@ -7,5 +7,5 @@ package datadir
 
 import "syscall"
 
-// attributes have the kernel kill the process when this one has died.
+// attributes make the kernel kill the process when this one dies.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

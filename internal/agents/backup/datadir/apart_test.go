@@ -13,10 +13,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// lastWords is a variable with what the process of a Job says before it breaks off.
+// lastWords is a variable with the last output of the process of a Job.
 const lastWords = "OPCREW_TEST_LAST_WORDS"
 
-// TestMain is that process, too.
+// TestMain is also that process.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != Subcommand {
 		os.Exit(m.Run())
@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(2)
 }
 
-func TestAProcessThatBreaksOffSaysSomethingOfTheSnapshotOnlyWhenEtcdPanics(t *testing.T) {
+func TestOnlyAPanicOfEtcdMeansABadSnapshot(t *testing.T) {
 	for words, want := range map[string]backup.Reason{
 		"":                                    backup.ReasonProcessFailed, // it is killed
 		"fatal error: runtime: out of memory": backup.ReasonProcessFailed,
-		"read what to do: unexpected EOF":     backup.ReasonProcessFailed,
+		"read the job: unexpected EOF":        backup.ReasonProcessFailed,
 		"{\"error\":\"no space left on device\"}\npanic: failed to commit tx":          backup.ReasonDiskFull,
 		"{\"error\":\"cannot allocate memory\"}\npanic: failed to open database":       backup.ReasonProcessFailed,
 		"panic: page 4 already freed":                                                  backup.ReasonNotRestorable,
@@ -46,6 +46,6 @@ func TestAProcessThatBreaksOffSaysSomethingOfTheSnapshotOnlyWhenEtcdPanics(t *te
 		}
 	}
 	if err := broke(errors.New("fork/exec /proc/self/exe: resource temporarily unavailable"), ""); backup.ReasonOf(err, "") != backup.ReasonProcessFailed {
-		t.Errorf("expected a process that cannot be started to say nothing of the snapshot, got %v", err)
+		t.Errorf("expected a process that cannot start to prove nothing about the snapshot, got %v", err)
 	}
 }

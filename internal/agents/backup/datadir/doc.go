@@ -1,12 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package datadir makes a data directory of etcd from a snapshot (make.go), has etcd start in it
-// and compares what it holds with what was recorded (prove.go), and puts one in the place that a
-// member expects it in, whole or not at all (place.go).
+// Package datadir makes a data directory of etcd from a snapshot (make.go), starts etcd in it and
+// compares its data with the record (prove.go), and moves a directory atomically to the place
+// where a member expects it (place.go).
 //
-// etcd's own code reads the snapshot, and ends the process where it finds something that cannot
-// be. So a process of its own does that (apart.go), and its end becomes an error.
+// etcd's own code reads the snapshot, and ends the process when the data is impossible. So a
+// separate process does that (apart.go), and its end becomes an error.
 //
-// What does not live here: where a snapshot comes from, and whether its hash is right.
+// Where a snapshot comes from, and whether its hash is right, belongs to store and snapshot.
 package datadir

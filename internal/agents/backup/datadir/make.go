@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// makeDir turns the snapshot in a file into a data directory at dir, which must not exist, and
-// gives the revision that it ends at.
+// makeDir makes a data directory at dir, which must not exist, from the snapshot in a file. It
+// returns the newest revision.
 func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	if err := fits(r); err != nil {
 		return 0, backup.Fail(backup.ReasonMemberInvalid, "etcd cannot be set up as ordered: %w", err)
@@ -48,8 +48,7 @@ func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	return lastRevision(dir + "/member/snap/db")
 }
 
-// bumpOf is by how much the revision of a snapshot is raised. Where nothing depends on it the snapshot is only read by
-// etcd's code.
+// bumpOf returns by how much to raise the revision of a snapshot. It opens the database only if the result depends on it.
 func bumpOf(from string, r backup.Restore) (int64, error) {
 	if r.Above == 0 && r.Bump() <= backup.DefaultBump {
 		return r.Bump(), nil
@@ -61,8 +60,8 @@ func bumpOf(from string, r backup.Restore) (int64, error) {
 	return r.BumpFrom(at)
 }
 
-// fits is what etcd itself checks before it restores, so that it can be distinguished from a snapshot
-// that is no good.
+// fits makes the checks of etcd before a restore, so that their errors differ from those of a bad
+// snapshot.
 func fits(r backup.Restore) error {
 	peers, err := types.NewURLs(r.PeerURLs)
 	if err != nil {
@@ -78,13 +77,13 @@ func fits(r backup.Restore) error {
 	return server.VerifyBootstrap()
 }
 
-// lastRevision is that of the newest entry of a database.
+// lastRevision returns the revision of the newest entry of a database.
 func lastRevision(path string) (revision int64, err error) {
 	db, err := bolt.Open(path, 0o400, &bolt.Options{ReadOnly: true})
 	if err != nil {
 		return 0, backup.Fail(reasonIn(err.Error()), "the database cannot be opened: %w", err)
 	}
-	defer func() { _ = db.Close() }() // it was only read
+	defer func() { _ = db.Close() }() // opened read-only
 	err = db.View(func(tx *bolt.Tx) error {
 		keys := tx.Bucket(schema.Key.Name())
 		if keys == nil {
@@ -98,13 +97,13 @@ func lastRevision(path string) (revision int64, err error) {
 	return revision, err
 }
 
-// logger is for etcd's code: what would end the process is a panic instead.
+// logger turns fatal log entries of etcd's code into panics.
 func logger(said *warnings) *zap.Logger {
 	encoder := zapcore.NewConsoleEncoder(zapcore.EncoderConfig{MessageKey: "message"})
 	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(said), zapcore.WarnLevel), zap.WithFatalHook(zapcore.WriteThenPanic))
 }
 
-// warnings keep the last line that etcd's code has warned with.
+// warnings keeps the last warning of etcd's code.
 type warnings struct{ line string }
 
 func (w *warnings) Write(p []byte) (int, error) {
@@ -114,8 +113,8 @@ func (w *warnings) Write(p []byte) (int, error) {
 
 func (w *warnings) last() string { return "(" + w.line + ")" }
 
-// reasonIn tells the machine from the snapshot by the words of etcd's code, which loses what the system has
-// answered.
+// reasonIn distinguishes a failure of the machine from a bad snapshot by the message, because etcd's code loses the error of
+// the system.
 func reasonIn(text string) backup.Reason {
 	answered := func(any ...syscall.Errno) bool {
 		return slices.ContainsFunc(any, func(e syscall.Errno) bool { return strings.Contains(text, e.Error()) })

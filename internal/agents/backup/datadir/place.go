@@ -20,18 +20,18 @@ import (
 // markerFile is below the directory that etcd looks into: beside it, etcd warns of other owners.
 const markerFile = "member/opcrew-restore.json"
 
-// Marker is in a data directory that was restored. It tells by which order.
+// Marker records in a data directory which order restored it.
 type Marker struct {
 	Order   string         `json:"order"`
 	Restore backup.Restore `json:"restore"`
-	// Result is what the order had.
+	// Result is the result of the order.
 	Result backup.Result `json:"result"`
 }
 
-// Place is where a data directory is to be.
+// Place is the place of a data directory.
 type Place struct{ dir string }
 
-// At is the place of a restore.
+// At returns the place of a data directory.
 func At(dir string) Place { return Place{dir} }
 
 // work is a directory beside the place, on the same volume. No etcd looks there.
@@ -45,8 +45,8 @@ func (p Place) Snapshot() string { return filepath.Join(p.work(), "snapshot.db")
 // Made is the data directory before it is in its place.
 func (p Place) Made() string { return filepath.Join(p.work(), "data") }
 
-// Look reports whether this very order has been carried out: then it gives its marker. Anything
-// else in the place is an error.
+// Look returns the marker if the same order was carried out before, and nil if the place is empty.
+// Anything else in the place is an error.
 func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 	entries, err := os.ReadDir(p.dir)
 	switch {
@@ -70,12 +70,12 @@ func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 }
 
 func same(a, b backup.Restore) bool {
-	left, _ := json.Marshal(a)  // of strings and numbers
+	left, _ := json.Marshal(a)  // strings and numbers cannot fail
 	right, _ := json.Marshal(b) // as above
 	return bytes.Equal(left, right)
 }
 
-// Begin removes what a crash may have left beside the place.
+// Begin removes leftovers of a crash beside the place.
 func (p Place) Begin() error {
 	err := os.RemoveAll(p.work())
 	if err == nil {
@@ -87,10 +87,10 @@ func (p Place) Begin() error {
 	return nil
 }
 
-// Abandon removes what was begun.
+// Abandon removes unfinished work.
 func (p Place) Abandon() { os.RemoveAll(p.work()) }
 
-// Finish puts what was made into its place. A crash leaves nothing there, or all of it.
+// Finish moves the new directory into its place, atomically.
 func (p Place) Finish(m Marker) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -112,24 +112,24 @@ func (p Place) Finish(m Marker) error {
 }
 
 func (p Place) move() error {
-	// The system replaces an empty directory and no other; os.Rename replaces none.
+	// The system call replaces an empty directory; os.Rename does not.
 	if err := syscall.Rename(p.Made(), p.dir); err != nil {
 		return fmt.Errorf("rename %s to %s: %w", p.Made(), p.dir, err)
 	}
 	return durable.SyncDir(filepath.Dir(p.dir))
 }
 
-// syncTree has all below a directory on the disk.
+// syncTree syncs everything below a directory to the disk.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
 			return err
 		}
-		return durable.SyncDir(path) // files are synced as directories are
+		return durable.SyncDir(path) // works for files too
 	})
 }
 
-// volume gives an error of the volume its reason.
+// volume adds the reason to an error of the volume.
 func volume(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return backup.Fail(backup.ReasonDiskFull, "the volume of the data directory has no room left: %w", err)

@@ -17,7 +17,7 @@ func member() backup.Restore {
 	return backup.Restore{Name: "a", InitialCluster: "a=" + url, Token: "t", PeerURLs: []string{url}}
 }
 
-// made has a new directory beside the place.
+// made creates a new directory beside the place.
 func made(t *testing.T, p Place) {
 	t.Helper()
 	must(t, p.Begin())
@@ -26,7 +26,7 @@ func made(t *testing.T, p Place) {
 	must(t, os.WriteFile(filepath.Join(p.Made(), "member", "snap", "db"), []byte("x"), 0o600))
 }
 
-func TestADataDirectoryIsThereAtOnceOrNotAtAll(t *testing.T) {
+func TestADataDirectoryAppearsAtomically(t *testing.T) {
 	for _, emptyBefore := range []bool{false, true} {
 		p := At(filepath.Join(t.TempDir(), "data"))
 		if emptyBefore {
@@ -48,7 +48,7 @@ func TestADataDirectoryIsThereAtOnceOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestWhatIsInThePlaceIsNeverReplaced(t *testing.T) {
+func TestAnExistingDirectoryIsNeverReplaced(t *testing.T) {
 	for name, content := range map[string]string{"lost+found": "", "member/snap/db": "x", markerFile: "{", "marker of another order": ""} {
 		t.Run(name, func(t *testing.T) {
 			p := At(filepath.Join(t.TempDir(), "data"))
@@ -70,7 +70,7 @@ func TestWhatIsInThePlaceIsNeverReplaced(t *testing.T) {
 	}
 }
 
-func TestAVolumeThatIsFullIsToldFromABadSnapshot(t *testing.T) {
+func TestAFullVolumeIsNotReportedAsABadSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	if err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", dir).Run(); err != nil {
 		t.Skip("needs to mount a small volume:", err)
@@ -84,7 +84,7 @@ func TestAVolumeThatIsFullIsToldFromABadSnapshot(t *testing.T) {
 	}
 }
 
-func TestTheLineThatTellsWhyAProcessEndedIsFound(t *testing.T) {
+func TestTheLineWithThePanicIsFound(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "one\ntwo\n\n": "two", "more\npanic: it is so\n\ngoroutine 1\n": "panic: it is so", "fatal error: fault\n[signal]\n": "fatal error: fault",
 	} {

@@ -18,18 +18,18 @@ import (
 const (
 	proofName = "proof"
 	proofURL  = "http://127.0.0.1:0"
-	// startTime is how long etcd may take to read what was restored and to elect itself.
+	// startTime limits how long etcd may take to read the data and elect itself.
 	startTime = 5 * time.Minute
 )
 
-// proofMember is the only member of a cluster that no one is to reach. Its revision is as it
-// was: etcd's hash is one over revisions.
+// proofMember is the only member of an unreachable cluster. Its revision is not raised, because
+// etcd's hash covers revisions.
 func proofMember() backup.Restore {
 	return backup.Restore{Name: proofName, InitialCluster: proofName + "=" + proofURL, Token: proofName, PeerURLs: []string{proofURL}, RevisionBump: new(int64)}
 }
 
-// prove starts etcd in a data directory of proofMember, and compares it with the record; nil:
-// there is none.
+// prove starts etcd in a data directory of proofMember and compares its data with the record, if
+// there is one.
 func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification, error) {
 	etcd, err := embed.StartEtcd(proofConfig(dir))
 	if err != nil {
@@ -55,14 +55,13 @@ func proofConfig(dir string) *embed.Config {
 	c.ListenClientUrls, c.AdvertiseClientUrls, c.ListenPeerUrls, c.AdvertisePeerUrls = at, at, at, at
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	c.LogLevel, c.LogOutputs = "error", []string{"stderr"}
-	c.UnsafeNoFsync = true   // it is thrown away
-	c.QuotaBackendBytes = -1 // whatever it was saved with
+	c.UnsafeNoFsync = true   // the directory is temporary
+	c.QuotaBackendBytes = -1 // no quota, whatever the backup had
 	c.EnableGRPCGateway = false
 	return c
 }
 
-// compare looks at the recorded revision, which the restored store has whatever came after it
-// and whatever lease ends meanwhile.
+// compare reads at the recorded revision, which later entries and expired leases do not change.
 func compare(ctx context.Context, kv mvcc.KV, m *backup.Meta) (backup.Verification, error) {
 	v := backup.Verification{Revision: kv.Rev(), Recorded: m != nil}
 	at := v.Revision
@@ -70,7 +69,7 @@ func compare(ctx context.Context, kv mvcc.KV, m *backup.Meta) (backup.Verificati
 		at = m.Revision
 	}
 	if v.Revision < at {
-		return v, backup.Fail(backup.ReasonCorrupt, "it ends at revision %d, and the member that it was read from had reached %d", v.Revision, at)
+		return v, backup.Fail(backup.ReasonCorrupt, "it ends at revision %d, but its member had reached revision %d", v.Revision, at)
 	}
 	counted, err := kv.Range(ctx, []byte{0}, []byte{}, mvcc.RangeOptions{Rev: at, CountOnly: true})
 	if errors.Is(err, mvcc.ErrCompacted) {
@@ -95,11 +94,11 @@ func compareWith(kv mvcc.KV, v backup.Verification, m *backup.Meta) (backup.Veri
 	if m.Keys != nil {
 		v.KeysCompared = true
 		if *m.Keys != v.Keys {
-			return v, backup.Fail(backup.ReasonCorrupt, "it has %d keys at revision %d, and the member that it was read from had %d", v.Keys, m.Revision, *m.Keys)
+			return v, backup.Fail(backup.ReasonCorrupt, "it has %d keys at revision %d, but its member had %d", v.Keys, m.Revision, *m.Keys)
 		}
 	}
 	if m.Hash == nil {
-		v.Note = "the member that it was read from told no hash to compare with"
+		v.Note = "its member reported no hash to compare with"
 		return v, nil
 	}
 	hash, _, err := kv.HashStorage().HashByRev(m.Revision)
@@ -112,7 +111,7 @@ func compareWith(kv mvcc.KV, v backup.Verification, m *backup.Meta) (backup.Veri
 	}
 	v.HashCompared = true
 	if hash.Hash != m.Hash.Value {
-		return v, backup.Fail(backup.ReasonCorrupt, "up to revision %d its hash is %d, and that of the member that it was read from was %d", m.Revision, hash.Hash, m.Hash.Value)
+		return v, backup.Fail(backup.ReasonCorrupt, "up to revision %d its hash is %d, but its member had %d", m.Revision, hash.Hash, m.Hash.Value)
 	}
 	return v, nil
 }

@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// askTime is how long a member may take to tell how it is.
+	// askTime limits how long a member may take to report its status.
 	askTime = 3 * time.Second
-	// factsTime is how long it may take to count and hash all that it holds: some seconds a GiB.
+	// factsTime limits how long it may take to count and hash its data: some seconds per GiB.
 	factsTime = 30 * time.Second
 )
 
-// Cluster is a connection to each of its members.
+// Cluster has a connection to each member.
 type Cluster struct{ members []*member }
 
-// Open connects to the members. Whether they answer is seen by Ask.
+// Open prepares connections to the members. Ask reports whether they answer.
 func Open(endpoints []string, tlsDir string) (*Cluster, error) {
 	config, err := loadTLS(tlsDir)
 	if err != nil {
@@ -50,11 +50,11 @@ func Open(endpoints []string, tlsDir string) (*Cluster, error) {
 // Close ends the connections.
 func (c *Cluster) Close() {
 	for _, m := range c.members {
-		_ = m.client.Close() // nothing is under way
+		_ = m.client.Close() // no call is running
 	}
 }
 
-// Ask has all members tell how they are, at the same time.
+// Ask reads the status of all members, at the same time.
 func (c *Cluster) Ask(ctx context.Context) []Answer {
 	out := make([]Answer, len(c.members))
 	var all sync.WaitGroup
@@ -84,8 +84,8 @@ func corrupt(alarms []string) bool {
 	})
 }
 
-// Facts counts and hashes what a member holds at a revision, for a proof to compare with. What
-// the member does not tell, or not in time, is nil.
+// Facts counts and hashes the data of a member at a revision, for later proofs. Values that the
+// member does not report in time are nil.
 func (c *Cluster) Facts(ctx context.Context, a Answer) (keys *int64, hash *backup.Hash) {
 	ctx, cancel := context.WithTimeout(ctx, patience(ctx))
 	defer cancel()
@@ -110,18 +110,18 @@ func patience(ctx context.Context) time.Duration {
 	return min(factsTime, time.Until(end)/4)
 }
 
-// Interrupted is the end of a snapshot that the member gave no more of.
+// Interrupted is the error of a snapshot that the member did not finish.
 type Interrupted struct {
 	Endpoint string
 	Err      error
 }
 
 func (i *Interrupted) Error() string {
-	return "the snapshot of " + i.Endpoint + " broke off: " + plain(i.Err).Error()
+	return "the snapshot of " + i.Endpoint + " was interrupted: " + plain(i.Err).Error()
 }
 func (i *Interrupted) Unwrap() error { return i.Err }
 
-// Read gives the snapshot of a member. Its errors are Interrupted.
+// Read streams the snapshot of a member. Its errors are Interrupted.
 func (c *Cluster) Read(ctx context.Context, a Answer) (io.ReadCloser, error) {
 	stream, err := c.member(a.Endpoint).client.Snapshot(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *Cluster) member(endpoint string) *member {
 	return c.members[i]
 }
 
-// plain is the message of an answer, without what gRPC puts around it.
+// plain returns the message of a gRPC error without its prefix.
 func plain(err error) error {
 	if s, ok := status.FromError(err); ok {
 		return errors.New(s.Message())

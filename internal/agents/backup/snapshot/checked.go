@@ -12,25 +12,25 @@ import (
 	"io"
 )
 
-// sector is what the size of a database is a multiple of, in bytes. By it etcdutl sees whether
-// there is a hash behind the database.
+// sector divides the size of every database, in bytes. By the remainder etcdutl recognises a hash
+// after the database.
 const sector = 512
 
-// ErrBroken is the end of a snapshot that does not have the hash that stands at its end.
-var ErrBroken = errors.New("the hash at the end of the snapshot is not that of what stands before it")
+// ErrBroken is the error of a snapshot with a wrong hash at its end.
+var ErrBroken = errors.New("the hash at the end of the snapshot does not match its data")
 
-// Checked reads a snapshot and fails at its end if it is not whole. etcd puts the SHA-256 of the
-// database behind it.
+// Checked reads a snapshot and fails at its end if it is not complete. etcd appends the SHA-256 of
+// the database.
 type Checked struct {
 	source io.Reader
 	hash   hash.Hash
 	size   int64
-	held   [sha256.Size]byte // the last bytes that were read
-	count  int               // how many there are
+	held   [sha256.Size]byte // the last bytes read
+	count  int               // number of bytes in held
 	whole  string
 }
 
-// Check begins to read.
+// Check returns a Checked for a stream.
 func Check(source io.Reader) *Checked { return &Checked{source: source, hash: sha256.New()} }
 
 func (c *Checked) Read(p []byte) (int, error) {
@@ -42,7 +42,7 @@ func (c *Checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// feed hashes all but the last bytes, which may be the hash.
+// feed hashes all but the last bytes, which may be the appended hash.
 func (c *Checked) feed(p []byte) {
 	c.size += int64(len(p))
 	if len(p) >= len(c.held) {
@@ -70,8 +70,8 @@ func (c *Checked) end() error {
 	return io.EOF
 }
 
-// Size is how many bytes were read.
+// Size returns how many bytes were read.
 func (c *Checked) Size() int64 { return c.size }
 
-// SHA256 is the hash of all that was read, its own hash included, in hex; "" before its end.
+// SHA256 returns the hash of the whole stream in hex, including the appended hash; "" before its end.
 func (c *Checked) SHA256() string { return c.whole }

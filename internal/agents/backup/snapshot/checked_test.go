@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 )
 
-// whole is a snapshot of so many sectors.
+// whole is a complete snapshot of n sectors.
 func whole(sectors int) []byte {
 	database := bytes.Repeat([]byte("0123456789abcdef"), sectors*sector/16)
 	sum := sha256.Sum256(database)
@@ -34,13 +34,13 @@ func TestAWholeSnapshotPassesUnchanged(t *testing.T) {
 				t.Errorf("got %d bytes, %d, %s, %v", len(got), c.Size(), c.SHA256(), err)
 			}
 			if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
-				t.Errorf("expected the end to stay the end, got %d, %v", n, err)
+				t.Errorf("expected io.EOF again, got %d, %v", n, err)
 			}
 		})
 	}
 }
 
-func TestASnapshotThatIsNotWholeIsTold(t *testing.T) {
+func TestAnIncompleteSnapshotIsAnError(t *testing.T) {
 	for name, change := range map[string]func([]byte) []byte{
 		"empty":             func([]byte) []byte { return nil },
 		"a hash of nothing": func([]byte) []byte { sum := sha256.Sum256(nil); return sum[:] },
@@ -64,7 +64,7 @@ func TestASnapshotThatIsNotWholeIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatItsSourceFailsWithIsPassedOn(t *testing.T) {
+func TestAnErrorOfTheSourceIsPassedOn(t *testing.T) {
 	broken := errors.New("broken")
 	c := Check(io.MultiReader(bytes.NewReader(whole(1)), iotest.ErrReader(broken)))
 	if _, err := io.ReadAll(c); !errors.Is(err, broken) {

@@ -13,26 +13,26 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Answer is what a member said of itself.
+// Answer is the status that a member reported.
 type Answer struct {
 	Endpoint  string
 	Version   string
 	ClusterID uint64
-	// Revision is the newest that the member has applied, and Applied the entry of the log that made it.
+	// Revision is the newest revision of the member, and Applied the last applied entry of its log.
 	Revision        int64
 	Applied         uint64
 	Leader, Learner bool
-	// Led is one that knows a leader. What another holds can be of any age.
+	// Led means that the member has a leader. Otherwise its data may be old.
 	Led bool
-	// Corrupt is one that etcd itself has found to hold something else than its cluster.
+	// Corrupt means that etcd found its data different from that of the cluster.
 	Corrupt bool
-	// Err says why it did not answer. Nothing else is known then.
+	// Err is why the member did not answer. Nothing else is known then.
 	Err error
 }
 
-// Choose gives the members to read from, the best one first: the one that has got furthest,
-// since a member that was cut off from its cluster answers as well. Of equal ones it is not the
-// leader, which has other things to do, and a learner last.
+// Choose returns the members to read from, the best first: the one with the newest revision, since
+// a member without its cluster answers too. Among equal members the leader comes late, to spare
+// it, and a learner last.
 func Choose(answers []Answer) ([]Answer, error) {
 	var able, unable []Answer
 	for _, a := range answers {
@@ -47,11 +47,11 @@ func Choose(answers []Answer) ([]Answer, error) {
 		}
 	}
 	if len(able) == 0 {
-		return nil, backup.Fail(reasonOf(unable), "no member of etcd can be asked for a snapshot: %s", causes(unable))
+		return nil, backup.Fail(reasonOf(unable), "no member of etcd can give a snapshot: %s", causes(unable))
 	}
 	for _, a := range able {
 		if a.ClusterID != able[0].ClusterID {
-			return nil, backup.Fail(backup.ReasonEtcdRefused, "the endpoints are not of one cluster: %s is of %x, %s of %x",
+			return nil, backup.Fail(backup.ReasonEtcdRefused, "the endpoints belong to different clusters: %s to %x, %s to %x",
 				able[0].Endpoint, able[0].ClusterID, a.Endpoint, a.ClusterID)
 		}
 	}
@@ -61,10 +61,10 @@ func Choose(answers []Answer) ([]Answer, error) {
 	return able, nil
 }
 
-// errUnled is why a member is not to be read that answers.
-var errUnled = errors.New("it has no leader, so what it holds may be old")
+// errUnled is why a member without a leader is not read.
+var errUnled = errors.New("it has no leader, so its data may be old")
 
-// OnlyLed takes the answers of members that are cut off for none.
+// OnlyLed treats members without a leader as members without an answer.
 func OnlyLed(answers []Answer) []Answer {
 	out := slices.Clone(answers)
 	for i, a := range out {
@@ -75,7 +75,7 @@ func OnlyLed(answers []Answer) []Answer {
 	return out
 }
 
-// reasonOf is why none can be read.
+// reasonOf returns the reason why no member can be read.
 func reasonOf(unable []Answer) backup.Reason {
 	if slices.ContainsFunc(unable, func(a Answer) bool { return errors.Is(a.Err, errUnled) }) {
 		return backup.ReasonNoLeader
@@ -83,7 +83,7 @@ func reasonOf(unable []Answer) backup.Reason {
 	return backup.ReasonEtcdUnreachable
 }
 
-// second puts the one behind that is so.
+// second sorts elements with a property after the others.
 func second(a, b bool) int {
 	switch {
 	case a == b:

@@ -40,10 +40,10 @@ func TestTheBestMemberComesFirst(t *testing.T) {
 	}
 }
 
-func TestWhyNoneCanBeReadIsTold(t *testing.T) {
+func TestTheErrorHasWhyNoMemberCanBeRead(t *testing.T) {
 	for words, answers := range map[string][]Answer{
 		"a: refused; b: etcd has found its data corrupt": {{Endpoint: "a", Err: errors.New("refused")}, {Endpoint: "b", Corrupt: true}},
-		"a is of 1, b of 2": {{Endpoint: "a", ClusterID: 1}, {Endpoint: "b", ClusterID: 2}},
+		"a to 1, b to 2": {{Endpoint: "a", ClusterID: 1}, {Endpoint: "b", ClusterID: 2}},
 	} {
 		if got, err := Choose(answers); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("expected %q, got %v, %v", words, got, err)
@@ -55,18 +55,18 @@ func TestAMemberThatIsCutOffCanBeLeftOut(t *testing.T) {
 	off := Answer{Endpoint: "off", Revision: 10}
 	led := Answer{Endpoint: "led", Revision: 9, Led: true}
 	if got, err := Choose(OnlyLed([]Answer{off, led})); err != nil || len(got) != 1 || got[0].Endpoint != "led" {
-		t.Errorf("expected the one that has a leader, got %+v, %v", got, err)
+		t.Errorf("expected the member with a leader, got %+v, %v", got, err)
 	}
 	gone := Answer{Endpoint: "gone", Err: errors.New("refused")}
 	if _, err := Choose(OnlyLed([]Answer{off, gone})); backup.ReasonOf(err, "") != backup.ReasonNoLeader || !strings.Contains(err.Error(), "off: it has no leader") {
-		t.Errorf("expected to be told that what is left has no leader, got %v", err)
+		t.Errorf("expected an error about the missing leader, got %v", err)
 	}
 	if _, err := Choose(OnlyLed([]Answer{gone})); backup.ReasonOf(err, "") != backup.ReasonEtcdUnreachable {
-		t.Errorf("expected to be told that none answers, got %v", err)
+		t.Errorf("expected an error that no member answers, got %v", err)
 	}
 }
 
-func TestATLSSecretThatIsNoneIsTold(t *testing.T) {
+func TestAnInvalidTLSSecretIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Open([]string{"https://a:1"}, dir); backup.ReasonOf(err, "") != backup.ReasonSecretInvalid || !strings.Contains(err.Error(), "etcd-client.crt") {
 		t.Errorf("got %v", err)

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// keepAlive is how often a silent member is asked whether it is there, and keepAliveTimeout
-	// how long it may take to say so: a stream from a node that is gone has no end by itself.
+	// keepAlive is how often a silent member is probed, and keepAliveTimeout how long it may take to
+	// answer: a stream from a lost node would never end.
 	keepAlive        = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
-	// window is how much of a stream may be under way. Left to itself, gRPC takes up to 16 MiB.
+	// window limits the buffered part of a stream. By default gRPC buffers up to 16 MiB.
 	window = 1 << 20
 )
 
-// member is a connection to one.
+// member is a connection to one member.
 type member struct {
 	endpoint    string
 	client      *clientv3.Client
@@ -42,7 +42,7 @@ func dial(endpoint string, config *tls.Config) (*member, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            []string{endpoint},
 		TLS:                  config,
-		Logger:               zap.NewNop(), // what goes wrong stands in the result
+		Logger:               zap.NewNop(), // the result has the errors
 		DialKeepAliveTime:    keepAlive,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions:          []grpc.DialOption{grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window)},
@@ -53,7 +53,7 @@ func dial(endpoint string, config *tls.Config) (*member, error) {
 	return &member{endpoint, client, etcdserverpb.NewMaintenanceClient(client.ActiveConnection())}, nil
 }
 
-// loadTLS reads the client's files as the CoreOS operator names them.
+// loadTLS reads the client's files under the names of the CoreOS operator.
 func loadTLS(dir string) (*tls.Config, error) {
 	if dir == "" {
 		return nil, nil

@@ -14,26 +14,26 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// A snapshot is sent in parts of this size, so many at a time. S3 takes no smaller parts and at
-// most 10,000 of them: 50 GB, while etcd holds some 8. Each part under way is in memory.
+// Size of the parts of a snapshot, and how many are sent at a time. S3 accepts no smaller parts and
+// at most 10,000 of them: 50 GB, while etcd has about 8. Parts are in memory while they are sent.
 const (
 	partSize   = 5 << 20
 	partsAtOne = 2
 )
 
-// tries is how often a call is made before it has failed. The libraries wait between them.
+// tries is how often a call is tried. The libraries wait between tries.
 const tries = 3
 
-// undoTime is how long an upload may take to be undone after its context has ended. Parts that
-// stay are no object, but they cost money and no one sees them.
+// undoTime is how long an upload may take to be undone after its context has ended. Remaining parts
+// are invisible but cost money.
 const undoTime = time.Second
 
-// bucket is one of an object store.
+// bucket is a bucket of an object store.
 type bucket struct {
 	*blob.Bucket
-	provider string // as a person calls it
+	provider string // name for messages
 	name     string
-	server   string // its URL, if it is not the provider's own
+	server   string // URL, if it is not the provider's own
 	mask     mask
 }
 
@@ -50,7 +50,7 @@ func (b *bucket) Put(ctx context.Context, key string, content io.Reader) error {
 	return b.explain(err, "write the object", key)
 }
 
-// outlive gives a context that ends a while after another one.
+// outlive returns a context that ends a while after another one.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -67,7 +67,7 @@ func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, int64, err
 	return body{r, b, key}, r.Size(), nil
 }
 
-// body explains what goes wrong on the way.
+// body adds reasons to errors of reading.
 type body struct {
 	*blob.Reader
 	from *bucket
@@ -82,8 +82,8 @@ func (r body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explainMissing tells an object that is missing from a bucket that is, which some stores
-// answer alike.
+// explainMissing distinguishes a missing object from a missing bucket, for which some stores give
+// the same answer.
 func (b *bucket) explainMissing(ctx context.Context, err error, key string) error {
 	err = b.explain(err, "read the object", key)
 	if backup.ReasonOf(err, "") != backup.ReasonObjectMissing {

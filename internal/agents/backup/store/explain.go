@@ -24,8 +24,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// explain gives an error of a library its reason, and one line of its own. A key stands for a
-// call on one object.
+// explain turns an error of a library into one line with a reason. A key means a call on one
+// object.
 func (b *bucket) explain(err error, doing, key string) error {
 	if err == nil {
 		return nil
@@ -42,28 +42,28 @@ func (b *bucket) explain(err error, doing, key string) error {
 	case backup.ReasonObjectMissing:
 		return backup.Fail(reason, "the object %q does not exist in the %s", key, at)
 	case backup.ReasonAccessDenied:
-		return backup.Fail(reason, "the %s refuses to %s (%s): check the Secret and what it may do", at, doing, short)
+		return backup.Fail(reason, "the %s refuses to %s (%s): check the Secret and its permissions", at, doing, short)
 	case backup.ReasonStoreUnreachable:
 		return backup.Fail(reason, "the server of the %s cannot be reached: %s", at, short)
 	case backup.ReasonDiskFull:
 		return backup.Fail(reason, "the %s has no room left (%s)", at, short)
 	default:
-		return &backup.Error{Reason: reason, Err: &told{"cannot " + doing + " in the " + at + ": " + short, err}}
+		return &backup.Error{Reason: reason, Err: &explained{"cannot " + doing + " in the " + at + ": " + short, err}}
 	}
 }
 
-// told is an error with a text of its own. Whether its time was over is still to be seen.
-type told struct {
+// explained is an error with another text. errors.Is still finds a timeout in it.
+type explained struct {
 	text  string
 	cause error
 }
 
-func (t *told) Error() string { return t.text }
-func (t *told) Is(target error) bool {
+func (t *explained) Error() string { return t.text }
+func (t *explained) Is(target error) bool {
 	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(t.cause, target)
 }
 
-// codeOf is what a store itself calls an error, and the status of its answer; 0: it gave none.
+// codeOf returns the error code of a store and the status of its answer; 0 if there is none.
 func codeOf(err error) (code string, status int) {
 	if google, ok := errors.AsType[*googleapi.Error](err); ok {
 		code, status = "", google.Code
@@ -94,7 +94,7 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 	full := []string{"XMinioStorageFull", "QuotaExceeded", "InsufficientCapacity", "AccountQuotaExceeded"}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded) && !unreachable(err):
-		return backup.ReasonStoreFailed // whoever ended the context knows why
+		return backup.ReasonStoreFailed // the caller that ended the context knows why
 	case code == "NoSuchBucket", code == "ContainerNotFound", errors.Is(err, storage.ErrBucketNotExist):
 		return backup.ReasonBucketMissing
 	case slices.Contains(full, code), status == http.StatusInsufficientStorage, errors.Is(err, syscall.ENOSPC):
@@ -102,7 +102,7 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 	case slices.Contains(denied, code), status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return backup.ReasonAccessDenied
 	case status == http.StatusNotFound && !strings.Contains(doing, "object"), status == http.StatusNotFound && strings.HasPrefix(doing, "write"):
-		return backup.ReasonBucketMissing // there is nothing else to be missing
+		return backup.ReasonBucketMissing // only the bucket can be missing
 	case status == http.StatusNotFound, errors.Is(err, storage.ErrObjectNotExist):
 		return backup.ReasonObjectMissing
 	case status == 0 && unreachable(err):
@@ -111,9 +111,9 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 	return backup.ReasonStoreFailed
 }
 
-// unreachable tells an error on the way to a server.
+// unreachable reports whether the connection to a server failed.
 func unreachable(err error) bool {
-	// A connection that breaks later has reached the server.
+	// A connection that breaks later had reached the server.
 	if on, ok := errors.AsType[*net.OpError](err); ok && on.Op == "dial" {
 		return true
 	}
@@ -127,8 +127,8 @@ func unreachable(err error) bool {
 	return ok
 }
 
-// shortest is the code that a store gives, else what the innermost error says: libraries wrap
-// an error in a paragraph.
+// shortest returns the error code of a store, or else the innermost error: libraries wrap an error
+// in a paragraph.
 func shortest(err error, code string) string {
 	if code != "" {
 		if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorMessage() != "" && api.ErrorMessage() != code {
@@ -137,7 +137,7 @@ func shortest(err error, code string) string {
 		return code
 	}
 	for {
-		if op, ok := err.(*net.OpError); ok { //nolint:errorlint // the chain is walked here
+		if op, ok := err.(*net.OpError); ok { //nolint:errorlint // this loop walks the chain
 			return op.Error()
 		}
 		next := errors.Unwrap(err)

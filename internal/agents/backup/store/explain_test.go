@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-func TestOneLineTellsWhatIsWrongWithABucket(t *testing.T) {
+func TestAnErrorOfABucketIsOneLine(t *testing.T) {
 	write := func(t *testing.T, s Store) error { return s.Put(t.Context(), "dir/etcd", strings.NewReader("x")) }
 	read := func(t *testing.T, s Store) error { _, _, err := s.Get(t.Context(), "dir/etcd"); return err }
 	list := func(t *testing.T, s Store) error { _, err := s.List(t.Context(), "dir/"); return err }
@@ -64,7 +64,7 @@ func hangUp(w http.ResponseWriter, _ *http.Request) bool {
 	return true
 }
 
-func TestAServerThatIsNotThereIsNamed(t *testing.T) {
+func TestAnUnreachableServerIsNamed(t *testing.T) {
 	for kind, secret := range map[backup.Type]string{
 		backup.S3:  mountedAWS(t),
 		backup.ABS: files(t, map[string]string{"storage-account": "acc", "storage-key": "c2VjcmV0"}),
@@ -82,8 +82,8 @@ func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-// What the other clouds answer, as their documentation has it.
-func TestTheAnswersOfOtherCloudsAreUnderstood(t *testing.T) {
+// Errors of the other clouds, from their documentation.
+func TestTheErrorsOfOtherCloudsAreExplained(t *testing.T) {
 	type answer struct {
 		status       int
 		header, body string
@@ -122,7 +122,7 @@ func TestTheAnswersOfOtherCloudsAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsNoneIsToldWithoutItsValues(t *testing.T) {
+func TestAnErrorOfAnInvalidSecretHasNoValues(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind    backup.Type
 		content map[string]string
@@ -148,7 +148,7 @@ func TestASecretThatIsNoneIsToldWithoutItsValues(t *testing.T) {
 	}
 }
 
-func TestOSSIsReachedThroughItsS3Face(t *testing.T) {
+func TestOSSIsReachedThroughItsS3Interface(t *testing.T) {
 	target := newServer(t).target(t, "shop")
 	target.Type, target.SecretDir = backup.OSS, files(t, map[string]string{"accessKeyID": id, "accessKeySecret": key})
 	s := open(t, target)
@@ -168,9 +168,9 @@ func TestCloudsOfAzureHaveTheirDomains(t *testing.T) {
 	}
 }
 
-func TestAVolumeThatIsNotThereOrFullIsTold(t *testing.T) {
+func TestAMissingOrFullVolumeIsReported(t *testing.T) {
 	gone := open(t, backup.Target{Type: backup.Folder, Path: "etcd", Dir: filepath.Join(t.TempDir(), "none")})
-	expect(t, gone.Put(t.Context(), "etcd", strings.NewReader("x")), backup.ReasonBucketMissing, "is its volume mounted?")
+	expect(t, gone.Put(t.Context(), "etcd", strings.NewReader("x")), backup.ReasonBucketMissing, "check that its volume is mounted")
 	_, _, err := gone.Get(t.Context(), "etcd")
 	expect(t, err, backup.ReasonBucketMissing)
 	_, err = gone.List(t.Context(), "etcd")

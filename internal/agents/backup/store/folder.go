@@ -17,14 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Others of the volume's group may read what is there, and no one else.
+// Only the volume's group may read the files, besides their owner.
 const (
 	fileMode   fs.FileMode = 0o640
 	folderMode fs.FileMode = 0o750
 )
 
-// folder is a directory of a mounted volume. It has its own code, since that of gocloud.dev
-// does not wait for the disk.
+// folder is a directory of a mounted volume. It does not use gocloud.dev, which does not sync to
+// the disk.
 type folder struct{ dir string }
 
 func (f folder) path(key string) string { return filepath.Join(f.dir, filepath.FromSlash(key)) }
@@ -41,7 +41,7 @@ func (f folder) Put(ctx context.Context, key string, content io.Reader) error {
 	return f.explain(err, key)
 }
 
-// prepare makes the directories of a path, and has their names on the disk.
+// prepare creates the directories of a path and syncs their names.
 func (f folder) prepare(dir string) error {
 	if _, err := os.Stat(f.dir); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (folder) Close() error { return nil }
 
 func (f folder) missing() error {
 	if _, err := os.Stat(f.dir); err != nil {
-		return backup.Fail(backup.ReasonBucketMissing, "the folder %s is not there; is its volume mounted? (%w)", f.dir, err)
+		return backup.Fail(backup.ReasonBucketMissing, "the folder %s does not exist; check that its volume is mounted (%w)", f.dir, err)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (f folder) explain(err error, key string) error {
 	return backup.Fail(backup.ReasonStoreFailed, "the volume of %s fails: %w", f.dir, err)
 }
 
-// bounded is a reader until its context ends.
+// bounded is a reader that fails when its context ends.
 type bounded struct {
 	ctx context.Context
 	r   io.Reader

@@ -25,14 +25,14 @@ const (
 	id  = "AKIDEXAMPLE"
 )
 
-// server is an S3 server in this process, with a door before it.
+// server is an S3 server in this process, behind a door.
 type server struct {
 	*httptest.Server
 	mu   sync.Mutex
 	door func(http.ResponseWriter, *http.Request) bool
 }
 
-// newServer has the bucket "shop". A door that answers itself returns true.
+// newServer has the bucket "shop". A door returns true if it has answered the request.
 func newServer(t *testing.T) *server {
 	t.Helper()
 	backend := s3mem.New()
@@ -59,7 +59,7 @@ func (s *server) through(door func(http.ResponseWriter, *http.Request) bool) {
 	s.door = door
 }
 
-// refuse is a door that answers all that matches as S3 does.
+// refuse is a door that refuses matching requests as S3 does.
 func refuse(status int, code string, matches func(*http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if !matches(r) {
@@ -132,7 +132,7 @@ func holds(t *testing.T, s Store, key, want string) {
 	}
 }
 
-// expect checks reason and words of an error, that it is one line, and that it gives nothing away.
+// expect checks the reason and the text of an error, which must be one line without secrets.
 func expect(t *testing.T, err error, reason backup.Reason, words ...string) {
 	t.Helper()
 	if err == nil || backup.ReasonOf(err, "") != reason {

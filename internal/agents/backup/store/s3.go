@@ -20,18 +20,17 @@ import (
 )
 
 const (
-	// defaultRegion is where AWS itself looks for a bucket of which nothing is known; other
-	// servers mostly take any.
+	// defaultRegion is the default of AWS; other servers mostly accept any region.
 	defaultRegion = "us-east-1"
-	// defaultOSS is the endpoint that the CoreOS operator has.
+	// defaultOSS is the endpoint of the CoreOS operator.
 	defaultOSS = "http://oss-cn-hangzhou.aliyuncs.com"
-	// connectTime is for one attempt, so that a server that is not there is told from before the
-	// order's time is over.
+	// connectTime limits one attempt, so that an unreachable server is reported before the order's
+	// time is over.
 	connectTime = 5 * time.Second
 )
 
-// openS3 has the profile default of AWS' own files. Without a Secret, AWS finds the role of
-// the pod or the machine.
+// openS3 uses the profile default of the AWS files. Without a Secret, the AWS library finds the
+// role of the pod or the machine.
 func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) {
 	from := secret(t.SecretDir)
 	var hidden mask
@@ -46,8 +45,8 @@ func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) 
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
-		// What cannot be parsed is quoted in the error, and may be the secret itself.
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "credentials and config of the storage's Secret are not files of AWS with a profile default")
+		// The error quotes what it cannot parse, which may be the secret.
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "credentials and config of the storage's Secret are not AWS files with a profile default")
 	}
 	if from != "" && cfg.Credentials != nil {
 		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
@@ -57,8 +56,8 @@ func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) 
 	return openS3With(ctx, cfg, &bucket{provider: "S3", name: name, server: url(t.Endpoint), mask: hidden}, t.ForcePathStyle)
 }
 
-// awsFiles names the files of the Secret, and keeps any other from being looked for. What is
-// named must exist.
+// awsFiles names the files of the Secret, so that the library searches no others. Named files must
+// exist.
 func awsFiles(from secret) []func(*config.LoadOptions) error {
 	files := map[string][]string{"credentials": {}, "config": {}}
 	for key := range files {
@@ -72,20 +71,20 @@ func awsFiles(from secret) []func(*config.LoadOptions) error {
 	}
 }
 
-// noKeys tells a Secret without keys from one with a role that AWS does not give.
+// noKeys distinguishes a Secret without keys from one with a role that AWS refuses.
 func noKeys(err error) error {
 	code, _ := codeOf(err)
 	switch {
 	case code != "":
-		return backup.Fail(backup.ReasonAccessDenied, "AWS does not give the role in the storage's Secret (%s)", code)
+		return backup.Fail(backup.ReasonAccessDenied, "AWS refuses the role in the storage's Secret (%s)", code)
 	case unreachable(err):
-		return backup.Fail(backup.ReasonStoreUnreachable, "AWS cannot be asked for the role in the storage's Secret: %s", shortest(err, ""))
+		return backup.Fail(backup.ReasonStoreUnreachable, "AWS cannot be reached for the role in the storage's Secret: %s", shortest(err, ""))
 	}
 	return backup.Fail(backup.ReasonSecretInvalid, "the credentials in the storage's Secret have no keys in the profile default")
 }
 
-// openOSS is Alibaba's S3 face. It takes the bucket's name in the host only, and a region that
-// is in the host already.
+// openOSS uses Alibaba's S3 interface. It accepts the bucket's name in the host only, which also
+// has the region.
 func openOSS(ctx context.Context, t backup.Target, name string) (*bucket, error) {
 	from := secret(t.SecretDir)
 	id, err := from.value("accessKeyID")
@@ -121,8 +120,8 @@ func openS3With(ctx context.Context, cfg aws.Config, b *bucket, pathStyle bool) 
 	}
 	options := &s3blob.Options{}
 	if b.server != "" {
-		// The checksums that the SDK adds by itself are AWS' own; others refuse them. What was
-		// written is checked by its hash in any case.
+		// Other servers refuse the checksums that the SDK adds by default. The agent checks the
+		// content by its hash in any case.
 		cfg.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
@@ -140,7 +139,7 @@ func openS3With(ctx context.Context, cfg aws.Config, b *bucket, pathStyle bool) 
 	return b, nil
 }
 
-// url completes an endpoint as AWS' tools do.
+// url completes an endpoint as the AWS tools do.
 func url(endpoint string) string {
 	if endpoint == "" || strings.Contains(endpoint, "://") {
 		return endpoint

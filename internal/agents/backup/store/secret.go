@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// secret is a mounted Secret; "" is none.
+// secret is the directory of a mounted Secret; "" is none.
 type secret string
 
 func (s secret) file(key string) string { return filepath.Join(string(s), key) }
@@ -23,7 +23,7 @@ func (s secret) has(key string) bool {
 	return s != "" && err == nil
 }
 
-// value is what a key has, without the line end that editors put behind it.
+// value returns the value of a key without a line break at the end.
 func (s secret) value(key string) (string, error) {
 	if s == "" {
 		return "", backup.Fail(backup.ReasonSecretInvalid, "this storage needs a Secret with the key %s", key)
@@ -41,11 +41,10 @@ func (s secret) value(key string) (string, error) {
 	return "", backup.Fail(backup.ReasonSecretInvalid, "the key %s of the storage's Secret is empty", key)
 }
 
-// mask are values that are never to be printed.
+// mask has values that must never be printed.
 type mask []string
 
-// leastSecret keeps a word that stands everywhere from being masked: nothing that short
-// keeps anybody out.
+// leastSecret is the length of the shortest value to mask: shorter ones are common words.
 const leastSecret = 6
 
 func (m mask) apply(text string) string {
@@ -57,7 +56,7 @@ func (m mask) apply(text string) string {
 	return text
 }
 
-// iniValues are those of an AWS file whose names tell that they are secret.
+// iniValues returns the values of an AWS file whose names show that they are secret.
 func iniValues(text string) mask {
 	var out mask
 	for line := range strings.Lines(text) {

@@ -1,12 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store keeps objects at the places that a backup's target can be: S3, Google's and
-// Azure's object stores, Alibaba's through its S3 face, and a folder of a volume. It says what
-// went wrong in one line that names what to look at, with a reason of package backup, and never
-// a value of a Secret.
+// Package store reads and writes objects in the targets of backups: S3, the object stores of
+// Google and Azure, that of Alibaba through its S3 interface, and a folder of a volume. An error
+// is one line that names what to check, with a reason of package backup and without Secrets.
 //
-// What does not live here: what the objects are, and which of them belong together.
+// The meaning of the objects belongs to package agent.
 package store
 
 import (
@@ -18,28 +17,28 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Object is one that is in a store.
+// Object is an object in a store.
 type Object struct {
 	Key  string
 	Size int64
 }
 
-// Store is a place for objects. Errors have a reason of package backup.
+// Store holds objects. Errors have a reason of package backup.
 type Store interface {
-	// Put writes an object, in the place of one that there may be. There is nothing new under the
-	// key, not even for a moment, unless the content ends without an error and within ctx.
+	// Put writes or replaces an object. It is atomic: unless the content ends without an error and
+	// within ctx, nothing changes.
 	Put(ctx context.Context, key string, content io.Reader) error
-	// Get reads an object, whose size it tells.
+	// Get reads an object and returns its size.
 	Get(ctx context.Context, key string) (io.ReadCloser, int64, error)
-	// List gives all objects whose keys begin so.
+	// List returns all objects whose keys have the prefix.
 	List(ctx context.Context, prefix string) ([]Object, error)
-	// Delete removes an object. It is no error that there is none.
+	// Delete removes an object. A missing object is not an error.
 	Delete(ctx context.Context, key string) error
 	Close() error
 }
 
-// Open opens the store of a target, and gives the key within it that its path has. Whether the
-// store can be reached is seen by the first call.
+// Open opens the store of a target and returns the key of its path. The first call shows whether
+// the store can be reached.
 func Open(ctx context.Context, t backup.Target) (Store, string, error) {
 	if t.Type == backup.Folder {
 		return folder{t.Dir}, t.Path, nil
@@ -49,7 +48,7 @@ func Open(ctx context.Context, t backup.Target) (Store, string, error) {
 		backup.S3: openS3, backup.OSS: openOSS, backup.GCS: openGCS, backup.ABS: openABS,
 	}[t.Type]
 	if open == nil {
-		return nil, "", backup.Fail(backup.ReasonBadOrder, "%q is no type of storage", t.Type)
+		return nil, "", backup.Fail(backup.ReasonBadOrder, "%q is not a type of storage", t.Type)
 	}
 	b, err := open(ctx, t, name)
 	if err != nil {
@@ -58,8 +57,7 @@ func Open(ctx context.Context, t backup.Target) (Store, string, error) {
 	return b, key, nil
 }
 
-// source remembers what its reader failed with. What a store makes of that differs, and
-// some lose it.
+// source remembers the error of its reader, which some stores lose.
 type source struct {
 	io.Reader
 	err error

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// parts is more than one part of an upload has.
+// parts is more than the size of one part of an upload.
 var parts = strings.Repeat("0123456789abcdef", 20<<20/16) + "end"
 
 // each runs a test on a bucket and on a folder.
@@ -54,7 +54,7 @@ func TestObjectsAreWrittenReadListedAndDeleted(t *testing.T) {
 	})
 }
 
-func TestWhatBreaksOffLeavesWhatWasThere(t *testing.T) {
+func TestAnInterruptedUploadLeavesTheOldObject(t *testing.T) {
 	each(t, func(t *testing.T, s Store) {
 		for name, content := range map[string]string{"small": "x", "of parts": parts} {
 			for _, before := range []string{"", "what was there"} {
@@ -64,12 +64,12 @@ func TestWhatBreaksOffLeavesWhatWasThere(t *testing.T) {
 					}
 					err := s.Put(t.Context(), name, io.MultiReader(strings.NewReader(content), iotest.ErrReader(errBroken)))
 					if !errors.Is(err, errBroken) {
-						t.Errorf("expected to be told why, got %v", err)
+						t.Errorf("expected the reason, got %v", err)
 					}
 					ctx, cancel := context.WithCancelCause(t.Context())
 					err = s.Put(ctx, name, io.MultiReader(strings.NewReader(content), during(func() { cancel(errBroken) }), strings.NewReader(content)))
 					if err == nil {
-						t.Error("expected a context that has ended to end it")
+						t.Error("expected an ended context to stop the call")
 					}
 					holds(t, s, name, before)
 					must(t, s.Delete(t.Context(), name))
@@ -79,7 +79,7 @@ func TestWhatBreaksOffLeavesWhatWasThere(t *testing.T) {
 	})
 }
 
-// during is an empty reader that does something on the way.
+// during is an empty reader that calls a function.
 type during func()
 
 func (d during) Read([]byte) (int, error) { d(); return 0, io.EOF }
@@ -110,7 +110,7 @@ func TestNoPartsOfABrokenUploadAreLeft(t *testing.T) {
 	}
 }
 
-// A server that does not answer holds nothing up.
+// A server that does not answer delays no call.
 func TestAnUploadEndsSoonAfterItsContext(t *testing.T) {
 	server := newServer(t)
 	s := open(t, server.target(t, "shop"))
@@ -130,7 +130,7 @@ func TestAnUploadEndsSoonAfterItsContext(t *testing.T) {
 	}
 }
 
-func TestAFolderHasNothingElseInIt(t *testing.T) {
+func TestAFolderHasNoOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, backup.Target{Type: backup.Folder, Path: "a/b/etcd", Dir: dir})
 	must(t, s.Put(t.Context(), "a/b/etcd", strings.NewReader("x")))

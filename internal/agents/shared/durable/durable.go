@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package durable puts files in place so that a crash of the process or of the machine, at
-// whatever moment, leaves either what was there before or the whole of what is new.
+// Package durable replaces files so that a crash of the process or the machine leaves either the
+// old file or the whole new one. It does not decide what the files contain.
 package durable
 
 import (
@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 )
 
-// Replace puts a file at path. Once it returns without an error, the file and its name are on
-// the disk. There is one writer a path.
+// Replace writes a file at path. When it returns without an error, the file and its name are on
+// the disk. Each path has one writer.
 func Replace(path string, content io.Reader, mode fs.FileMode) error {
 	next := Next(path)
-	// What a crash left is no file of ours to append to, nor is a symlink one to follow.
+	// A leftover of a crash must not be appended to, and a symlink not followed.
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -32,7 +32,7 @@ func Replace(path string, content io.Reader, mode fs.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Next is the file that becomes the one at path when it is whole. A crash may leave it.
+// Next returns the temporary file for path. A crash may leave it.
 func Next(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".next")
 }
@@ -46,13 +46,13 @@ func write(path string, content io.Reader, mode fs.FileMode) (err error) {
 	if _, err := io.Copy(file, content); err != nil {
 		return err
 	}
-	if err := file.Chmod(mode); err != nil { // whatever the umask
+	if err := file.Chmod(mode); err != nil { // regardless of the umask
 		return err
 	}
 	return file.Sync()
 }
 
-// SyncDir has the names in a directory on the disk.
+// SyncDir syncs the names in a directory to the disk.
 func SyncDir(dir string) error {
 	file, err := os.Open(dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 )
 
-func TestAFileIsReplacedWhateverACrashHasLeft(t *testing.T) {
+func TestAFileIsReplacedDespiteLeftoversOfACrash(t *testing.T) {
 	for name, leave := range map[string]func(next, elsewhere string) error{
 		"nothing":   func(string, string) error { return nil },
 		"half":      func(next, _ string) error { return os.WriteFile(next, []byte("a longer text, of which ha"), 0o400) },
@@ -38,7 +38,7 @@ func TestAFileIsReplacedWhateverACrashHasLeft(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWrittenLeavesWhatWasThere(t *testing.T) {
+func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
 	path, broken := filepath.Join(t.TempDir(), "file"), errors.New("broken")
 	must(t, os.WriteFile(path, []byte("old"), 0o600))
 	err := Replace(path, io.MultiReader(strings.NewReader("ne"), iotest.ErrReader(broken)), 0o600)
@@ -51,7 +51,7 @@ func TestWhatCannotBeWrittenLeavesWhatWasThere(t *testing.T) {
 	}
 }
 
-func TestAMissingDirectoryIsToldOf(t *testing.T) {
+func TestAMissingDirectoryIsAnError(t *testing.T) {
 	err := Replace(filepath.Join(t.TempDir(), "none", "file"), strings.NewReader(""), 0o600)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the error is %v", err)

@@ -1,12 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exit has errors that tell which exit code a subcommand ends with.
+// Package exit has errors with the exit code of a subcommand. Only main ends the process.
 package exit
 
 import "errors"
 
-// Error ends the process with a code of its own.
+// Error is an error with an exit code.
 type Error struct {
 	Code int
 	Err  error
@@ -15,7 +15,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Code is that of the first Error in err, or is otherwise.
+// Code returns the code of the first Error in err, or otherwise.
 func Code(err error, otherwise int) int {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Code

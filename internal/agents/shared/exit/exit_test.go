@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAnErrorBringsItsExitCode(t *testing.T) {
+func TestAnErrorHasItsExitCode(t *testing.T) {
 	plain := errors.New("it is so")
 	for want, err := range map[int]error{
 		1:  plain,

@@ -1,8 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package limiter slows down those who guess passwords. What a password is, and how it is
-// checked, does not live here.
+// Package limiter limits attempts to guess passwords. Checking passwords does not belong here.
 package limiter
 
 import (
@@ -16,14 +15,14 @@ import (
 )
 
 const (
-	// FailuresAtOnce an address may have, and then failuresPerSecond.
+	// FailuresAtOnce is how many failures an address may have, and then failuresPerSecond.
 	FailuresAtOnce    = 10
 	failuresPerSecond = 1
 	addressesKept     = 10000
 )
 
-// Limiter counts wrong passwords by the address that they came from. The address
-// looked at longest ago is forgotten first.
+// Limiter counts wrong passwords by client address. It forgets the least recently used address
+// first.
 type Limiter struct {
 	clock clock.PassiveClock
 
@@ -31,13 +30,13 @@ type Limiter struct {
 	addresses *lru.Cache
 }
 
-// New makes a limiter that has seen no failure.
+// New returns a Limiter without failures.
 func New(c clock.PassiveClock) *Limiter {
 	return &Limiter{clock: c, addresses: lru.New(addressesKept)}
 }
 
-// Allows says whether a password from there is looked at. It takes nothing, so that
-// right passwords cost an address nothing.
+// Allows reports whether a password from an address may be checked. Only failures count, so right
+// passwords cost nothing.
 func (l *Limiter) Allows(from netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,5 +56,5 @@ func (l *Limiter) Failed(from netip.Addr) {
 	found.(*rate.Limiter).AllowN(l.clock.Now(), 1)
 }
 
-// RetryAfter is when a refused address may try again at the earliest.
+// RetryAfter returns how long a refused address must wait.
 const RetryAfter = time.Second / failuresPerSecond

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redissecrets reads what a pod of Redis has mounted of its two Secrets: that of the
-// users, and that of the system, which is the operator's and the agents'. Both are read again
-// at each use, as the kubelet brings their changes.
+// Package redissecrets reads the two Secrets that a Redis pod mounts: that of the users, and that
+// of the system user, which the operator and the agents share. Callers read them at each use,
+// because the kubelet updates them. It does not check passwords.
 package redissecrets
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// hashLength is that of a SHA-256 in hexadecimal digits, by which servers know passwords.
+// hashLength is the length of a SHA-256 in hexadecimal digits, the hash that servers use.
 const hashLength = 2 * sha256.Size
 
-// Secrets are what was mounted when it was read.
+// Secrets are the content of the mounts at one time.
 type Secrets struct {
 	Username string   // of the users
 	Accepted []string // hashes of the passwords that are valid for it; two during a change
@@ -42,8 +42,8 @@ func Read(dir string) (Secrets, error) {
 	return Secrets{Username: username, Accepted: hashes, Password: password}, nil
 }
 
-// read drops the line's end that an editor may have left. An empty value would open a server
-// to everybody, so it is an error.
+// read removes a line break at the end. An empty value is an error, because it would open the
+// server to all clients.
 func read(dir, name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {

@@ -53,8 +53,8 @@ func TestSecretsAreReadAsTheyAreMounted(t *testing.T) {
 	}
 }
 
-// What is wrong with a secret must not tell the secret.
-func TestAnErrorDoesNotTellASecret(t *testing.T) {
+// An error about a secret must not contain the secret.
+func TestAnErrorDoesNotContainASecret(t *testing.T) {
 	if _, err := parseAccepted("hunter2"); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
 	}

@@ -22,29 +22,29 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// Patience is for how long a busy machine may need; nothing waits for it to pass.
+// Patience is a timeout for a busy machine; no test waits for it to pass.
 const Patience = 2 * time.Minute
 
-// Server is one of the two of a pod, which may run or not.
+// Server is one of the two servers of a pod, running or not.
 type Server struct {
-	pod     *Pod
+	volume  *volume
 	place   redisserver.Place
 	Port    int
 	process *exec.Cmd
 }
 
-// Start runs the helper, which becomes the server, waits until that answers, and lets replicas copy it, as the operator
-// does.
+// Start runs the agent, which becomes the server, waits until the server answers, and lets replicas copy it, as the
+// operator does.
 func (s *Server) Start(flags ...string) {
-	s.pod.Helper()
-	s.StartBarred(flags...)
+	s.volume.Helper()
+	s.StartBlocked(flags...)
 	s.Do("ACL", "SETUSER", redispod.System, "+psync", "+sync")
 	s.Do("CONFIG", "REWRITE")
 }
 
-// StartBarred is Start without the last.
-func (s *Server) StartBarred(flags ...string) {
-	s.pod.Helper()
+// StartBlocked is Start without the last step: no replica may copy the server.
+func (s *Server) StartBlocked(flags ...string) {
+	s.volume.Helper()
 	s.Launch(flags...)
 	s.Eventually("the server answers", func() error {
 		_, err := s.ask("PING")
@@ -54,21 +54,21 @@ func (s *Server) StartBarred(flags ...string) {
 
 // Launch is Start without waiting.
 func (s *Server) Launch(flags ...string) {
-	s.pod.Helper()
+	s.volume.Helper()
 	self, err := os.Executable()
-	s.pod.must(err)
+	s.volume.must(err)
 	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	s.pod.must(err)
+	s.volume.must(err)
 	defer log.Close()
 	s.process = exec.Command(self, append([]string{subcommand,
-		"--place=" + string(s.place), "--port=" + strconv.Itoa(s.Port), "--data=" + s.pod.Dir, "--secrets=" + s.pod.Secrets,
-		"--config=" + filepath.Join(s.pod.Dir, string(s.place)+".conf"), "--announce-ip=127.0.0.1",
+		"--place=" + string(s.place), "--port=" + strconv.Itoa(s.Port), "--data=" + s.volume.Dir, "--secrets=" + s.volume.Secrets,
+		"--config=" + filepath.Join(s.volume.Dir, string(s.place)+".conf"), "--announce-ip=127.0.0.1",
 	}, flags...)...)
-	s.process.Env = []string{"PATH=" + s.pod.Path}
+	s.process.Env = []string{"PATH=" + s.volume.Path}
 	s.process.Stdout, s.process.Stderr = log, log
-	s.pod.must(s.process.Start())
+	s.volume.must(s.process.Start())
 	process := s.process
-	s.pod.Cleanup(func() {
+	s.volume.Cleanup(func() {
 		_ = process.Process.Kill()
 		_ = process.Wait()
 	})
@@ -76,43 +76,43 @@ func (s *Server) Launch(flags ...string) {
 
 // Stop ends the server with a signal and waits for its end.
 func (s *Server) Stop(signal syscall.Signal) {
-	s.pod.Helper()
-	s.pod.must(s.process.Process.Signal(signal))
+	s.volume.Helper()
+	s.volume.must(s.process.Process.Signal(signal))
 	s.Ends()
 }
 
 // Ends waits until the server has ended, and returns its exit code.
 func (s *Server) Ends() int {
-	s.pod.Helper()
+	s.volume.Helper()
 	impatient := time.AfterFunc(Patience, func() { _ = s.process.Process.Kill() })
-	_ = s.process.Wait() // how it ended is in the state
+	_ = s.process.Wait() // the state has the result
 	if !impatient.Stop() {
-		s.pod.Fatalf("expected the server to end within %s:\n%s", Patience, s.Log())
+		s.volume.Fatalf("expected the server to end within %s:\n%s", Patience, s.Log())
 	}
 	return s.process.ProcessState.ExitCode()
 }
 
-// Folder is where the server has its data.
-func (s *Server) Folder() string { return filepath.Join(s.pod.Dir, string(s.place)) }
+// Folder returns the data directory of the server.
+func (s *Server) Folder() string { return filepath.Join(s.volume.Dir, string(s.place)) }
 
 func (s *Server) logFile() string { return s.Folder() + ".log" }
 
-// Log is what the server has printed.
+// Log returns the output of the server.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.logFile())
-	s.pod.must(err)
+	s.volume.must(err)
 	return string(text)
 }
 
-// Address is where the server listens.
+// Address returns the address of the server.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)) }
 
-// Do asks the server something as the operator's user, and fails the test when it refuses.
+// Do sends a command as the operator's user, and fails the test if the server refuses.
 func (s *Server) Do(args ...string) string {
-	s.pod.Helper()
+	s.volume.Helper()
 	answer, err := s.ask(args...)
 	if err != nil {
-		s.pod.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, s.Log())
+		s.volume.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, s.Log())
 	}
 	return answer
 }
@@ -121,7 +121,7 @@ func (s *Server) ask(args ...string) (string, error) {
 	return s.As(redispod.System, SystemPassword, args...)
 }
 
-// As asks the server something as some user.
+// As sends a command as a user.
 func (s *Server) As(user, password string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
@@ -136,19 +136,19 @@ func (s *Server) As(user, password string, args ...string) (string, error) {
 	return conn.Do(ctx, args...)
 }
 
-// Eventually waits for what a test expects of the server.
+// Eventually waits until the server meets an expectation.
 func (s *Server) Eventually(expectation string, check func() error) {
-	s.pod.Helper()
-	eventually.True(s.pod, Patience, expectation, check)
+	s.volume.Helper()
+	eventually.True(s.volume, Patience, expectation, check)
 }
 
 // Until waits for an answer that contains a word.
 func (s *Server) Until(word string, args ...string) {
-	s.pod.Helper()
-	s.Eventually(strings.Join(args, " ")+" tells "+word, func() error {
+	s.volume.Helper()
+	s.Eventually(strings.Join(args, " ")+" returns "+word, func() error {
 		answer, err := s.ask(args...)
 		if err == nil && !strings.Contains(answer, word) {
-			err = fmt.Errorf("it tells %q", answer)
+			err = fmt.Errorf("it returns %q", answer)
 		}
 		return err
 	})
@@ -157,7 +157,7 @@ func (s *Server) Until(word string, args ...string) {
 // Replicate makes the server a replica of another, and waits until both know it and data flows.
 // One MEET may introduce only one side: a handshake ends after the node timeout, so it is repeated.
 func (s *Server) Replicate(primary *Server) {
-	s.pod.Helper()
+	s.volume.Helper()
 	self, other := s.Do("CLUSTER", "MYID"), primary.Do("CLUSTER", "MYID")
 	s.Eventually("both servers list each other", func() error {
 		if strings.Contains(s.Do("CLUSTER", "NODES"), other) && strings.Contains(primary.Do("CLUSTER", "NODES"), self) {

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resp speaks the little of the protocol of Redis (RESP2) that the helper needs:
-// commands whose answers are lines, texts or lists of them. A whole client library would make the
-// binary twice as big.
+// Package resp is a client for the part of the Redis protocol (RESP2) that the agent needs:
+// commands with lines, texts or lists as answers. A client library would double the size of the
+// binary. It has no types of servers and no retries.
 package resp
 
 import (
@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// maxText is more than any answer here has: CLUSTER NODES of a thousand nodes has 200 KiB.
+	// maxText exceeds every answer: CLUSTER NODES of a thousand nodes has 200 KiB.
 	maxText = 4 << 20
 	maxLine = 64 << 10
-	// maxItems are in a list, and maxDepth lists in each other.
+	// maxItems limits the items of a list, maxDepth nested lists.
 	maxItems, maxDepth = 1 << 16, 4
 )
 
-// Error is an answer by which the server refuses, such as "LOADING Redis is loading the
-// dataset in memory". The connection can be used further.
+// Error is a refusal of the server, such as "LOADING Redis is loading the dataset in memory". The
+// connection stays usable.
 type Error string
 
 func (e Error) Error() string { return string(e) }
@@ -39,8 +39,8 @@ func (e Error) Code() string {
 	return code
 }
 
-// Conn is a connection to a server, for one user at a time. After an error that is not an
-// Error it is of no use any more.
+// Conn is a connection to a server, for one caller at a time. It is unusable after an error that is
+// not an Error.
 type Conn struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -65,13 +65,13 @@ func (c *Conn) Do(ctx context.Context, args ...string) (string, error) {
 	return do(ctx, c, c.read, args)
 }
 
-// List is Do for a command that is answered by a list. What stands in lists within it stands among the rest.
+// List is Do for a command whose answer is a list. Nested lists are flattened.
 func (c *Conn) List(ctx context.Context, args ...string) ([]string, error) {
 	return do(ctx, c, func() ([]string, error) { return c.list(nil, maxDepth) }, args)
 }
 
-// Pipe sends commands together, so that they take one round trip, and returns their answers as List does. The first
-// refusal is returned once all have been answered.
+// Pipe sends commands in one round trip and returns their answers as List does. It returns the first refusal after all
+// answers.
 func (c *Conn) Pipe(ctx context.Context, commands [][]string) ([][]string, error) {
 	if len(commands) == 0 {
 		return nil, nil
@@ -101,7 +101,7 @@ func do[T any](ctx context.Context, c *Conn, read func() (T, error), args []stri
 	return exchange(ctx, c, args[0], encode(args), read)
 }
 
-// exchange sends the text of commands, of which the first has a name, and reads what they are answered.
+// exchange sends the text of commands and reads the answers. name is the first command, for errors.
 func exchange[T any](ctx context.Context, c *Conn, name, text string, read func() (T, error)) (none T, err error) {
 	deadline, _ := ctx.Deadline()
 	if err := c.conn.SetDeadline(deadline); err != nil {
@@ -146,7 +146,7 @@ func (c *Conn) line() (kind byte, rest string, err error) {
 	return line[0], strings.TrimRight(string(line[1:]), "\r\n"), nil
 }
 
-// list adds what stands in one to others.
+// list appends the items of a list to others.
 func (c *Conn) list(out []string, depth int) ([]string, error) {
 	kind, rest, err := c.line()
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *Conn) list(out []string, depth int) ([]string, error) {
 	}
 	n, err := strconv.Atoi(rest)
 	if err != nil || n < 0 || n > maxItems || depth == 0 {
-		return nil, fmt.Errorf("a list of %.40q, in as many others, is not expected", rest)
+		return nil, fmt.Errorf("a list of %.40q items is not valid here, or nested too deep", rest)
 	}
 	for range n {
 		if out, err = c.list(out, depth-1); err != nil {
@@ -168,7 +168,7 @@ func (c *Conn) list(out []string, depth int) ([]string, error) {
 	return out, nil
 }
 
-// one is an answer that is no list.
+// one reads an answer that is not a list.
 func (c *Conn) one(kind byte, rest string) (string, error) {
 	switch kind {
 	case '+', ':':
@@ -178,14 +178,14 @@ func (c *Conn) one(kind byte, rest string) (string, error) {
 	case '$':
 		return c.text(rest)
 	}
-	return "", fmt.Errorf("%.40q begins no answer that is expected", string(kind)+rest)
+	return "", fmt.Errorf("%.40q begins an unexpected answer", string(kind)+rest)
 }
 
-// text reads what follows its own length.
+// text reads a text of a given length.
 func (c *Conn) text(length string) (string, error) {
 	n, err := strconv.Atoi(length)
 	if err != nil || n < 0 || n > maxText {
-		return "", fmt.Errorf("a text of %.40q bytes is not expected", length)
+		return "", fmt.Errorf("a text of %.40q bytes is not valid here", length)
 	}
 	text := make([]byte, n+len("\r\n"))
 	if _, err := io.ReadFull(c.in, text); err != nil {

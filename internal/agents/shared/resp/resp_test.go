@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// answering is a connection to a server that says the same to everything.
+// answering is a connection to a server with one answer for all commands.
 func answering(t *testing.T, answer string) (c *Conn, asked <-chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,7 +68,7 @@ func TestAnswersAreLinesNumbersAndTexts(t *testing.T) {
 	}
 }
 
-func TestWhatStandsInListsIsAmongTheRest(t *testing.T) {
+func TestNestedListsAreFlattened(t *testing.T) {
 	for answer, want := range map[string][]string{
 		"*2\r\n$4\r\nname\r\n$0\r\n\r\n": {"name", ""},
 		"*0\r\n":                         nil,
@@ -100,7 +100,7 @@ func TestARefusalLeavesTheConnectionUsable(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAnswerIsAnError(t *testing.T) {
+func TestAnInvalidAnswerIsAnError(t *testing.T) {
 	for _, answer := range []string{
 		"HTTP/1.1 400 Bad Request\r\n", "*1\r\n+OK\r\n", "$-1\r\n", "$99999999999\r\n", "$4194305\r\n", "$x\r\n", "\n", "+" + strings.Repeat("x", maxLine),
 	} {

@@ -1,18 +1,18 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tail keeps the end of what a program prints.
+// Package tail keeps the end of the output of a program. It does not read the output.
 package tail
 
 import "unicode/utf8"
 
-// Tail keeps the last bytes of what is written to it. Of one user at a time.
+// Tail keeps the last bytes that are written to it. It is not safe for concurrent use.
 type Tail struct {
 	ring  []byte
-	total int64 // of bytes that were ever written
+	total int64 // number of bytes written
 }
 
-// New is a Tail of at most size bytes.
+// New returns a Tail of at most size bytes.
 func New(size int) *Tail { return &Tail{ring: make([]byte, size)} }
 
 // Write cannot fail.
@@ -28,10 +28,10 @@ func (t *Tail) Write(chunk []byte) (int, error) {
 	return written, nil
 }
 
-// Cut says that more was written than is kept.
+// Cut reports whether more was written than is kept.
 func (t *Tail) Cut() bool { return t.total > int64(len(t.ring)) }
 
-// Text is what is kept, from the first whole character.
+// Text returns the kept bytes, from the first whole character.
 func (t *Tail) Text() string {
 	if !t.Cut() {
 		return string(t.ring[:t.total])

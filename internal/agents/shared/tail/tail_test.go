@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestATailIsTheEndOfWhatWasWritten(t *testing.T) {
+func TestATailIsTheEndOfTheOutput(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		chunks []string
@@ -36,7 +36,7 @@ func TestATailIsTheEndOfWhatWasWritten(t *testing.T) {
 	}
 }
 
-// FuzzTail holds that a ring has what a buffer of everything would end with.
+// FuzzTail checks that a tail equals the end of the whole output.
 func FuzzTail(f *testing.F) {
 	f.Add("abc", "€uro", "xyz", 5)
 	f.Fuzz(func(t *testing.T, one, two, three string, size int) {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/kinds/activity"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -32,7 +32,7 @@ func TestACommandSucceedsAndItsObjectSaysAll(t *testing.T) {
 		"get validatingadmissionpolicies": 1, "get validatingadmissionpolicybindings": 1,
 	}
 	got := env.Settled(t, mark).Tally()
-	// Written down, being made, running, ended: what is over within half a second is not told.
+	// Written down, being made, running, ended: what is over within half a second is not reported.
 	if statuses := got["patch activities/status"]; statuses < 2 || statuses > 4 {
 		t.Errorf("expected 2 to 4 writes of the status, got %d", statuses)
 	}
@@ -109,7 +109,7 @@ func TestADeletionEndsWhatRuns(t *testing.T) {
 }
 
 // Someone who may delete pods there takes one away whose command runs.
-func TestAPodThatSomebodyDeletesIsToldOfAndNotMadeAgain(t *testing.T) {
+func TestADeletedPodIsReportedAndNotRecreated(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")
 	a := s.await("chore", egov1.StateRunning)
@@ -117,7 +117,7 @@ func TestAPodThatSomebodyDeletesIsToldOfAndNotMadeAgain(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), &pod); err != nil {
 		t.Fatal(err)
 	}
-	s.await("chore", egov1.StateCancelled, "deleted by somebody")
+	s.await("chore", egov1.StateCancelled, "deleted by another client")
 	env.Settled(t, env.Audit.Mark(t))
 	if n := len(s.pods(a)); n > 0 {
 		t.Errorf("expected no further pod, got %d", n)
@@ -182,7 +182,7 @@ func TestValuesOfSecretsReachThePodAndAreTakenAwayAtTheEnd(t *testing.T) {
 	}
 	a := s.await("chore", egov1.StateRunning)
 	kept := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: activity.Namespace, Name: a.Status.Pod}
+	key := client.ObjectKey{Namespace: run.Namespace, Name: a.Status.Pod}
 	if err := env.Client.Get(t.Context(), key, kept); err != nil || string(kept.Data["TOKEN"]) != "hunter2" {
 		t.Errorf("expected the value beside the pod, got %v %v", kept.Data, err)
 	}

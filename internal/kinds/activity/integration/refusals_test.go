@@ -31,13 +31,13 @@ func TestWhatNoHostCanBeGivenIsRefusedWithWhatToWriteInstead(t *testing.T) {
 		{"id", "a user's name cannot contain the character NUL", []option{asUser("root\x00x")}},
 		{"", "an argument cannot contain the character NUL", []option{arguments("echo", "a\x00b")}},
 		{"id", "a variable cannot contain the character NUL", []option{variable("A=\x00")}},
-		{"id", "execcwd is an absolute path of the host, such as /tmp", []option{inDir("/tmp\x00")}},
-		{"id", "execcwd is an absolute path of the host, such as /tmp", []option{inDir("tmp")}},
-		{"id", "a variable is written KEY=value", []option{variable("touch /tmp/trap")}},
-		{"id", "host is the name of one node, as kubectl get nodes shows it", []option{onHost("node1;id")}},
-		{"", "give command, which the host's shell runs, or args", nil},
-		{"id", "give command, which the host's shell runs, or args", []option{arguments("id")}},
-		{strings.Repeat("x", 102401), "a command has 102400 characters at most; put a longer one into a file of the host, and run that", nil},
+		{"id", "execcwd must be an absolute path on the host, such as /tmp", []option{inDir("/tmp\x00")}},
+		{"id", "execcwd must be an absolute path on the host, such as /tmp", []option{inDir("tmp")}},
+		{"id", "a variable must be KEY=value", []option{variable("touch /tmp/trap")}},
+		{"id", "host must be the name of one node, as kubectl get nodes shows it", []option{onHost("node1;id")}},
+		{"", "set either command, which the host's shell runs, or args", nil},
+		{"id", "set either command, which the host's shell runs, or args", []option{arguments("id")}},
+		{strings.Repeat("x", 102401), "a command can have at most 102400 characters; put a longer one into a file on the host, and run that", nil},
 	} {
 		err := env.Client.Create(t.Context(), s.declared("try", c.command, c.options...))
 		if err == nil || !strings.Contains(err.Error(), c.words) {
@@ -63,8 +63,8 @@ func TestWhatTheShellCouldTakeForItsOwnIsAccepted(t *testing.T) {
 }
 
 // 100 KiB of what takes six bytes each when it is written down.
-func TestWhatDoesNotFitIntoAPodIsToldWithWhatToDoInstead(t *testing.T) {
+func TestWhatDoesNotFitIntoAPodIsReportedWithARemedy(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", strings.Repeat("\x01", 102400))
-	s.await("chore", egov1.StateFailed, "put what is long into a file on the host")
+	s.await("chore", egov1.StateFailed, "put long texts into a file on the host")
 }

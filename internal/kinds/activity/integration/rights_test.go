@@ -103,7 +103,7 @@ func TestWhoMayRunWhatWhereIsARightLikeAnyOther(t *testing.T) {
 		{"ada", "ada may not run commands on host " + s.hosts[1], []option{asWWW, elsewhere}},
 		{"ada", "", []option{asWWW}},
 		{"lord", "lord may not run commands on host", nil},
-		{"nobody", "cannot create resource", []option{asWWW}},
+		{"unprivileged", "cannot create resource", []option{asWWW}},
 	} {
 		s.try(c.who+" tries", c.words, func() error {
 			return s.as(c.who).Create(s.Context(), s.declared("try", "true", c.options...), client.DryRunAll)
@@ -122,7 +122,7 @@ func TestAScheduleIsResumedByWhoMayRunIt(t *testing.T) {
 	})
 }
 
-func TestTheRequesterIsWhoAskedAndNobodyElse(t *testing.T) {
+func TestTheRequesterIsTheUserWhoCreatedTheActivity(t *testing.T) {
 	s := newSite(t)
 	rights := []rbacv1.PolicyRule{rule("activities", "*"), rule("hosts", "run"), rule("hostusers", "run-as")}
 	s.grant("ada", rights...)

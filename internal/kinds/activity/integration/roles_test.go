@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/kinds/activity"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
 // bind gives someone a role of the cluster in the namespace of the test.
@@ -53,11 +53,11 @@ func (s *site) change(who, merge string) func() error {
 	}
 }
 
-// Output of commands stands in the status.
-func TestWhatACommandWroteIsReadByWhoWasLetAndNobodyElse(t *testing.T) {
+// Output of commands is in the status.
+func TestOnlyUsersWithTheRightReadTheOutputOfACommand(t *testing.T) {
 	s := newShop(t)
 	s.try("the viewer reads", "", s.read("viewer"))
-	s.try("a stranger reads", "cannot get resource", s.read("stranger"))
+	s.try("an unrelated user reads", "cannot get resource", s.read("unrelated"))
 	s.try("the developer reads what others may edit", "", func() error {
 		return s.as("developer").List(s.Context(), &corev1.ConfigMapList{}, client.InNamespace(s.ns))
 	})
@@ -66,18 +66,18 @@ func TestWhatACommandWroteIsReadByWhoWasLetAndNobodyElse(t *testing.T) {
 		return s.as("viewer").List(s.Context(), &egov1.ActivityList{})
 	})
 	for _, who := range []string{"viewer", "editor"} {
-		s.try("the "+who+" looks for what the pod is told to run", "cannot list resource", func() error {
-			return s.as(who).List(s.Context(), &corev1.PodList{}, client.InNamespace(activity.Namespace))
+		s.try("the "+who+" looks for the order of the pod", "cannot list resource", func() error {
+			return s.as(who).List(s.Context(), &corev1.PodList{}, client.InNamespace(run.Namespace))
 		})
 	}
 }
 
-func TestACommandIsCancelledByWhoMayChangeActivitiesAndNobodyElse(t *testing.T) {
+func TestOnlyUsersWhoMayChangeActivitiesCancelACommand(t *testing.T) {
 	s := newShop(t)
 	remove := func(who string) func() error {
 		return func() error { return s.as(who).Delete(s.Context(), s.declared("chore", "")) }
 	}
-	for _, who := range []string{"viewer", "developer", "stranger"} {
+	for _, who := range []string{"viewer", "developer", "unrelated"} {
 		s.try("the "+who+" cancels", "cannot patch resource", s.cancel(who))
 		s.try("the "+who+" deletes", "cannot delete resource", remove(who))
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	"github.com/opcrew/opcrew/internal/kinds/activity"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
@@ -54,7 +54,7 @@ func (s *site) policiesWork() {
 			return err
 		}
 		if a.Spec.Requester == nil {
-			return errors.New("nobody stands in spec.requester")
+			return errors.New("spec.requester is empty")
 		}
 		return nil
 	})
@@ -136,7 +136,7 @@ func (s *site) await(name string, state egov1.State, words ...string) *egov1.Act
 func (s *site) pods(a *egov1.Activity) []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
-	if err := env.Client.List(s.Context(), list, client.InNamespace(activity.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
+	if err := env.Client.List(s.Context(), list, client.InNamespace(run.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
 		s.Fatal(err)
 	}
 	return list.Items
@@ -147,7 +147,7 @@ func (s *site) gone(a *egov1.Activity) {
 	s.Helper()
 	operator.Until(s.T, "nothing is left of "+a.Name, func() error {
 		secrets := &corev1.SecretList{}
-		err := env.Client.List(s.Context(), secrets, client.InNamespace(activity.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)})
+		err := env.Client.List(s.Context(), secrets, client.InNamespace(run.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)})
 		if left := len(s.pods(a)) + len(secrets.Items); left > 0 {
 			return fmt.Errorf("%d objects are left", left)
 		}

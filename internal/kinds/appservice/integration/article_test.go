@@ -56,7 +56,7 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	}
 }
 
-// expectTheArticlesChildren expects what the article tells its readers to look at.
+// expectTheArticlesChildren expects the objects that the article shows its readers.
 func (s *shop) expectTheArticlesChildren() {
 	s.Helper()
 	service, pods, budget := &corev1.Service{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}
@@ -84,7 +84,7 @@ func TestASecondLookAndARestartWriteNothingAndAtRestThereIsNoCall(t *testing.T) 
 	mark := env.Audit.Mark(t)
 	s.edit(annotated("example.com/note", "x"))
 	if calls := env.Settled(t, mark); len(calls) > 0 {
-		t.Errorf("expected no call for an annotation of somebody else, got:\n%s", calls)
+		t.Errorf("expected no call for an annotation of another owner, got:\n%s", calls)
 	}
 	s.operator.Stop()
 	mark = env.Audit.Mark(t)

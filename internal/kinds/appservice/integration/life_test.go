@@ -74,7 +74,7 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithPodsOfItsOwn(t *testing
 	}
 }
 
-func TestDeletedChildrenAreMadeAnew(t *testing.T) {
+func TestDeletedChildrenAreRecreated(t *testing.T) {
 	s := newShop(t)
 	s.create(2, withPorts(http))
 	s.awaitReady(2)
@@ -93,7 +93,7 @@ func TestDeletedChildrenAreMadeAnew(t *testing.T) {
 			t.Errorf("expected another %T, got the old one", object.object)
 		}
 		if writes := childWrites(env.Settled(t, mark)); len(writes) != 1 {
-			t.Errorf("expected one write to make a %T anew, got:\n%s", object.object, writes)
+			t.Errorf("expected one write to recreate a %T, got:\n%s", object.object, writes)
 		}
 	}
 }

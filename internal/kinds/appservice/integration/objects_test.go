@@ -33,7 +33,7 @@ const (
 	rolled   = appv1.AppServiceRolledOut
 	children = appv1.AppServiceChildrenReady
 
-	// placeholder is what another tutorial's manifest has in the place of an image.
+	// placeholder is what another tutorial's manifest has instead of an image.
 	placeholder = "just a image url"
 )
 
@@ -142,7 +142,7 @@ func (s *shop) there(object client.Object) bool {
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	s.read(object)
-	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another")); err != nil {
 		s.Fatal(err)
 	}
 }

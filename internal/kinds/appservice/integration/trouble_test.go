@@ -28,7 +28,7 @@ func (s *shop) holder(port int32) *corev1.Service {
 	return service
 }
 
-func TestATakenNodePortIsToldWithItsHolderAndThePodsRunAllTheSame(t *testing.T) {
+func TestATakenNodePortIsReportedWithItsHolderAndThePodsRunAllTheSame(t *testing.T) {
 	s := newShop(t)
 	holder := s.holder(30111)
 	s.create(2, withPorts(atNodes(30111)))
@@ -116,7 +116,7 @@ func TestAnObjectThatBeginsWithABadImageRecoversWhenItIsCorrected(t *testing.T) 
 	s.awaitReady(1)
 }
 
-func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) {
+func TestAQuotasRefusalIsReportedInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) {
 	s := newShop(t)
 	quota := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("2")}}}
 	quota.Namespace, quota.Name = s.ns, "web"
@@ -146,7 +146,7 @@ func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) 
 	s.awaitReady(3)
 }
 
-func TestAStrangersObjectOfOurNameIsLeftAloneAndNamed(t *testing.T) {
+func TestAnObjectOfAnotherOwnerWithOurNameIsLeftAloneAndReported(t *testing.T) {
 	helm := map[string]string{"app.kubernetes.io/managed-by": "Helm"}
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 81}}}}
 	pods := &appsv1.Deployment{}

@@ -52,7 +52,7 @@ func TestFaultOfTheTutorialARefusedUpdateIsSwallowed(t *testing.T) {
 }
 
 // It took an answer that it did not understand for an object that is there. Here a
-// failed read is told as such; a unit test beside Observe has the rest.
+// failed read is reported as such; a unit test beside Observe has the rest.
 func TestFaultOfTheTutorialAFailedReadFallsThroughToTheUpdate(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(http))
@@ -123,7 +123,7 @@ func TestFaultOfTheTutorialEveryServiceIsANodePort(t *testing.T) {
 	s.create(1, withPorts(http))
 	s.awaitReady(1)
 	if service := s.expectType(corev1.ServiceTypeClusterIP); service.Spec.Ports[0].NodePort != 0 {
-		t.Errorf("expected no port at the nodes that nobody asked for, got %+v", service.Spec.Ports)
+		t.Errorf("expected no port at the nodes that the spec does not ask for, got %+v", service.Spec.Ports)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestTheDataStaysWhereTheUserTakesBackThatItShallGo(t *testing.T) {
 	}
 }
 
-func TestTheDataOutlivesAStatefulSetThatSomebodyDeletes(t *testing.T) {
+func TestTheDataOutlivesAStatefulSetThatAUserDeletes(t *testing.T) {
 	s := newShop(t)
 	s.create(2, withPolicy(opsv1.DeletionDelete))
 	s.awaitReady(2)
@@ -98,7 +98,7 @@ func TestTheDataOutlivesAStatefulSetThatSomebodyDeletes(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitAnew(set)
+	s.awaitRecreated(set)
 	s.awaitReady(2)
 	env.Settled(t, env.Audit.Mark(t))
 	if diff := cmp.Diff(before, s.claimUIDs()); diff != "" {

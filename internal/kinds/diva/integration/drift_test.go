@@ -41,7 +41,7 @@ func TestDriftOfEachChildIsRepairedWithOneWrite(t *testing.T) {
 		{"configmaps", "ops-inventory", &corev1.ConfigMap{}, `{"data":{"hosts":"elsewhere"}}`, func(o client.Object) bool {
 			return o.(*corev1.ConfigMap).Data["hosts"] == list.Data["hosts"]
 		}},
-		{"secrets", "ops-ssh", &corev1.Secret{}, `{"stringData":{"authorizedKeys":"a stranger's"}}`, func(o client.Object) bool {
+		{"secrets", "ops-ssh", &corev1.Secret{}, `{"stringData":{"authorizedKeys":"another owner's"}}`, func(o client.Object) bool {
 			return string(o.(*corev1.Secret).Data["authorizedKeys"]) == string(keys.Data["authorizedKeys"])
 		}},
 		{"statefulsets", "ops-client", &appsv1.StatefulSet{}, `{"spec":{"replicas":3}}`, func(o client.Object) bool {
@@ -62,7 +62,7 @@ func TestDriftOfEachChildIsRepairedWithOneWrite(t *testing.T) {
 			mark := env.Audit.Mark(t)
 			s.read(test.name, test.object)
 			patch := client.RawPatch(types.MergePatchType, []byte(test.drift))
-			if err := env.Client.Patch(t.Context(), test.object, patch, client.FieldOwner("somebody")); err != nil {
+			if err := env.Client.Patch(t.Context(), test.object, patch, client.FieldOwner("another")); err != nil {
 				t.Fatal(err)
 			}
 			operator.Until(t, test.resource+" "+test.name+" is as declared again", func() error {
@@ -81,7 +81,7 @@ func TestDriftOfEachChildIsRepairedWithOneWrite(t *testing.T) {
 	}
 }
 
-func TestAStrangersClaimIsLeftAloneAndNamed(t *testing.T) {
+func TestAClaimOfAnotherOwnerIsLeftAloneAndReported(t *testing.T) {
 	s := newShop(t)
 	theirs := &corev1.PersistentVolumeClaim{}
 	theirs.Namespace, theirs.Name = s.ns, "ops-extra"
@@ -91,7 +91,7 @@ func TestAStrangersClaimIsLeftAloneAndNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.create(1)
-	s.await(opsv1.DivaReady, "False NameTaken", "PersistentVolumeClaim "+s.ns+"/ops-extra is there already and belongs to nobody that it names")
+	s.await(opsv1.DivaReady, "False NameTaken", "PersistentVolumeClaim "+s.ns+"/ops-extra already exists and names no owner")
 	if got := s.claims()["ops-extra"]; got != "1Gi" {
 		t.Errorf("expected it to stay, got %s", got)
 	}

@@ -43,7 +43,7 @@ func TestASecondLookAndARestartWriteNothingAndAtRestThereIsNoCall(t *testing.T) 
 	mark := env.Audit.Mark(t)
 	s.edit(annotated("example.com/note", "x"))
 	if done := env.Settled(t, mark); len(done) > 0 {
-		t.Errorf("expected no call for an annotation of somebody else, got:\n%s", done)
+		t.Errorf("expected no call for an annotation of another owner, got:\n%s", done)
 	}
 	s.operator.Stop()
 	mark = env.Audit.Mark(t)
@@ -130,7 +130,7 @@ func TestABadImageNeverBlocksItsOwnRollback(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNoImageIsToldAndReplacesNothing(t *testing.T) {
+func TestTextThatIsNoImageIsReportedAndReplacesNothing(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
 	s.awaitReady(2)
@@ -146,7 +146,7 @@ func TestTextThatIsNoImageIsToldAndReplacesNothing(t *testing.T) {
 	}
 }
 
-func TestAStatefulSetThatSomebodyDeletesIsMadeAnew(t *testing.T) {
+func TestAStatefulSetThatAUserDeletesIsRecreated(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
 	s.awaitReady(2)

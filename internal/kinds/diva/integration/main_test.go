@@ -3,7 +3,7 @@
 
 // Package integration tests Diva as a user meets it: the real manager, under the
 // ServiceAccount and the roles that are deployed, on a real API server with the real
-// controllers and simulated nodes, volumes and helpers. What calls it makes is read from the
+// controllers and simulated nodes, volumes and agents. What calls it makes is read from the
 // server's audit log. Pure functions are tested beside their code.
 package integration
 
@@ -19,5 +19,5 @@ import (
 var env operator.Suite
 
 func TestMain(m *testing.M) {
-	operator.Main(m, &env, diva.KindReading(func(kubernetes.Interface) diva.LogReader { return helpers.log }))
+	operator.Main(m, &env, diva.KindReading(func(kubernetes.Interface) diva.LogReader { return agents.log }))
 }

@@ -35,9 +35,9 @@ func (s *shop) awaitPhase(phase opsv1.SSHPhase) *opsv1.Diva {
 // staysIn expects that nothing goes on for as long as pods that are asked have not followed.
 func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	s.Helper()
-	version, asked := s.secret().ResourceVersion, helpers.questions()
+	version, asked := s.secret().ResourceVersion, agents.questions()
 	operator.Until(s.T, "the operator asks again", func() error {
-		if helpers.questions() == asked {
+		if agents.questions() == asked {
 			return errors.New("it has not yet")
 		}
 		return nil
@@ -48,7 +48,7 @@ func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	}
 }
 
-// canLogIn expects that what every manager logs in with is let in by every client.
+// canLogIn expects every client to accept every key that a manager logs in with.
 func (s *shop) canLogIn(when string) {
 	s.Helper()
 	for _, manager := range s.pods("manager") {
@@ -90,7 +90,7 @@ func TestARotationRefusesNoLoginAtAnyStepAndWaitsForEveryPod(t *testing.T) {
 	s.bring(&pods[2])
 	s.bringTo("manager")
 	s.canLogIn("two of three clients have followed")
-	s.await(opsv1.DivaSSHReady, "True Rotating", "2 of 3 clients let in the new key", "waiting for ops-client-1")
+	s.await(opsv1.DivaSSHReady, "True Rotating", "2 of 3 clients accept the new key", "waiting for ops-client-1")
 	s.staysIn(opsv1.SSHAuthorizing)
 	s.awaitReady(3)
 
@@ -143,7 +143,7 @@ func TestARotationGoesOnAfterARestartAndMakesNoOtherKey(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsDeletedWhileClientsRunLocksNobodyOut(t *testing.T) {
+func TestASecretThatIsDeletedWhileClientsRunLocksNoOneOut(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
 	old := s.awaitReady(2).Status.SSH
@@ -213,7 +213,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	}
 }
 
-// A key of the user that is in use is looked at every hour, or at once with the label.
+// A key of the user that is in use is checked every hour, or at once with the label.
 func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
 	s := newShop(t)
 	s.create(1)
@@ -240,7 +240,7 @@ func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
 	s.awaitPhase(opsv1.SSHAuthorizing)
 }
 
-func TestTheArticlesKeysAreNamedAndStandInNobodysWay(t *testing.T) {
+func TestTheArticlesKeysAreNamedAndBlockNothing(t *testing.T) {
 	s := newShop(t)
 	s.create(2, func(d *opsv1.Diva) { d.Spec.PublicKey = "ssh-rsa AAAAB3NzaC1yc2EAAAA..." })
 	d := s.awaitReady(2)

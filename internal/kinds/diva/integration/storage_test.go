@@ -40,10 +40,10 @@ func (s *shop) set() *appsv1.StatefulSet {
 	return set
 }
 
-// awaitAnew waits until a StatefulSet is there that is not the one from before.
-func (s *shop) awaitAnew(before *appsv1.StatefulSet) {
+// awaitRecreated waits until another StatefulSet exists than the previous one.
+func (s *shop) awaitRecreated(before *appsv1.StatefulSet) {
 	s.Helper()
-	operator.Until(s.T, "the StatefulSet is made anew", func() error {
+	operator.Until(s.T, "the StatefulSet is recreated", func() error {
 		found := &appsv1.StatefulSetList{}
 		s.list(found)
 		if len(found.Items) != 1 || found.Items[0].UID == before.UID {
@@ -60,7 +60,7 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	pods, set := s.uids("client"), s.set()
 	s.edit(withClientSize("3Gi"), func(d *opsv1.Diva) { d.Spec.Extra.Storage.Size = "4Gi" })
 	s.await(opsv1.DivaReady, "False Growing", "of 4Gi")
-	s.awaitAnew(set)
+	s.awaitRecreated(set)
 	s.resize()
 	s.awaitReady(2)
 	if diff := cmp.Diff(pods, s.uids("client")); diff != "" {
@@ -130,11 +130,11 @@ func (s *shop) templateSize() string {
 }
 
 // A claim that is deleted is held by its pod; one that no one holds comes back at once.
-func TestAClaimThatSomebodyDeletesIsToldAndSoIsTheEmptyOneAfterIt(t *testing.T) {
+func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T) {
 	s := newShop(t)
 	s.create(1)
 	s.awaitReady(1)
-	time.Sleep(1100 * time.Millisecond) // creation is told in whole seconds
+	time.Sleep(1100 * time.Millisecond) // creation times are in whole seconds
 	claim := &corev1.PersistentVolumeClaim{}
 	s.read("wi-ops-client-0", claim)
 	if err := env.Client.Delete(t.Context(), claim); err != nil {
@@ -145,7 +145,7 @@ func TestAClaimThatSomebodyDeletesIsToldAndSoIsTheEmptyOneAfterIt(t *testing.T) 
 	if err := env.Client.Delete(t.Context(), &pod); err != nil {
 		t.Fatal(err)
 	}
-	s.await(opsv1.DivaStorageReady, "True ClaimRemade", "wi-ops-client-0", "data is gone")
+	s.await(opsv1.DivaStorageReady, "True ClaimRemade", "wi-ops-client-0", "data is lost")
 	if got := s.awaitReady(1).Status.Message; !contains(got, "wi-ops-client-0") {
 		t.Errorf("expected the message to name the claim, got %q", got)
 	}
@@ -154,7 +154,7 @@ func TestAClaimThatSomebodyDeletesIsToldAndSoIsTheEmptyOneAfterIt(t *testing.T) 
 }
 
 // The operator ended after it had deleted the StatefulSet, and the object was deleted then.
-func TestClientsThatNobodyHasGoWithTheObject(t *testing.T) {
+func TestClientsWithoutAnOwnerGoWithTheObject(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
 	s.awaitReady(2)
@@ -189,7 +189,7 @@ func TestStorageOfADivaWithTheLongestNameGrowsToo(t *testing.T) {
 	s.awaitReady(1)
 	pods, set := s.uids("client"), s.set()
 	s.edit(withClientSize("3Gi"))
-	s.awaitAnew(set)
+	s.awaitRecreated(set)
 	s.resize()
 	s.awaitReady(1)
 	if diff := cmp.Diff(pods, s.uids("client")); diff != "" {
@@ -197,7 +197,7 @@ func TestStorageOfADivaWithTheLongestNameGrowsToo(t *testing.T) {
 	}
 }
 
-func TestStorageThatCannotGrowIsToldAndTheRestGoesOn(t *testing.T) {
+func TestStorageThatCannotGrowIsReportedAndTheRestGoesOn(t *testing.T) {
 	s := newShop(t)
 	class := &storagev1.StorageClass{}
 	class.Name, class.Provisioner = "rigid-"+s.ns, "testenv.opcrew.io/volumes"
@@ -218,7 +218,7 @@ func TestStorageThatCannotGrowIsToldAndTheRestGoesOn(t *testing.T) {
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
 	if s.set().UID != set.UID {
-		t.Error("expected the StatefulSet to stay: claims that cannot grow are no reason to make it anew")
+		t.Error("expected the StatefulSet to stay: claims that cannot grow are no reason to recreate it")
 	}
 }
 
@@ -228,7 +228,7 @@ func TestAClassThatIsNotThereIsNamedInTheWordsOfWhoLooksForIt(t *testing.T) {
 	s.await(opsv1.DivaReady, "False ClaimsPending", "ops-manager", `"ghost" not found`)
 }
 
-func TestAClaimThatIsLeftOfAnotherClassIsToldAndUsed(t *testing.T) {
+func TestAClaimThatIsLeftOfAnotherClassIsReportedAndUsed(t *testing.T) {
 	s := newShop(t)
 	s.create(1)
 	s.awaitReady(1)

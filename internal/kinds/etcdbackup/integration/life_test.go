@@ -61,7 +61,7 @@ func TestASecondLookAndARestartWriteNothingAndAtRestThereIsNoCall(t *testing.T) 
 	mark := env.Audit.Mark(t)
 	s.patch(s.get("done"), `{"metadata":{"annotations":{"example.com/note":"x"}}}`)
 	if calls := env.Settled(t, mark); len(calls) > 0 {
-		t.Errorf("expected no call for an annotation of somebody else, got:\n%s", calls)
+		t.Errorf("expected no call for an annotation of another owner, got:\n%s", calls)
 	}
 	s.operator.Stop()
 	mark = env.Audit.Mark(t)

@@ -135,7 +135,7 @@ func (s *site) edit(options ...option) {
 // patch is someone's hand on any object.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
-	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another owner")); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -240,7 +240,7 @@ func (s *site) runs(pod *corev1.Pod) {
 	}
 }
 
-// succeeds has a pod do what it was told.
+// succeeds makes a pod carry out its order.
 func (s *site) succeeds(pod *corev1.Pod) backup.Order {
 	s.Helper()
 	order, _, err := backuppods.Order(pod)

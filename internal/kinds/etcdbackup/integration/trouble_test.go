@@ -164,7 +164,7 @@ func TestADeletionLeavesNothingAndWritesNothing(t *testing.T) {
 }
 
 // A pod of the name that a run will have can be there only if someone copied it: the object's UID is in it.
-func TestAStrangersPodIsLeftAloneAndNamed(t *testing.T) {
+func TestAnotherOwnersPodIsLeftAloneAndNamed(t *testing.T) {
 	s := newSite(t)
 	s.create(annotated(common.PausedAnnotation, "true"))
 	b := s.await("False Paused")
@@ -246,7 +246,7 @@ func TestAPodThatTheOperatorCannotSeeAnyMoreIsNamedAndReadWhenItCan(t *testing.T
 	s.await("True Saved")
 }
 
-func TestAPodThatSomebodyDeletesIsMadeAgainForTheSameOrder(t *testing.T) {
+func TestADeletedPodIsRecreatedForTheSameOrder(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	pod := s.awaitPod("save", 1)
@@ -275,7 +275,7 @@ func TestAPodThatEndsWithoutAWordIsFollowedByTheNext(t *testing.T) {
 		status corev1.PodStatus
 		words  string
 	}{
-		"its node is gone":        {corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &hours}, "nobody has told that pod"},
+		"its node is gone":        {corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &hours}, "was not reported; its kubelet was to end it"},
 		"its kubelet evicted it":  {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory", StartTime: &hours}, "The node was low on memory"},
 		"it was killed too early": {corev1.PodStatus{Phase: corev1.PodFailed, StartTime: &hours, ContainerStatuses: []corev1.ContainerStatus{killed("save", hours)}}, "OOMKilled, exit code 137"},
 	} {
@@ -299,7 +299,7 @@ func killed(name string, at metav1.Time) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: at}}}
 }
 
-func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) {
+func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 	s := newSite(t)
 	quota := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("0")}}}
 	quota.Name = "small"

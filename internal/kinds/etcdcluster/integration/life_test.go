@@ -23,7 +23,7 @@ import (
 )
 
 // A cluster of three takes two Services, a ConfigMap, a budget, three pods, each of which is
-// told later that it is established, and three statuses: it begins, it is formed, it is ready.
+// marked later as established, and three statuses: it begins, it is formed, it is ready.
 func TestFromCreationToReadyThereAreThirteenWritesAndThreeMoreForClaims(t *testing.T) {
 	plain := map[string]int{
 		"patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch pods": 6, "patch etcdclusters/status": 3,
@@ -200,7 +200,7 @@ func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 			s.awaitWhole()
 			before := store.Advanced()
 			if test.restart {
-				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // nobody is informed of the first portion
+				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // no client is informed of the first portion
 			}
 			s.edit(versioned("3.7.3"))
 			if test.restart {
@@ -226,7 +226,7 @@ func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 	}
 }
 
-func TestAnotherFieldMakesPodsAnewOneAtATime(t *testing.T) {
+func TestAnotherFieldRecreatesPodsOneAtATime(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)

@@ -25,7 +25,7 @@ func recoversBy(policy etcdv1beta2.RecoveryPolicy) option {
 	}
 }
 
-// awaitRecovered waits until the cluster has gone on from a member, with as many members as before.
+// awaitRecovered waits until the cluster has continued from a member, with as many members as before.
 func (s *site) awaitRecovered(from string) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -56,13 +56,13 @@ func TestAClusterThatHasLostItsMajorityGoesOnFromWhatIsLeft(t *testing.T) {
 	left := s.lose()
 	after := s.awaitRecovered(left.Name)
 	if after.Status.ClusterID == before.Status.ClusterID || after.Status.QuorumLoss != nil || after.Status.Restore.Recovery.MayBeLost == "" {
-		t.Errorf("expected another cluster, and to be told what may be lost, got %+v, %+v", after.Status, after.Status.Restore)
+		t.Errorf("expected another cluster, and the status to say what may be lost, got %+v, %+v", after.Status, after.Status.Restore)
 	}
 	again := s.lose() // what was recovered can be lost, too
 	s.awaitRecovered(again.Name)
 }
 
-func TestAClusterThatHasLostItsMajorityWaitsForSomebodyToWantThePlan(t *testing.T) {
+func TestAClusterThatHasLostItsMajorityWaitsForAUserToWantThePlan(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.awaitWhole()
@@ -132,7 +132,7 @@ func TestMembersWhoseVolumesWentWithTheirNodesAreGivenUp(t *testing.T) {
 	s.awaitRecovered(pods[2].Name)
 }
 
-// onDisk has the volume of a member be on the disk of the node that it runs on.
+// onDisk puts the volume of a member on the disk of the node that it runs on.
 func (s *site) onDisk(pod corev1.Pod) {
 	s.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -144,7 +144,7 @@ func (s *site) onDisk(pod corev1.Pod) {
 		{"key":"kubernetes.io/hostname","operator":"In","values":["`+pod.Spec.NodeName+`"]}]}]}}}}`)
 }
 
-// takeNodes has the nodes of members be off, and their Nodes deleted.
+// takeNodes turns the nodes of members off and deletes their Node objects.
 func (s *site) takeNodes(pods []corev1.Pod) {
 	s.Helper()
 	for _, pod := range pods {
@@ -158,7 +158,7 @@ func (s *site) takeNodes(pods []corev1.Pod) {
 	}
 }
 
-// backedUp has an EtcdBackup of the cluster be there, and what was seen to be restorable of it.
+// backedUp adds an EtcdBackup of the cluster, with its last verified backup.
 func (s *site) backedUp(name string, verified *etcdv1beta2.BackupRecord) {
 	s.Helper()
 	b := &etcdv1beta2.EtcdBackup{}

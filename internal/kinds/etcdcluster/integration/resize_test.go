@@ -45,10 +45,10 @@ func (s *site) awaitLimit(memory string) []types.UID {
 	return uids(s.pods())
 }
 
-func (s *site) wantAnew(before, after []types.UID) {
+func (s *site) wantRecreated(before, after []types.UID) {
 	s.Helper()
 	if slices.ContainsFunc(after, func(uid types.UID) bool { return slices.Contains(before, uid) }) {
-		s.Errorf("expected all pods to be made anew, were %q, are %q", before, after)
+		s.Errorf("expected all pods to be recreated, were %q, are %q", before, after)
 	}
 }
 
@@ -90,16 +90,16 @@ func TestOtherResourcesAreGivenToMembersThatRun(t *testing.T) {
 }
 
 // Kubernetes lets no limit be taken away from a pod that runs.
-func TestPodsAreMadeAnewForResourcesThatCannotBeChangedWhileTheyRun(t *testing.T) {
+func TestPodsAreRecreatedForResourcesThatCannotBeChangedWhileTheyRun(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, limited("1Gi"))
 	before := s.awaitLimit("1Gi")
 	s.edit(limited(""))
-	s.wantAnew(before, s.awaitLimit("0"))
+	s.wantRecreated(before, s.awaitLimit("0"))
 }
 
-// A kubelet that cannot resize tells no resources in the status, and the API server goes by that.
-func TestPodsAreMadeAnewWhereTheKubeletCannotResizeThem(t *testing.T) {
+// A kubelet that cannot resize reports no resources in the status, and the API server goes by that.
+func TestPodsAreRecreatedWhereTheKubeletCannotResizeThem(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, limited("1Gi"))
 	before := s.awaitLimit("1Gi")
@@ -110,7 +110,7 @@ func TestPodsAreMadeAnewWhereTheKubeletCannotResizeThem(t *testing.T) {
 		}
 	}
 	s.edit(limited("2Gi"))
-	s.wantAnew(before, s.awaitLimit("2Gi"))
+	s.wantRecreated(before, s.awaitLimit("2Gi"))
 }
 
 // A pod that is recreated would not get past the quota either, and the member would be missing.

@@ -53,7 +53,7 @@ func (s *site) awaitRestored(r *etcdv1beta2.EtcdRestore, before []corev1.Pod) *e
 	return s.get()
 }
 
-func TestAClusterGoesOverToWhatWasRestoredAndNothingIsLeftOfBefore(t *testing.T) {
+func TestAClusterGoesOverToWhatWasRestoredAndNothingEarlierIsLeft(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -110,7 +110,7 @@ func TestARestoreThatLacksItsSecretHoldsNothingUpAndBeginsWhenThatIsThere(t *tes
 	s.awaitWhole()
 	r, pods := s.restore("late"), s.pods()
 	s.delete(&pods[1])
-	operator.Until(t, "the member is made anew", func() error {
+	operator.Until(t, "the member is recreated", func() error {
 		now := s.pods()
 		if !slices.Equal(names(now), names(pods)) || slices.ContainsFunc(now, func(p corev1.Pod) bool { return p.UID == pods[1].UID }) {
 			return fmt.Errorf("pods %q", names(now))
@@ -132,7 +132,7 @@ func TestARestoreThatIsCalledOffInTheMiddleLeavesNothing(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)
 	before, pods := s.awaitWhole(), s.pods()
-	store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("nobody is heard"), Times: 1_000_000}) // so the seed is never seen to serve
+	store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // so the seed is never seen to serve
 	defer store.Mend()
 	r := s.restore("")
 	operator.Until(t, "the seed has a pod", func() error {

@@ -79,14 +79,14 @@ func TestARestoreThatFollowsOneUnderWayWaitsUntilThatIsCalledOffAndHasTheLastWor
 			s.create(options...)
 			s.awaitWhole()
 			pods := s.pods()
-			store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("nobody is heard"), Times: 1_000_000}) // so no seed is seen to serve
+			store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // so no seed is seen to serve
 			defer store.Mend()
 			first := s.restoreFrom("backups/first", "")
 			seed := s.awaitSeed(first)
 			s.patch(seed, `{"metadata":{"finalizers":["opcrew.io/test"]}}`) // so it goes when the test lets it
 			other := first.DeepCopy()
 			other.Spec.S3.Path = "backups/second"
-			if err := env.Client.Update(t.Context(), other); err == nil || !strings.Contains(err.Error(), "delete it, which ends it if it is not done") {
+			if err := env.Client.Update(t.Context(), other); err == nil || !strings.Contains(err.Error(), "delete it, which cancels it if it has not finished") {
 				t.Errorf("expected a restore that is under way not to become another, got %v", err)
 			}
 			s.delete(first)

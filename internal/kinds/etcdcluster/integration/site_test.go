@@ -110,7 +110,7 @@ func (s *site) edit(options ...option) {
 // patch is someone's hand on any object.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
-	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another")); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -180,7 +180,7 @@ func (s *site) awaitWhole() *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// pods are those of members, by name, that are not going.
+// pods returns the pods of members by name, except those that are being deleted.
 func (s *site) pods() []corev1.Pod {
 	s.Helper()
 	pods := &corev1.PodList{}

@@ -39,8 +39,8 @@ func (s *site) awaitQuiet(token string) *etcdv1beta2.EtcdCluster {
 	return s.awaitWhole()
 }
 
-// told are the notes of the events of a reason.
-func (s *site) told(reason string) []string {
+// notes are those of the events of a reason.
+func (s *site) notes(reason string) []string {
 	s.Helper()
 	events := &eventsv1.EventList{}
 	if err := env.Client.List(s.Context(), events, client.InNamespace(s.ns)); err != nil {
@@ -55,10 +55,10 @@ func (s *site) told(reason string) []string {
 	return out
 }
 
-func (s *site) awaitTold(reason string, times int) {
+func (s *site) awaitEvents(reason string, times int) {
 	s.Helper()
-	operator.Until(s.T, fmt.Sprintf("%d events tell of %s", times, reason), func() error {
-		if got := s.told(reason); len(got) != times {
+	operator.Until(s.T, fmt.Sprintf("%d events of %s", times, reason), func() error {
+		if got := s.notes(reason); len(got) != times {
 			return fmt.Errorf("there are %q", got)
 		}
 		return nil
@@ -75,8 +75,8 @@ func TestAClusterThatIsOutOfSpaceIsHealedAndKeepsItsLastRevisions(t *testing.T) 
 	if got := store.Changes(token); !slices.Contains(got, "Compact 4000") {
 		t.Errorf("expected the last 1000 of 5000 revisions to stay, got %q", got)
 	}
-	s.awaitTold("HistoryCompacted", 1)
-	s.awaitTold("Defragmented", 3)
+	s.awaitEvents("HistoryCompacted", 1)
+	s.awaitEvents("Defragmented", 3)
 }
 
 func TestAClusterThatIsFullOfKeysSaysWhatItNeedsAndIsHealedWhenTheyAreDeleted(t *testing.T) {
@@ -90,7 +90,7 @@ func TestAClusterThatIsFullOfKeysSaysWhatItNeedsAndIsHealedWhenTheyAreDeleted(t 
 	s.write(token, 1, 1, 1)
 }
 
-func TestNothingIsDoneToAClusterWhoseUserWantsToBeToldOnly(t *testing.T) {
+func TestNothingIsDoneToAClusterWhoseUserWantsReportsOnly(t *testing.T) {
 	s := newSite(t)
 	s.create(func(c *etcdv1beta2.EtcdCluster) {
 		c.Spec.Upkeep = &etcdv1beta2.Upkeep{NoSpace: etcdv1beta2.NoSpaceReport}
@@ -142,8 +142,8 @@ func TestMembersThatAreMostlyFreeAreDefragmentedOnceWhenTheSpecSaysSo(t *testing
 	if err := conn.Compact(t.Context(), 1000); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitTold("Defragmented", 3)
-	for _, note := range s.told("Defragmented") {
+	s.awaitEvents("Defragmented", 3)
+	for _, note := range s.notes("Defragmented") {
 		if !strings.Contains(note, "took 1.0 GiB and takes 1.0 MiB") {
 			t.Errorf("expected the event to say what was given back, got %q", note)
 		}

@@ -45,7 +45,7 @@ func TestASecondLookAndARestartWriteNothingAndAtRestThereIsNoCall(t *testing.T) 
 	mark := env.Audit.Mark(t)
 	s.edit(annotated("example.com/note", "x"))
 	if done := env.Settled(t, mark); len(done) > 0 {
-		t.Errorf("expected no call for an annotation of somebody else, got:\n%s", done)
+		t.Errorf("expected no call for an annotation of another owner, got:\n%s", done)
 	}
 	s.operator.Stop()
 	mark = env.Audit.Mark(t)
@@ -113,7 +113,7 @@ func (s *shop) expectRepair(name, resource string, object client.Object, drift s
 	}
 	s.read(name, object)
 	if object.GetLabels()["theirs"] != "x" || object.GetAnnotations()["example.com/theirs"] != "y" {
-		s.Errorf("expected label and annotation of somebody else to survive, got %v %v", object.GetLabels(), object.GetAnnotations())
+		s.Errorf("expected label and annotation of another owner to survive, got %v %v", object.GetLabels(), object.GetAnnotations())
 	}
 	s.await(cachev1alpha1.MemcachedReady, "True AllServersReady")
 }

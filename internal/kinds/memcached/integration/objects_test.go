@@ -114,7 +114,7 @@ func (s *shop) read(name string, object client.Object) {
 // patch is someone's hand on any object.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
-	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another-manager")); err != nil {
 		s.Fatal(err)
 	}
 }

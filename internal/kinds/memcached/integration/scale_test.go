@@ -39,7 +39,7 @@ func TestScaleUpDownToZeroAndBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if scale.Status.Replicas != step.to || !strings.Contains(scale.Status.Selector, "app.kubernetes.io/instance=web") {
-			t.Errorf("expected the scale subresource to tell %d and a selector, got %+v", step.to, scale.Status)
+			t.Errorf("expected the scale subresource to show %d and a selector, got %+v", step.to, scale.Status)
 		}
 		from = step.to
 	}

@@ -79,7 +79,7 @@ func TestAnObjectThatBeginsWithABadImageRecoversWhenItIsCorrected(t *testing.T) 
 	s.expectImage("memcached:1.6.38")
 }
 
-func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) {
+func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 	s := newShop(t)
 	quota := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("2")}}}
 	quota.Namespace, quota.Name = s.ns, "small"
@@ -118,7 +118,7 @@ func TestAQuotasRefusalIsToldInItsWordsAndWhenItIsLiftedAllGoesOn(t *testing.T) 
 	env.Settled(t, env.Audit.Mark(t))
 	s.awaitReady(3)
 	if got := watched(); strings.Contains(got, "ServersMissing") {
-		t.Errorf("expected no word of the old refusal while a pod is made anew, got %s", got)
+		t.Errorf("expected no word of the old refusal while a pod is recreated, got %s", got)
 	}
 }
 
@@ -152,7 +152,7 @@ func (s *shop) reasons(kind string) func() string {
 	}
 }
 
-func TestAStrangersServiceIsLeftAloneAndNamed(t *testing.T) {
+func TestAnotherOwnersServiceIsLeftAloneAndNamed(t *testing.T) {
 	s := newShop(t)
 	theirs := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	theirs.Namespace, theirs.Name, theirs.Labels = s.ns, "web", map[string]string{"app.kubernetes.io/managed-by": "Helm"}
@@ -186,7 +186,7 @@ func TestAPausedObjectChangesNothingAndSaysSo(t *testing.T) {
 	s.edit(withSize(3), withImage("memcached:1.6.39"))
 	m := s.await(readyType, "False Paused", "2 changes are held back")
 	if m.Status.Replicas != 2 || len(m.Status.Nodes) != 2 {
-		t.Errorf("expected the status to tell of the two servers that there are, got %+v", m.Status)
+		t.Errorf("expected the status to show the two servers that exist, got %+v", m.Status)
 	}
 	if writes := env.Settled(t, mark).Writes(); len(writes) != len(writes.On("memcacheds/status")) {
 		t.Errorf("expected no write while it is paused but its status, got:\n%s", writes)
@@ -244,8 +244,10 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithServersOfItsOwn(t *test
 // brought it back.
 func TestAnAccountThatIsTakenOutOfTheSpecIsTakenFromTheServers(t *testing.T) {
 	s := newShop(t)
-	s.create(1, func(m *cachev1alpha1.Memcached) { m.Spec.Pod = &common.PodOverride{ServiceAccountName: "nobody"} })
-	s.await(readyType, "False ServersMissing", "nobody")
+	s.create(1, func(m *cachev1alpha1.Memcached) {
+		m.Spec.Pod = &common.PodOverride{ServiceAccountName: "missing-account"}
+	})
+	s.await(readyType, "False ServersMissing", "missing-account")
 	s.edit(func(m *cachev1alpha1.Memcached) { m.Spec.Pod = nil })
 	s.awaitReady(1)
 	set := &appsv1.StatefulSet{}

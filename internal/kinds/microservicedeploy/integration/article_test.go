@@ -19,7 +19,7 @@ import (
 // article is the manifest that the article has.
 const article = "test/crds/testdata/microservicedeploys/accept/article.yaml"
 
-func TestTheArticlesManifestAppliesUnchangedAndIsToldWhatAnImageIs(t *testing.T) {
+func TestTheArticlesManifestAppliesUnchangedAndTheMessageSaysWhatAnImageIs(t *testing.T) {
 	t.Run("kubectl apply", func(t *testing.T) { expectTheArticle(t) })
 	t.Run("kubectl apply --server-side", func(t *testing.T) { expectTheArticle(t, "--server-side") })
 }
@@ -125,7 +125,7 @@ func TestASecondLookAndARestartWriteNothingAndAtRestThereIsNoCall(t *testing.T) 
 	mark := env.Audit.Mark(t)
 	s.edit(annotated("example.com/note", "x"))
 	if calls := env.Settled(t, mark); len(calls) > 0 {
-		t.Errorf("expected no call for an annotation of somebody else, got:\n%s", calls)
+		t.Errorf("expected no call for an annotation of another owner, got:\n%s", calls)
 	}
 	s.operator.Stop()
 	mark = env.Audit.Mark(t)

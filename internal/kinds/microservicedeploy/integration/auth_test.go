@@ -135,7 +135,7 @@ func TestAnEditedPasswordIsLetInBesideTheOldOne(t *testing.T) {
 func TestAnInstanceCanHaveCredentialsOfItsOwn(t *testing.T) {
 	s := newShop(t)
 	s.create(authOf("users"))
-	s.await(ready, "False NoCredentials", "no Secret users", "new ones let nobody in")
+	s.await(ready, "False NoCredentials", "no Secret users", "new ones let no user in")
 	users := &corev1.Secret{StringData: map[string]string{"htpasswd": "alice:plain"}}
 	users.Name = "users"
 	s.make(users)
@@ -143,7 +143,7 @@ func TestAnInstanceCanHaveCredentialsOfItsOwn(t *testing.T) {
 	s.await(auth, "True Credentials", "Secret users") // by itself
 	s.await(ready, "True AllPodsReady")
 	if s.named("opcrew-basic-auth").there(&corev1.Secret{}) {
-		t.Error("expected no credentials of the tenant where nobody asks for them")
+		t.Error("expected no credentials of the tenant where no instance asks for them")
 	}
 }
 

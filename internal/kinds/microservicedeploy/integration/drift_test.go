@@ -85,7 +85,7 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 	if cmp.Equal(before, declared(object)) {
 		s.Fatalf("the patch changes nothing: %s", patch)
 	}
-	// Whatever stood among the credentials is let in for a while, as after an edit.
+	// Any password that was among the credentials is accepted for a while, as after an edit.
 	if resource != "secrets" {
 		operator.Until(s.T, resource+" "+s.name+" is as declared again", func() error {
 			s.read(object)

@@ -118,7 +118,7 @@ func TestHostsGoThroughAGatewayWhereThereIsItsAPI(t *testing.T) {
 	}
 }
 
-func TestWithoutGatewayAPIAnIngressStandsInAndIsTold(t *testing.T) {
+func TestWithoutGatewayAPIAnIngressStandsInAndIsReported(t *testing.T) {
 	s := newShop(t)
 	s.create(hosted("v1"), throughGateway)
 	s.awaitReady(1)

@@ -77,7 +77,7 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithPodsOfItsOwn(t *testing
 	}
 }
 
-func TestFullNameNamesTheChildrenAndASecondClaimantIsTold(t *testing.T) {
+func TestFullNameNamesTheChildrenAndASecondClaimantIsReported(t *testing.T) {
 	s := newShop(t)
 	s.name = "object"
 	s.create(fullName("children"))
@@ -87,7 +87,7 @@ func TestFullNameNamesTheChildrenAndASecondClaimantIsTold(t *testing.T) {
 	}
 	second := s.named("second")
 	second.create(fullName("children"))
-	second.await(ready, "False NameTaken", "Service "+s.ns+"/children is there already and belongs to MicroServiceDeploy object")
+	second.await(ready, "False NameTaken", "Service "+s.ns+"/children already exists and belongs to MicroServiceDeploy object")
 	third := s.named("children")
 	third.create()
 	third.await(ready, "False NameTaken", "belongs to MicroServiceDeploy object")
@@ -105,7 +105,7 @@ func TestFullNameNamesTheChildrenAndASecondClaimantIsTold(t *testing.T) {
 	second.await(ready, "True AllPodsReady", "2 of 2")
 }
 
-func TestATakenNodePortIsToldWithItsHolderAndThePodsRunAllTheSame(t *testing.T) {
+func TestATakenNodePortIsReportedWithItsHolderAndThePodsRunAllTheSame(t *testing.T) {
 	s := newShop(t)
 	holder := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 30211}}}}
 	holder.Namespace, holder.Name = env.Namespace(t), "first"
@@ -175,12 +175,12 @@ func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	}
 	s.edit(withImage(newImage))
 	s.awaitReady(3)
-	if got := s.template().Spec.Containers[1].Image; got != "opcrew/opcrew-helper:test" {
-		t.Errorf("expected the new helper with the user's change, got %s", got)
+	if got := s.template().Spec.Containers[1].Image; got != "opcrew/opcrew-agent:test" {
+		t.Errorf("expected the new agent with the user's change, got %s", got)
 	}
 }
 
-// becomesOld makes the Deployment what a version of opcrew would have left whose helper
+// becomesOld makes the Deployment what a version of opcrew would have left whose agent
 // was another one.
 func (s *shop) becomesOld() {
 	s.Helper()
@@ -188,7 +188,7 @@ func (s *shop) becomesOld() {
 	s.read(d)
 	key, _, _ := strings.Cut(d.Annotations[common.PinnedAnnotation], ".")
 	d.Annotations[common.PinnedAnnotation] = key + ".0123456789abcdef"
-	d.Spec.Template.Spec.Containers[1].Image = "opcrew/opcrew-helper:old"
+	d.Spec.Template.Spec.Containers[1].Image = "opcrew/opcrew-agent:old"
 	if err := env.Client.Update(s.Context(), d); err != nil {
 		s.Fatal(err)
 	}

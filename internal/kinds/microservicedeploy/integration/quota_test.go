@@ -26,7 +26,7 @@ func quotaObject() *corev1.ResourceQuota { return &corev1.ResourceQuota{} }
 // tenantsQuota is that of all instances of the namespace.
 func (s *shop) tenantsQuota() *shop { return s.named("opcrew-microservices") }
 
-// awaitHard waits until a quota allows exactly so much, pods and cpu; "" is no quota.
+// awaitHard waits until a quota allows exactly so much, pods and cpu; "" means no quota.
 func (s *shop) awaitHard(pods, cpu string) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("the quota %s allows %q pods and %q cpu", s.name, pods, cpu), func() error {
@@ -128,14 +128,14 @@ func TestNoPodOfAnInstanceIsEverRefusedByTheTenantsQuota(t *testing.T) {
 
 func TestWherePodsOfOthersRunThereIsNoQuotaUnlessTheNamespaceOptsIn(t *testing.T) {
 	for name, labels := range map[string]map[string]string{
-		"nobody's":        nil,
+		"unowned":         nil,
 		"of another kind": {"app.kubernetes.io/managed-by": "opcrew", "app.kubernetes.io/name": "appservice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t)
-			stranger := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
-			stranger.Name, stranger.Labels = "stranger", labels
-			s.make(stranger)
+			unrelated := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
+			unrelated.Name, unrelated.Labels = "unrelated", labels
+			s.make(unrelated)
 			s.create(asks("100m"))
 			s.awaitReady(1)
 			s.await(enforced, "False QuotaNotEnforced", "opcrew.io/quota=true")
@@ -165,12 +165,12 @@ func TestPodsOfARuntimeClassThatCostsMoreFitIntoTheQuota(t *testing.T) {
 
 func TestAQuotaByPriorityClassIsThereAmongOthersAndCountsNoneOfThem(t *testing.T) {
 	s := newShop(t)
-	stranger := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
-	stranger.Name = "stranger"
-	s.make(stranger)
+	unrelated := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
+	unrelated.Name = "unrelated"
+	s.make(unrelated)
 	s.create(withReplicas(2), asks("100m"), quotaMode(customv1.QuotaPriorityClass))
 	s.awaitReady(2)
-	s.await(enforced, "True Enforced", "opcrew-microservices-by-class", "leaves others alone")
+	s.await(enforced, "True Enforced", "opcrew-microservices-by-class", "and no other pods")
 	quota := s.named("opcrew-microservices-by-class")
 	quota.awaitHard("3", "300m")
 	operator.Until(s.T, "the quota counts the two pods and no other", func() error {
@@ -226,28 +226,28 @@ func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testi
 	s.awaitReady(2) // by itself
 }
 
-func TestWhyTheTenantsCredentialsCannotBeMadeIsTold(t *testing.T) {
+func TestWhyTheTenantsCredentialsCannotBeMadeIsReported(t *testing.T) {
 	s := newShop(t)
 	s.bound("few", corev1.ResourceList{"secrets": resource.MustParse("0")})
 	s.create(needAuth(true))
-	s.await(ready, "False Refused", "The tenant's credentials are being made, held up", "exceeded quota: few")
+	s.await(ready, "False Refused", "The tenant's credentials are being created, held up", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"secrets":"1"}}}`)
 	s.awaitReady(1) // by itself
 }
 
-func TestWhyTheTenantsQuotaCannotBeMadeIsTold(t *testing.T) {
+func TestWhyTheTenantsQuotaCannotBeMadeIsReported(t *testing.T) {
 	s := newShop(t)
 	s.bound("few", corev1.ResourceList{"resourcequotas": resource.MustParse("1")})
 	s.create(asks("100m"))
 	s.awaitReady(1)
-	s.await(enforced, "Unknown Refused", "The quota is being made, held up", "exceeded quota: few")
+	s.await(enforced, "Unknown Refused", "The quota is being created, held up", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"resourcequotas":"2"}}}`)
 	s.await(enforced, "True Enforced")
 	s.settled()
 	env.Rests(t)
 }
 
-func TestAStrangersQuotaOfThatNameIsLeftAloneAndTold(t *testing.T) {
+func TestAQuotaOfAnotherOwnerIsLeftAloneAndReported(t *testing.T) {
 	s := newShop(t)
 	s.bound("opcrew-microservices", corev1.ResourceList{"pods": resource.MustParse("5")})
 	s.create(asks("100m"))
@@ -256,7 +256,7 @@ func TestAStrangersQuotaOfThatNameIsLeftAloneAndTold(t *testing.T) {
 	s.tenantsQuota().awaitHard("5", "")
 }
 
-func TestAQuotasRefusalIsToldInItsWords(t *testing.T) {
+func TestAQuotasRefusalIsReportedInItsWords(t *testing.T) {
 	s := newShop(t)
 	s.bound("web", corev1.ResourceList{"pods": resource.MustParse("1")})
 	s.create(withReplicas(2))

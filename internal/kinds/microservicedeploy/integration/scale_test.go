@@ -79,7 +79,7 @@ func TestTurningAutoscalingOnAndOffNeverDipsTheNumberOfPods(t *testing.T) {
 	}
 }
 
-func TestAutoscalingWithoutRequestsIsTold(t *testing.T) {
+func TestAutoscalingWithoutRequestsIsReported(t *testing.T) {
 	s := newShop(t)
 	s.create(autoscaled(true))
 	s.await(ready, "False NoRequests", "set requests.cpu")
@@ -164,6 +164,6 @@ func TestScaleUpDownToZeroAndBackCostsOneWriteOfTheDeployment(t *testing.T) {
 		}
 	}
 	if out := s.kubectl("get", "msd", "web"); !strings.Contains(out, "AllPodsReady") || !strings.Contains(out, "READYPODS") {
-		t.Errorf("expected a table that tells a healthy object from a sick one, got:\n%s", out)
+		t.Errorf("expected a table that distinguishes a healthy object from a sick one, got:\n%s", out)
 	}
 }

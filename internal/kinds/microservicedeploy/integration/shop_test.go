@@ -23,7 +23,7 @@ const (
 	rolled   = customv1.MicroServiceDeployRolledOut
 	children = customv1.MicroServiceDeployChildrenReady
 
-	// placeholder is what the article's manifest has in the place of an image.
+	// placeholder is what the article's manifest has instead of an image.
 	placeholder = "just a image url"
 	oldImage    = "nginx:1.26"
 	newImage    = "nginx:1.27"
@@ -122,7 +122,7 @@ func (s *shop) there(object client.Object) bool {
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	s.read(object)
-	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another")); err != nil {
 		s.Fatal(err)
 	}
 }

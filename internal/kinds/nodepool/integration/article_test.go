@@ -136,7 +136,7 @@ func TestTheArticlesPoolsOnOneSharedNode(t *testing.T) {
 	}
 	env.Rests(t) // nothing flaps
 
-	// Pods of both classes run there all the same.
+	// Pods of both classes run there anyway.
 	ns := env.Namespace(t)
 	awaitPodOn(t, articlePod(t, ns, loser), node)
 	awaitPodOn(t, articlePod(t, ns, winner), node)

@@ -159,7 +159,7 @@ func sameClass(want, got *nodev1.RuntimeClass) error {
 }
 
 // Regression: a RuntimeClass of the pool's name was taken over silently.
-func TestTheRuntimeClassOfAStrangerIsLeftAlone(t *testing.T) {
+func TestTheRuntimeClassOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	node := makeNodes(t, 1, "taken", role("taken"))[0]
 	env.Operator(t)
 	theirs := &nodev1.RuntimeClass{Handler: "theirs"}
@@ -168,12 +168,12 @@ func TestTheRuntimeClassOfAStrangerIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	createPool(t, newPool("taken", wantsLabel("tier", "gold")))
-	awaitCondition(t, "taken", nodesv1.NodePoolReady, "False NameTaken", "RuntimeClass taken is there already", "left alone")
+	awaitCondition(t, "taken", nodesv1.NodePoolReady, "False NameTaken", "RuntimeClass taken already exists", "left alone")
 	awaitNode(t, node, likeness{Labels: labelMap{"tier": "gold"}}) // the rest goes on
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
 	if now := getClass(t, "taken"); now.ResourceVersion != theirs.ResourceVersion {
-		t.Errorf("expected the stranger's RuntimeClass to be as it was, got %+v", now)
+		t.Errorf("expected the other owner's RuntimeClass to be as it was, got %+v", now)
 	}
 
 	if err := env.Client.Delete(t.Context(), theirs); err != nil {
@@ -185,7 +185,7 @@ func TestTheRuntimeClassOfAStrangerIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestTheRuntimeClassOfAStrangerOutlivesThePool(t *testing.T) {
+func TestTheRuntimeClassOfAnotherOwnerOutlivesThePool(t *testing.T) {
 	env.Operator(t)
 	theirs := &nodev1.RuntimeClass{Handler: "theirs"}
 	theirs.Name = "outlives"
@@ -201,7 +201,7 @@ func TestTheRuntimeClassOfAStrangerOutlivesThePool(t *testing.T) {
 	awaitCondition(t, "outlives", nodesv1.NodePoolReady, "False NameTaken")
 	deletePool(t, "outlives")
 	awaitPoolGone(t, "outlives")
-	eventually.Stays(t, operator.Silence, "the stranger's RuntimeClass is there", func() error {
+	eventually.Stays(t, operator.Silence, "the other owner's RuntimeClass is there", func() error {
 		return env.Client.Get(t.Context(), client.ObjectKeyFromObject(theirs), &nodev1.RuntimeClass{})
 	})
 }
@@ -231,7 +231,7 @@ func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 }
 
 // Two that both insist would write for ever.
-func TestALabelThatSomebodyKeepsChangingBackIsLeftAloneAndNamed(t *testing.T) {
+func TestALabelThatAnotherManagerKeepsChangingBackIsLeftAloneAndReported(t *testing.T) {
 	node := makeNodes(t, 1, "contested", role("contested"))[0]
 	env.Operator(t)
 	createPool(t, newPool("contested", wantsLabel("tier", "gold")))
@@ -255,7 +255,7 @@ func TestALabelThatSomebodyKeepsChangingBackIsLeftAloneAndNamed(t *testing.T) {
 	if c := ready(p); c.Status != "False" || !strings.Contains(c.Message, "other-operator") {
 		t.Errorf("expected Ready to name the other manager, got %s: %s", c.Status, c.Message)
 	}
-	// A rival that goes on writing other things must not make us write.
+	// A rival that keeps writing other things must not make us write.
 	for i := range 5 {
 		changeNode(t, node, hasNote("unrelated", fmt.Sprint(i)))
 		time.Sleep(300 * time.Millisecond)

@@ -72,7 +72,7 @@ func TestAPoolFollowsItsNodes(t *testing.T) {
 		t.Errorf("expected nothing allocatable without nodes, got %v", p.Status.Allocatable)
 	}
 	awaitLikeness(t, before)
-	awaitEvent(t, "NodePool", "follow", "0 nodes in the pool now, 1 before")
+	awaitEvent(t, "NodePool", "follow", "0 nodes in the pool, 1 before")
 }
 
 func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
@@ -96,7 +96,7 @@ func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
 	}
 	// A ledger that the operator did not write takes nothing off: a kubelet could write it.
 	changeNode(t, names[0], hasLabel("tier", "gold"), func(n *corev1.Node) { hasNoteIn(n, ledger, old.Annotations[ledger]) })
-	operator.Until(t, "a ledger that somebody else wrote is removed", func() error {
+	operator.Until(t, "a ledger that another client wrote is removed", func() error {
 		n := getNode(t, names[0])
 		if n.Annotations[ledger] != "" || n.Labels["tier"] != "gold" {
 			return fmt.Errorf("it has %v %v", n.Labels, n.Annotations)
@@ -450,7 +450,7 @@ func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	env.Rests(t)
 }
 
-// checkWrites expects that each node was changed once, anyone who tried.
+// checkWrites expects that each node was changed once.
 func checkWrites(t *testing.T, mark testenv.Mark, what string, want int) {
 	t.Helper()
 	done := env.Settled(t, mark)

@@ -73,7 +73,7 @@ func TestFiveHundredNodes(t *testing.T) {
 	if len(nodeWrites(done)) != n || tally["patch nodepools"] != 1 || tally["patch runtimeclasses"] != 1 {
 		t.Errorf("expected %d patches of nodes, one finalizer and one RuntimeClass, got %v", n, tally)
 	}
-	// Two a second while it goes on, and one at the end.
+	// Two a second while it continues, and one at the end.
 	if most := 3 + 2*int(time.Since(start).Seconds()); tally["patch nodepools/status"] > most {
 		t.Errorf("expected %d writes of the status at most, got %d", most, tally["patch nodepools/status"])
 	}

@@ -63,13 +63,13 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	if calls := env.Settled(t, mark); len(calls) > 0 {
 		t.Errorf("expected the same manifest applied again to cost no call, got:\n%s", calls)
 	}
-	if told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionImageReplaced); told == nil || c.Status.Version != "valkey 9.1" {
-		t.Errorf("expected to be told what runs in place of the vendor's image, got version %q and %+v", c.Status.Version, told)
+	if reported := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionImageReplaced); reported == nil || c.Status.Version != "valkey 9.1" {
+		t.Errorf("expected a report of what runs in place of the vendor's image, got version %q and %+v", c.Status.Version, reported)
 	}
 	s.expectTheArticlesChildren()
 }
 
-// expectTheArticlesChildren expects what the vendor's users look at.
+// expectTheArticlesChildren expects the objects that users of the vendor's operator know.
 func (s *site) expectTheArticlesChildren() {
 	s.Helper()
 	secret, page := &corev1.Secret{}, &corev1.Service{}

@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// A cluster takes two Secrets, which are made by a call that fails where there is one, two Services, a ConfigMap, a
-// budget, a StatefulSet, and two statuses: it begins, and it is ready.
+// A cluster takes two Secrets, which are created by a call that fails if one exists, two Services, a ConfigMap, a
+// budget, a StatefulSet, and two statuses: one when it starts, and one when it is ready.
 func TestFromCreationToReadyThereAreNineWrites(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
@@ -36,8 +36,8 @@ func TestFromCreationToReadyThereAreNineWrites(t *testing.T) {
 				"create secrets": 2, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch statefulsets": 1,
 				"patch redisenterpriseclusters/status": 2,
 			}
-			if told := writes.Tally()["patch redisenterpriseclusters/status"]; told <= statuses {
-				want["patch redisenterpriseclusters/status"] = told
+			if reported := writes.Tally()["patch redisenterpriseclusters/status"]; reported <= statuses {
+				want["patch redisenterpriseclusters/status"] = reported
 			}
 			t.Logf("writes: %v", writes.Tally())
 			if diff := cmp.Diff(want, writes.Tally()); diff != "" {
@@ -125,7 +125,7 @@ func uids(pods []corev1.Pod) map[string]string {
 	return out
 }
 
-// owned are the kinds of what is made for a cluster.
+// owned are the kinds of the children of a cluster.
 func owned() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.StatefulSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &policyv1.PodDisruptionBudgetList{},
@@ -157,7 +157,7 @@ func TestADeletedClusterLeavesItsClaimsAloneAndChangesNothingOfOthers(t *testing
 		return nil
 	})
 	if now := s.claims(); len(now) != 3 || now[0].UID != claims[0].UID || len(now[0].OwnerReferences) > 0 {
-		t.Errorf("expected the three claims to stay, owned by nobody, got %+v", now)
+		t.Errorf("expected the three claims to stay, without an owner, got %+v", now)
 	}
 	for _, theirs := range []client.Object{service, secret} {
 		version := theirs.GetResourceVersion()
@@ -182,7 +182,7 @@ func (s *site) remove() {
 	})
 }
 
-// left is the first of a list that is not someone else's; "" for none.
+// left is the first object of a list without another owner; "" for none.
 func (s *site) left(list client.ObjectList) string {
 	s.Helper()
 	found := &metav1.PartialObjectMetadataList{}

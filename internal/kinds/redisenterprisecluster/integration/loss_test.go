@@ -22,9 +22,9 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// bereave has both servers of the first shard of a cluster of three lose their volumes, with all else that was on the
-// two pods. The others have a copy of that.
-func (s *site) bereave() {
+// loseFirstShard deletes the volumes of both servers of the first shard of a cluster of three, with all else that the
+// two pods had. The other servers have copies of that.
+func (s *site) loseFirstShard() {
 	s.Helper()
 	pods := s.pods()
 	s.kubelets.Wipe(s.Context(), &pods[0], &pods[1])
@@ -38,8 +38,8 @@ func (s *site) bereave() {
 	}
 }
 
-// awaitLoss waits until the loss is told, with words and the command, which is returned, and until all that is not lost
-// is served and has its copy.
+// awaitLoss waits until the loss is reported, with some words, and until all other slots are served and have a replica. It
+// returns the reported command.
 func (s *site) awaitLoss(words ...string) string {
 	s.Helper()
 	command := fmt.Sprintf("kubectl annotate --overwrite rec rec -n %s %s=0-5460@", s.ns, redisv1alpha1.AcceptDataLossAnnotation)
@@ -60,7 +60,7 @@ func (s *site) awaitLoss(words ...string) string {
 	return "kubectl " + arguments
 }
 
-// carryOut does what a command to annotate does.
+// carryOut annotates the object as a reported command does.
 func (s *site) carryOut(command string) {
 	s.Helper()
 	words := strings.Fields(command)
@@ -73,7 +73,7 @@ func (s *site) annotate(key, value string) {
 	s.patch(s.get(), fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value))
 }
 
-// staysLost expects that no one serves the slots that are lost, and that the operator has nothing to write.
+// staysLost expects that no server serves the lost slots, and that the operator writes nothing.
 func (s *site) staysLost(why string) {
 	s.Helper()
 	env.Settled(s.T, env.Audit.Mark(s.T))
@@ -107,14 +107,14 @@ func (s *site) awaitWarning(reason string, words ...string) {
 	})
 }
 
-func TestALostShardIsServedAgainByTheCommandThatIsToldAndByNothingElse(t *testing.T) {
+func TestALostShardIsServedAgainByTheCommandThatIsReportedAndByNothingElse(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)
 	s.awaitWhole()
 	s.write(300)
-	s.bereave()
+	s.loseFirstShard()
 	command := s.awaitLoss()
-	s.staysLost("nobody said so")
+	s.staysLost("no one said so")
 	_, token, _ := strings.Cut(command, "@")
 	for value, words := range map[string]string{
 		"yes":           `"yes", cannot be read`,
@@ -123,15 +123,15 @@ func TestALostShardIsServedAgainByTheCommandThatIsToldAndByNothingElse(t *testin
 		"0-99@" + token: "gives up other slots, or some of them",
 	} {
 		s.annotate(redisv1alpha1.AcceptDataLossAnnotation, value)
-		if told := s.awaitLoss(words); told != command {
-			t.Errorf("expected the same command to be told whatever is there, got %q in place of %q", told, command)
+		if reported := s.awaitLoss(words); reported != command {
+			t.Errorf("expected the same command whatever is there, got %q in place of %q", reported, command)
 		}
 	}
 	s.staysLost("no annotation that was there counts")
 	s.carryOut(command)
 	c := s.awaitWhole()
-	if told := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionDataAtRisk); told != nil {
-		t.Errorf("expected no data to be at risk any more, got %+v", told)
+	if reported := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionDataAtRisk); reported != nil {
+		t.Errorf("expected no data to be at risk any more, got %+v", reported)
 	}
 	s.awaitWarning("DataLossAccepted", "0-5460", redisv1alpha1.AcceptDataLossAnnotation)
 	s.write(300)
@@ -145,12 +145,12 @@ func TestAnAnnotationThatWasLeftThereDoesNotGiveUpALaterLoss(t *testing.T) {
 	s.create(withClaims)
 	s.awaitWhole()
 	s.write(300)
-	s.bereave()
+	s.loseFirstShard()
 	first := s.awaitLoss()
 	s.carryOut(first)
 	s.awaitWhole()
 	s.write(300)
-	s.bereave()
+	s.loseFirstShard()
 	second := s.awaitLoss("is of another loss")
 	if second == first {
 		t.Fatalf("expected another loss to have another command, got %q again", second)
@@ -160,13 +160,13 @@ func TestAnAnnotationThatWasLeftThereDoesNotGiveUpALaterLoss(t *testing.T) {
 	s.awaitWhole()
 }
 
-// A cluster that is recreated on the claims of one that had lost data has lost it too.
-func TestAClusterThatIsMadeAnewOnClaimsOfWhichSomeAreEmptyTellsTheLoss(t *testing.T) {
+// A cluster that is created again on the claims of one that lost data has lost it too.
+func TestAClusterThatIsCreatedAgainOnClaimsOfWhichSomeAreEmptyReportsTheLoss(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)
 	s.awaitWhole()
 	s.write(300)
-	s.bereave()
+	s.loseFirstShard()
 	s.awaitLoss()
 	pods := s.pods()
 	s.delete(s.get())

@@ -18,7 +18,7 @@ import (
 
 var clusters = flag.Int("clusters", 20, "how many clusters of three pods run side by side")
 
-// So many clusters cost what each of them costs, and nothing more once they are there.
+// Many clusters cost as many calls as each of them alone, and none once they are ready.
 func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	s := newSiteOf(t, 2+*clusters/16)
 	env.Settled(t, env.Audit.Mark(t))

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// busy has a client write all the while, and expects at the end that it was always served and that nothing was lost.
+// busy writes as a client all the time, and expects at the end that every write was served and none was lost.
 func (s *site) busy() (done func()) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -71,7 +71,7 @@ func TestAClusterGrowsAndShrinksAndItsClientsDoNotNotice(t *testing.T) {
 	}
 }
 
-func TestSlotsThatMoveAreToldAndAnotherWishIsFollowedAtOnce(t *testing.T) {
+func TestSlotsThatMoveAreReportedAndAnotherNumberIsFollowedAtOnce(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.awaitWhole()
@@ -148,12 +148,12 @@ func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
 	}
 	s.replaced(pods...)
 	if after := s.awaitWhole(); !cmp.Equal(before.Status.Slots, after.Status.Slots) {
-		t.Errorf("expected everybody to have the slots of before, got %+v", after.Status.Slots)
+		t.Errorf("expected every server to have the same slots as before, got %+v", after.Status.Slots)
 	}
 }
 
-// What was in memory alone is gone with the pods: there is nothing to wait for.
-func TestAllPodsDeletedAtOnceWithoutClaimsBeginAnewAndThatIsTold(t *testing.T) {
+// Data that was in memory alone is gone with the pods: there is nothing to wait for.
+func TestAllPodsDeletedAtOnceWithoutClaimsBeginAgainAndThatIsReported(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.awaitWhole()
@@ -163,7 +163,7 @@ func TestAllPodsDeletedAtOnceWithoutClaimsBeginAnewAndThatIsTold(t *testing.T) {
 		s.delete(&pods[i])
 	}
 	s.replaced(pods...)
-	s.awaitWarning("BegunAnew")
+	s.awaitWarning("StartedOver")
 	store.Abandon(s.cluster())
 	s.awaitWhole()
 }
@@ -182,7 +182,7 @@ func TestAClusterSleepsAndWakesWithTheSameSlotsAndData(t *testing.T) {
 	env.Rests(t)
 	s.edit(hibernating(false))
 	if after := s.awaitWhole(); !cmp.Equal(before.Status.Slots, after.Status.Slots) {
-		t.Errorf("expected everybody to have the slots of before, got %+v", after.Status.Slots)
+		t.Errorf("expected every server to have the same slots as before, got %+v", after.Status.Slots)
 	}
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
@@ -194,13 +194,13 @@ func TestAnUpgradeRestartsOnePodAtATimeAndClientsDoNotNotice(t *testing.T) {
 			s := newSite(t)
 			s.create(options...)
 			if c := s.awaitWhole(); c.Status.Version != "7.0.15" {
-				t.Errorf("expected version 7.0.15 to be told, got %q", c.Status.Version)
+				t.Errorf("expected version 7.0.15 to be reported, got %q", c.Status.Version)
 			}
 			before, done := s.pods(), s.busy()
 			s.edit(imaged("8.0.2"))
 			s.replaced(before...)
 			if c := s.awaitWhole(); c.Status.Version != "8.0.2" {
-				t.Errorf("expected version 8.0.2 to be told, got %q", c.Status.Version)
+				t.Errorf("expected version 8.0.2 to be reported, got %q", c.Status.Version)
 			}
 			done()
 			env.Settled(t, env.Audit.Mark(t))
@@ -209,13 +209,13 @@ func TestAnUpgradeRestartsOnePodAtATimeAndClientsDoNotNotice(t *testing.T) {
 	}
 }
 
-func TestASettingIsToldToServersThatRunAndOneThatIsReadAtTheStartRestartsThem(t *testing.T) {
+func TestASettingIsSentToServersThatRunAndOneThatIsReadAtTheStartRestartsThem(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.awaitWhole()
 	before := s.pods()
 	s.edit(configured("maxmemory-policy", "allkeys-lru"))
-	operator.Until(t, "all servers have it", func() error { return s.told("maxmemory-policy", "allkeys-lru") })
+	operator.Until(t, "all servers have it", func() error { return s.hasSetting("maxmemory-policy", "allkeys-lru") })
 	s.awaitWhole()
 	if diff := cmp.Diff(uids(before), uids(s.pods())); diff != "" {
 		t.Errorf("expected all pods to go on (-before +after):\n%s", diff)
@@ -229,8 +229,8 @@ func TestASettingIsToldToServersThatRunAndOneThatIsReadAtTheStartRestartsThem(t 
 	s.awaitWhole()
 }
 
-// told says which server has not been told a setting.
-func (s *site) told(name, value string) error {
+// hasSetting reports which server lacks a setting.
+func (s *site) hasSetting(name, value string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {
 			if got := store.Setting(address, name); got != value {
@@ -245,7 +245,7 @@ func addresses(pod corev1.Pod) []string {
 	return []string{pod.Status.PodIP + ":6379", pod.Status.PodIP + ":6380"}
 }
 
-// A password that is changed is valid beside the one from before, for a minute after all servers know it.
+// The previous password is valid for a minute after all servers have the new one.
 func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -279,7 +279,7 @@ func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testi
 	env.Rests(t)
 }
 
-// letIn says which server does not take a password.
+// letIn reports which server does not accept a password.
 func (s *site) letIn(password string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {
@@ -309,7 +309,7 @@ func TestAProcessThatEndsInTheMiddleOfAMoveIsFollowedByOneThatFinishesIt(t *test
 	done()
 }
 
-func TestAStatefulSetThatSomebodyDeletesIsMadeAnewAroundTheData(t *testing.T) {
+func TestAStatefulSetThatAUserDeletesIsCreatedAgainAroundTheData(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)
 	s.awaitWhole()

@@ -29,7 +29,7 @@ func sized(n int32) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.Nodes = &n }
 }
 
-// withClaims has pods keep what they write. Classes of volumes there are none here: none is named either.
+// withClaims gives pods volumes. There are no StorageClasses here, so the spec names none.
 func withClaims(c *redisv1alpha1.RedisEnterpriseCluster) {
 	c.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{Enabled: "true", VolumeSize: "1Gi"}
 }
@@ -122,7 +122,7 @@ func (s *site) read(name string, object client.Object) {
 	}
 }
 
-// edit is a user's hand on the object.
+// edit changes the object as a user.
 func (s *site) edit(options ...option) {
 	s.Helper()
 	c := s.get()
@@ -135,10 +135,10 @@ func (s *site) edit(options ...option) {
 	}
 }
 
-// patch is someone's hand on any object.
+// patch changes any object as another manager.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
-	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("somebody")); err != nil {
+	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another")); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -152,13 +152,13 @@ func (s *site) delete(objects ...client.Object) {
 	}
 }
 
-// await waits until Ready has the status, the reason and words, for the present spec.
+// await waits until Ready reports the status and reason for the current spec, with a message that contains the words.
 func (s *site) await(statusReason string, words ...string) *redisv1alpha1.RedisEnterpriseCluster {
 	s.Helper()
 	return s.awaitCondition(redisv1alpha1.ConditionReady, statusReason, words...)
 }
 
-// leisurely is for what waits 15 seconds for clients that have yet to hear who has which slots.
+// leisurely is for steps that wait 15 seconds for clients with an old map of the slots.
 const leisurely = time.Minute
 
 func (s *site) awaitCondition(kind, statusReason string, words ...string) *redisv1alpha1.RedisEnterpriseCluster {
@@ -185,10 +185,10 @@ func (s *site) awaitCondition(kind, statusReason string, words ...string) *redis
 	return c
 }
 
-// cluster is what the world calls it.
+// cluster is its name in the world.
 func (s *site) cluster() string { return redispods.Cluster(s.ns, s.name) }
 
-// awaitWhole waits until the cluster is as asked for, and is said to be.
+// awaitWhole waits until the cluster is as the spec asks, and the status reports that.
 func (s *site) awaitWhole() *redisv1alpha1.RedisEnterpriseCluster {
 	s.Helper()
 	var c *redisv1alpha1.RedisEnterpriseCluster
@@ -196,13 +196,13 @@ func (s *site) awaitWhole() *redisv1alpha1.RedisEnterpriseCluster {
 		c = s.get()
 		n := pods(c)
 		ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady)
-		switch told := c.Status; {
-		case told.ObservedGeneration != c.Generation || ready.Status != "True":
+		switch reported := c.Status; {
+		case reported.ObservedGeneration != c.Generation || ready.Status != "True":
 			return fmt.Errorf("it is %s %s: %s", ready.Status, ready.Reason, ready.Message)
-		case told.State != redisv1alpha1.StateRunning || told.Nodes != n || told.ReadyNodes != n || told.Shards != n || told.Move != nil:
-			return fmt.Errorf("it is said to be %s with %d nodes, %d of them ready, and %d shards; move: %+v", told.State, told.Nodes, told.ReadyNodes, told.Shards, told.Move)
+		case reported.State != redisv1alpha1.StateRunning || reported.Nodes != n || reported.ReadyNodes != n || reported.Shards != n || reported.Move != nil:
+			return fmt.Errorf("it is said to be %s with %d nodes, %d of them ready, and %d shards; move: %+v", reported.State, reported.Nodes, reported.ReadyNodes, reported.Shards, reported.Move)
 		}
-		return errors.Join(store.Whole(s.cluster(), int(n)), tellsTheSlots(c))
+		return errors.Join(store.Whole(s.cluster(), int(n)), reportsTheSlots(c))
 	})
 	return c
 }
@@ -214,8 +214,8 @@ func pods(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	return *c.Spec.Nodes
 }
 
-// tellsTheSlots reports whether the status says of each pod what its home leads and its guest follows.
-func tellsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
+// reportsTheSlots reports whether the status has, for each pod, the slots of its home and of its guest.
+func reportsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	shards, copies := map[string]string{}, map[string]string{}
 	for _, line := range c.Status.Slots {
 		switch {
@@ -234,7 +234,7 @@ func tellsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	return nil
 }
 
-// write has a client write.
+// write writes as a client.
 func (s *site) write(keys int) {
 	s.Helper()
 	if err := store.Write(s.cluster(), keys, 1000); err != nil {
@@ -261,7 +261,7 @@ func (s *site) claims() []corev1.PersistentVolumeClaim {
 	return list.Items
 }
 
-// replaced waits until none of the pods is there any more.
+// replaced waits until none of the pods exists any more.
 func (s *site) replaced(old ...corev1.Pod) {
 	s.Helper()
 	eventually.True(s.T, leisurely, "the pods are others", func() error {

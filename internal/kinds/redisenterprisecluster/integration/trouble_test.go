@@ -29,7 +29,7 @@ func memory(amount redisv1alpha1.Amount) option {
 	}
 }
 
-func TestWhatCannotBeIsToldAndWhatRunsGoesOn(t *testing.T) {
+func TestWhatCannotBeIsReportedAndWhatRunsGoesOn(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.awaitWhole()
@@ -52,7 +52,7 @@ func TestWhatCannotBeIsToldAndWhatRunsGoesOn(t *testing.T) {
 			s.edit(test.bad)
 			c := s.await("False InvalidSpec", test.words...)
 			if c.Status.State != redisv1alpha1.StateInvalid || c.Status.SpecStatus != redisv1alpha1.SpecInvalid {
-				t.Errorf("expected it to be told in the vendor's words, got %s and %s", c.Status.State, c.Status.SpecStatus)
+				t.Errorf("expected it to be reported in the vendor's words, got %s and %s", c.Status.State, c.Status.SpecStatus)
 			}
 			s.edit(func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec = good })
 			s.awaitWhole()
@@ -71,7 +71,7 @@ func TestAClassOfVolumesThatDoesNotExistIsNamed(t *testing.T) {
 	s.await("False PodsNotReady", "rec-0: its claim redis-enterprise-storage-rec-0 has no volume", `"missing" not found`)
 }
 
-func TestAnImageThatCannotBePulledIsTold(t *testing.T) {
+func TestAnImageThatCannotBePulledIsReported(t *testing.T) {
 	s := newSite(t)
 	s.create(func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.RedisEnterpriseImageSpec = &redisv1alpha1.ImageSpec{Repository: "missing.invalid/redis", VersionTag: "8"}
@@ -117,7 +117,7 @@ func TestAShrinkForWhichThereIsNoMemoryIsRefusedWithTheArithmetic(t *testing.T) 
 	s.awaitWhole()
 }
 
-func TestANameThatIsTakenIsToldAndItsObjectIsLeftAlone(t *testing.T) {
+func TestANameThatIsTakenIsReportedAndItsObjectIsLeftAlone(t *testing.T) {
 	s := newSite(t)
 	theirs := s.secret("rec", "theirs")
 	version := theirs.ResourceVersion
@@ -149,7 +149,7 @@ func TestANameThatIsTakenIsToldAndItsObjectIsLeftAlone(t *testing.T) {
 	s.awaitLetIn("rec")
 }
 
-func TestASecretThatTheSpecNamesIsUsedWhoeverKeepsIt(t *testing.T) {
+func TestASecretThatTheSpecNamesIsUsedForAnyOwner(t *testing.T) {
 	s := newSite(t)
 	keeper := &corev1.ConfigMap{}
 	keeper.Namespace, keeper.Name = s.ns, "keeper"
@@ -168,7 +168,7 @@ func TestASecretThatTheSpecNamesIsUsedWhoeverKeepsIt(t *testing.T) {
 	}
 }
 
-func TestWhileThePasswordCannotBeMadeAnewTheLastOneGoesOn(t *testing.T) {
+func TestWhileThePasswordCannotBeMadeAgainTheLastOneGoesOn(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.awaitWhole()
@@ -206,7 +206,7 @@ func TestWhileThePasswordCannotBeMadeAnewTheLastOneGoesOn(t *testing.T) {
 	s.delete(quota)
 	s.awaitWhole()
 	s.awaitLetIn("rec")
-	operator.Until(t, "it is told once that there is another password", func() error {
+	operator.Until(t, "an event reports once that there is another password", func() error {
 		if n := s.events("PasswordMade"); n != 1 {
 			return fmt.Errorf("it was %d times", n)
 		}
@@ -240,7 +240,7 @@ func TestASecretThatLosesItsOwnerReferenceKeepsItsPassword(t *testing.T) {
 	}
 }
 
-// secret is one of the user's, or of someone who keeps it for them.
+// secret is one of the user's, or of a controller that manages it for them.
 func (s *site) secret(name, password string, owners ...metav1.OwnerReference) *corev1.Secret {
 	s.Helper()
 	secret := &corev1.Secret{StringData: map[string]string{"username": redisv1alpha1.DefaultUsername, "password": password}}
@@ -251,7 +251,7 @@ func (s *site) secret(name, password string, owners ...metav1.OwnerReference) *c
 	return secret
 }
 
-// accepted are the hashes of the passwords that servers are asked to accept, one a line.
+// accepted are the hashes of the passwords that servers are to accept, one per line.
 func (s *site) accepted() string {
 	s.Helper()
 	secret := &corev1.Secret{}
@@ -259,13 +259,13 @@ func (s *site) accepted() string {
 	return string(secret.Data["accepted"])
 }
 
-// awaitServed waits until every slot has a primary and a replica, whatever is said of it.
+// awaitServed waits until every slot has a primary and a replica, whatever the status reports.
 func (s *site) awaitServed() {
 	s.Helper()
 	eventually.True(s.T, leisurely, "the cluster is whole", func() error { return store.Whole(s.cluster(), redisv1alpha1.DefaultNodes) })
 }
 
-// awaitLetIn waits until servers take the password of a Secret.
+// awaitLetIn waits until servers accept the password of a Secret.
 func (s *site) awaitLetIn(name string) {
 	s.Helper()
 	secret := &corev1.Secret{}
@@ -273,7 +273,7 @@ func (s *site) awaitLetIn(name string) {
 	operator.Until(s.T, "servers take the password of Secret "+name, func() error { return s.letIn(string(secret.Data["password"])) })
 }
 
-// events is how often users were told something of the cluster by an event.
+// events is how often an event of the cluster was written.
 func (s *site) events(reason string) int {
 	s.Helper()
 	list, n := &eventsv1.EventList{}, 0

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// class makes a StorageClass, whose volumes grow or do not.
+// class creates a StorageClass whose volumes can grow, or cannot.
 func (s *site) class(name string, grows bool) {
 	s.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: &grows}
@@ -29,7 +29,7 @@ func (s *site) class(name string, grows bool) {
 	}
 }
 
-// elastic has volumes of a class and a size, which follow the spec.
+// elastic asks for volumes of a class and a size that follow the spec.
 func elastic(class string, size redisv1alpha1.Amount) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{
@@ -38,7 +38,7 @@ func elastic(class string, size redisv1alpha1.Amount) option {
 	}
 }
 
-// grow has the driver make the volumes of all claims as large as they ask for: none is here.
+// grow makes the volumes of all claims as large as they ask for: there is no driver here.
 func (s *site) grow() {
 	s.Helper()
 	for _, claim := range s.claims() {
@@ -103,7 +103,7 @@ func TestVolumesGrowWhileTheyAreInUse(t *testing.T) {
 	env.Rests(t)
 }
 
-func TestVolumesThatCannotGrowAreToldAndHoldUpNothing(t *testing.T) {
+func TestVolumesThatCannotGrowAreReportedAndHoldUpNothing(t *testing.T) {
 	s := newSite(t)
 	s.class("rigid", false)
 	s.create(elastic("rigid", "1Gi"))
@@ -129,11 +129,11 @@ func TestVolumesThatCannotGrowAreToldAndHoldUpNothing(t *testing.T) {
 	s.edit(func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.PersistentSpec.EnablePersistentVolumeResize = "false"
 	})
-	s.awaitWhole() // the way out that was told
+	s.awaitWhole() // the reported remedy
 }
 
-// A quota of storage lets no claim ask for more. That is said, and servers are healed as ever.
-func TestClaimsToWhichMoreIsRefusedAreToldAndHoldUpNothing(t *testing.T) {
+// A quota of storage lets no claim ask for more. The status reports that, and servers are still repaired.
+func TestClaimsToWhichMoreIsRefusedAreReportedAndHoldUpNothing(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)
 	s.create(elastic("elastic", "1Gi"))

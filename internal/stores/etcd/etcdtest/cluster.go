@@ -13,37 +13,37 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// cluster is what its members agree on.
+// cluster is the state that its members agree on.
 type cluster struct {
 	id      uint64
 	token   string
 	initial []string
 	formed  bool
-	served  bool // clients were led to it
+	served  bool // clients could reach it
 	members []*member
 	removed map[uint64]bool
 	leader  uint64 // 0 without a quorum
 	term    uint64
 	index   uint64
-	// old is the index of the last entry that etcd before 3.6 has written of itself.
+	// old is the index of the last entry in the form that only etcd before 3.6 writes.
 	old     uint64
 	changes []string
-	// version is what it speaks; "" before all members have run at a time.
+	// version is the cluster version; "" until all members have run at the same time.
 	version string
-	// looks at the members since all run a newer minor version than that.
+	// looks counts member lists since all run a newer minor version.
 	looks int
-	// data is what all members keep, and alarms what they have raised.
+	// data is stored by all members, and alarms are those that they have raised.
 	data   data
 	alarms []etcd.Alarm
 }
 
 type member struct {
 	etcd.Member
-	volume string // its data is on; "" until it has run
+	volume string // of its data; "" until it has run
 	looks  int
 }
 
-// elect keeps the leader while it is up, and else takes the voter with the least id.
+// elect keeps a leader that runs, and else chooses the voter with the lowest ID.
 func (c *cluster) elect(voting []uint64) {
 	switch {
 	case !c.formed:
@@ -60,7 +60,7 @@ func (c *cluster) lead(id uint64) {
 	c.index++
 }
 
-// forget has no one be known as one that has run: who begins knows only who is to be there.
+// forget resets which members have run: a new cluster only knows its initial members.
 func (c *cluster) forget() {
 	for _, m := range c.members {
 		m.Name, m.ClientURLs = "", nil
@@ -75,7 +75,7 @@ func (c *cluster) quorum() int { return quorum(len(c.voters())) }
 
 func quorum(n int) int { return n/2 + 1 }
 
-// started counts the voters that have ever run, or, as etcd has it, have a name.
+// started counts the voters that have run. etcd counts those that have a name.
 func (c *cluster) started(except uint64) int {
 	n := 0
 	for _, m := range c.voters() {
@@ -114,7 +114,7 @@ func (c *cluster) list() []etcd.Member {
 
 func (c *cluster) peers() []string { return peers(c.members) }
 
-// peers are the addresses of members: etcd resolves the names before it compares two lists.
+// peers are the addresses of members. etcd resolves names before it compares two lists.
 func peers(members []*member) []string {
 	var out []string
 	for _, m := range members {
@@ -126,10 +126,10 @@ func peers(members []*member) []string {
 	return out
 }
 
-// address is where a URL leads: DNS resolves the names of pods with and without the domain of the cluster.
+// address normalizes a URL: DNS resolves the names of pods with and without the cluster domain.
 func address(url string) string { return strings.Replace(url, ".svc.cluster.local:", ".svc:", 1) }
 
-// clusterID is made of the ids of the first members, as etcd's.
+// clusterID is computed from the IDs of the initial members, as in etcd.
 func clusterID(initial []*member) uint64 {
 	var ids []uint64
 	for _, m := range initial {

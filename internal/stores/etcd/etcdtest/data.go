@@ -5,32 +5,25 @@ package etcdtest
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-var (
-	errNoSpace = errors.New("etcdserver: mvcc: database space exceeded")
-	errCorrupt = errors.New("etcdserver: corrupt cluster")
-	errFuture  = errors.New("etcdserver: mvcc: required revision is a future revision")
-)
-
-// least is what the data of a member without keys takes, in bytes.
+// least is the size of the data of a member without keys, in bytes.
 const least = 20480
 
-// data is what all members of a cluster keep: how much of it, and not what.
+// data is the amount of data that all members of a cluster store.
 type data struct {
-	// live are the keys as they are, and history what they were, in bytes.
+	// live are the current keys, and history their earlier values, in bytes.
 	live, history int64
-	// revision is the last, and compacted the one up to which there is no history.
+	// revision is the last one, and compacted the one up to which the history is gone.
 	revision, compacted int64
 }
 
 func (d data) inUse() int64 { return least + d.live + d.history }
 
-// compact throws away the history up to a revision: as much of it as there are revisions.
+// compact drops the history up to a revision, in proportion to the number of revisions.
 func (d *data) compact(revision int64) {
 	d.history = d.history * (d.revision - revision) / (d.revision - d.compacted)
 	d.compacted = revision
@@ -38,9 +31,8 @@ func (d *data) compact(revision int64) {
 
 func (w *World) quota() int64 { return cmp.Or(w.Quota, 2<<30) }
 
-// Write has a client of the cluster with a token write so many times: keys take more bytes, or fewer,
-// and what they were goes to the history. It is refused, as by etcd, while an alarm is raised, unless it
-// is about fewer bytes; and raises one when there is no room.
+// Write makes a client of the cluster with a token write: live changes the size of the keys, and history that of their earlier
+// values. As in etcd, an alarm refuses writes, except those that free space, and a full quota raises an alarm.
 func (w *World) Write(token string, times, live, history int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +48,7 @@ func (w *World) Write(token string, times, live, history int64) error {
 	c.data.revision += times
 	c.data.live += live
 	c.data.history += history
-	for _, p := range w.up(c) {
+	for _, p := range w.processes.up(c) {
 		on := w.disks[p.Volume]
 		on.uncounted = 0
 		if on.size = max(on.size, c.data.inUse()); on.size >= w.quota() {
@@ -67,26 +59,26 @@ func (w *World) Write(token string, times, live, history int64) error {
 	return nil
 }
 
-// Corrupt has the volume of a process hold what its log does not say.
+// Corrupt makes the data of a process differ from its log.
 func (w *World) Corrupt(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.process(name); p != nil && p.cluster != nil {
+	if p := w.processes.find(name); p != nil && p.cluster != nil {
 		w.disks[p.Volume].corrupt = true
 	}
 }
 
-// Accuse has the cluster of a process raise the alarm that its data is corrupt. Etcd accuses a follower
-// that differs from the leader, whichever of them is at fault.
+// Accuse raises the alarm that the data of a process is corrupt. etcd accuses a follower that differs from the leader, whichever
+// of them is at fault.
 func (w *World) Accuse(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.process(name); p != nil && p.cluster != nil {
+	if p := w.processes.find(name); p != nil && p.cluster != nil {
 		p.cluster.raise(etcd.Alarm{Member: p.id, Kind: etcd.AlarmCorrupt})
 	}
 }
 
-// Alarms are those of the cluster with a token.
+// Alarms are the alarms of the cluster with a token.
 func (w *World) Alarms(token string) []etcd.Alarm {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +88,7 @@ func (w *World) Alarms(token string) []etcd.Alarm {
 	return nil
 }
 
-// Leader is the name of the member that leads the cluster with a token; "" if none does.
+// Leader is the name of the leader of the cluster with a token; "" if there is none.
 func (w *World) Leader(token string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,8 +107,8 @@ func (w *World) formed(token string) *cluster {
 	return nil
 }
 
-// copies has a member that begins with what the leader has be as corrupt as that.
-func (w *World) copies(p Process, c *cluster) {
+// copies makes a new member as corrupt as the leader that it copies.
+func copies(w *World, p Process, c *cluster) {
 	for _, from := range w.processes {
 		if on := w.disks[from.Volume]; from.cluster == c && c.leader != 0 && from.id == c.leader && on.corrupt {
 			w.disks[p.Volume].corrupt = true

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdtest has etcd clusters that only exist in memory: a World of them, with the
-// rules by which etcd forms a cluster, changes its members and refuses to. Tests say which
-// processes run, on which volumes, and what goes wrong; World.Dial is the etcd.Dialer.
+// Package etcdtest simulates etcd clusters in memory: a World of processes that form clusters, change members and refuse to by the
+// rules of etcd. A test decides which processes run, on which volumes, and which calls fail; World.Dial is the etcd.Dialer.
 //
-// It keeps no keys. What must never happen to those, such as a member that comes back with an empty
-// volume when clients were led to its cluster, it does not prevent, as etcd does not: it is in Violations.
+// It stores no keys. Like etcd it does not prevent their loss, such as by a member that comes back with an empty volume after
+// clients used its cluster: Violations has what must never happen. Pods and a kubelet are in test/testenv/etcdpods.
 package etcdtest

@@ -8,21 +8,21 @@ import (
 	"slices"
 )
 
-// Fault is something that goes wrong with a call.
+// Fault makes a call fail.
 type Fault struct {
 	// Call is the name of a method of etcd.Store.
 	Call string
-	// Process, by its name or peer URL, is the one that is called; any if it is "".
+	// Process is the name or peer URL of the process that is called; "" is any.
 	Process string
-	// After has the call take effect first: then no one is told.
+	// After lets the call take effect first: only the answer is lost.
 	After bool
-	// Err is what the call returns. If it is nil, nothing is answered.
+	// Err is the error of the call. If it is nil there is no answer.
 	Err error
-	// Times is how often; 0 is once.
+	// Times is how often the call fails; 0 is once.
 	Times int
 }
 
-// Break has a fault strike.
+// Break adds a fault.
 func (w *World) Break(f Fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,14 +30,14 @@ func (w *World) Break(f Fault) {
 	w.faults = append(w.faults, &f)
 }
 
-// Mend ends all faults.
+// Mend removes all faults.
 func (w *World) Mend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = nil
 }
 
-func (w *World) strike(call string, p *process) *Fault {
+func strike(w *World, call string, p *process) *Fault {
 	for i, f := range w.faults {
 		if f.Call != call || f.Process != "" && f.Process != p.Name && f.Process != p.PeerURL {
 			continue
@@ -50,9 +50,17 @@ func (w *World) strike(call string, p *process) *Fault {
 	return nil
 }
 
-func (w *World) fail(ctx context.Context, f *Fault) error {
+func fail(ctx context.Context, w *World, f *Fault) error {
 	if f.Err != nil {
 		return f.Err
 	}
 	return w.silence(ctx)
+}
+
+// silence waits until the caller gives up.
+func (w *World) silence(ctx context.Context) error {
+	w.mu.Unlock()
+	defer w.mu.Lock()
+	<-ctx.Done()
+	return ctx.Err()
 }

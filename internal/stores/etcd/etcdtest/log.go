@@ -5,8 +5,7 @@ package etcdtest
 
 import "cmp"
 
-// wrote notes an entry that members of a version write of themselves: up to 3.5 in a form that 3.7
-// cannot read any more.
+// wrote notes an entry that members write about themselves: up to 3.5 in a form that 3.7 cannot read.
 func (c *cluster) wrote(version string) {
 	c.index++
 	if v := minor(version); v != nil && v.Minor() < 6 {
@@ -14,10 +13,9 @@ func (c *cluster) wrote(version string) {
 	}
 }
 
-// snapshot has the members that run write a snapshot to their disks when it is time. All of them
-// have carried out all that there is.
-func (w *World) snapshot(c *cluster) {
-	for _, p := range w.up(c) {
+// snapshot lets running members write a snapshot to their disks when it is due. All of them have applied the whole log.
+func snapshot(w *World, c *cluster) {
+	for _, p := range w.processes.up(c) {
 		on := w.disks[p.Volume]
 		if v := minor(p.Version); c.index > on.snapshot+w.snapshotCount() && (v == nil || v.Minor() < 7) {
 			on.snapshot = c.index
@@ -25,8 +23,8 @@ func (w *World) snapshot(c *cluster) {
 	}
 }
 
-// sent is the snapshot that a member begins with: none while the others still have the whole log.
-func (w *World) sent(c *cluster) uint64 {
+// sent is the snapshot that a new member receives: none while the others still have the whole log.
+func sent(w *World, c *cluster) uint64 {
 	if c.index > w.snapshotCount() {
 		return c.index
 	}
@@ -35,9 +33,9 @@ func (w *World) sent(c *cluster) uint64 {
 
 func (w *World) snapshotCount() uint64 { return cmp.Or(w.SnapshotCount, 10_000) }
 
-// mayRead ends a process from 3.7 on that reads what etcd before 3.6 has written of itself: it reads
-// all its log since the last snapshot on its disk.
-func (w *World) mayRead(p *process) {
+// mayRead ends a process of 3.7 or later that reads entries about members from before 3.6: it reads its log from the last
+// snapshot on its disk.
+func mayRead(w *World, p *process) {
 	if v := minor(p.Version); p.cluster == nil || v == nil || v.Minor() < 7 || w.disks[p.Volume].snapshot >= p.cluster.old {
 		return
 	}

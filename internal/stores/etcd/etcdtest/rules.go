@@ -9,9 +9,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// mayAdd has etcd's checks of an addition, --strict-reconfig-check among them.
-func (w *World) mayAdd(c *cluster, peerURL string, learner bool) error {
-	voters, connected := len(c.voters()), len(w.voting(c))
+// mayAdd makes etcd's checks of an addition, including --strict-reconfig-check.
+func mayAdd(w *World, c *cluster, peerURL string, learner bool) error {
+	voters, connected := len(c.voters()), len(w.processes.voting(c))
 	switch {
 	case c.byPeerURL(peerURL) != nil:
 		return etcd.ErrPeerURLExists
@@ -22,14 +22,13 @@ func (w *World) mayAdd(c *cluster, peerURL string, learner bool) error {
 	case w.AllConnected && connected < voters:
 		return etcd.ErrUnhealthy
 	case voters > 1 && connected < quorum(voters+1):
-		return etcd.ErrUnhealthy // the new one counts, and is down as yet
+		return etcd.ErrUnhealthy // the new voter counts, and does not run yet
 	}
 	return nil
 }
 
-// mayPromote does not ask whether the learner still runs: once it has caught up, etcd does
-// not either.
-func (w *World) mayPromote(c *cluster, id uint64) (*member, error) {
+// mayPromote does not check whether a learner that has caught up still runs. Neither does etcd.
+func mayPromote(w *World, c *cluster, id uint64) (*member, error) {
 	m := c.member(id)
 	switch {
 	case m == nil:
@@ -44,8 +43,8 @@ func (w *World) mayPromote(c *cluster, id uint64) (*member, error) {
 	return m, nil
 }
 
-func (w *World) mayRemove(c *cluster, id uint64) (*member, error) {
-	m, voting := c.member(id), w.voting(c)
+func mayRemove(w *World, c *cluster, id uint64) (*member, error) {
+	m, voting := c.member(id), w.processes.voting(c)
 	if m == nil {
 		return nil, etcd.ErrMemberNotFound
 	}
@@ -64,7 +63,7 @@ func (w *World) mayRemove(c *cluster, id uint64) (*member, error) {
 	return m, nil
 }
 
-// changed notes a change to the members.
+// changed records a change of the members.
 func (c *cluster) changed(format string, args ...any) {
 	c.changes = append(c.changes, fmt.Sprintf(format, args...))
 	c.index++

@@ -11,39 +11,39 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// settle has all come about that follows from what runs now.
+// settle starts new processes and brings every cluster to the state that its running processes lead to.
 func (w *World) settle() {
 	w.begin()
 	for _, c := range w.clusters {
-		w.settleOf(c)
+		settleOf(w, c)
 	}
 }
 
-// begin has processes look for their clusters that have not found them.
+// begin has each process find and join its cluster.
 func (w *World) begin() {
 	for _, p := range w.processes {
 		if p.cluster == nil && !p.hung {
-			p.cluster, p.id, p.reason = w.start(p.Process)
-			w.mayRun(p)
-			w.mayRead(p)
+			p.cluster, p.id, p.reason = start(w, p.Process)
+			mayRun(w, p)
+			mayRead(w, p)
 		}
 	}
 }
 
-// settleOf does what one cluster does by itself. A call to it changes nothing of others.
-func (w *World) settleOf(c *cluster) {
-	w.form(c)
-	c.elect(w.voting(c))
+// settleOf applies what one cluster does by itself. Other clusters do not change.
+func settleOf(w *World, c *cluster) {
+	form(w, c)
+	c.elect(w.processes.voting(c))
 	if c.leader == 0 {
 		return
 	}
-	w.publish(c)
-	w.agree(c)
-	w.snapshot(c)
+	publish(w, c)
+	agree(w, c)
+	snapshot(w, c)
 }
 
-// start finds the cluster of a process and its id there, or says why it does not start.
-func (w *World) start(p Process) (*cluster, uint64, string) {
+// start finds the cluster of a process and its member ID, or the reason why it does not start.
+func start(w *World, p Process) (*cluster, uint64, string) {
 	if data := w.disks[p.Volume]; data != nil {
 		m := data.cluster.member(data.id)
 		switch {
@@ -52,42 +52,42 @@ func (w *World) start(p Process) (*cluster, uint64, string) {
 		case address(m.PeerURLs[0]) != address(p.PeerURL):
 			w.violated("%s runs on the volume of member %x, %s", p.Name, m.ID, m.PeerURLs[0])
 		}
-		data.uncounted = 0 // etcd counts again when it opens its data
+		data.uncounted = 0 // etcd counts again when it opens its database
 		return data.cluster, data.id, ""
 	}
-	c, reason := w.peers(p)
+	c, reason := clusterOf(w, p)
 	if reason != "" {
 		return nil, 0, reason
 	}
 	m := c.byPeerURL(p.PeerURL)
 	switch {
-	case !p.Existing && m.volume != "" && m.Name != "" && len(w.up(c)) > 0: // etcd: isMemberBootstrapped
+	case !p.Existing && m.volume != "" && m.Name != "" && len(w.processes.up(c)) > 0: // etcd: isMemberBootstrapped
 		return nil, 0, fmt.Sprintf("member %x has already been bootstrapped", m.ID)
 	case m.volume != "" && c.served:
 		w.violated("member %s came back with an empty volume", p.Name)
 	}
-	if m.volume != "" && len(w.up(c)) == 0 {
+	if m.volume != "" && len(w.processes.up(c)) == 0 {
 		c.forget()
 	}
 	if w.disks == nil {
 		w.disks = map[string]*disk{}
 	}
-	m.volume, w.disks[p.Volume] = p.Volume, &disk{cluster: c, id: m.ID, snapshot: w.sent(c), size: c.data.inUse()}
-	w.copies(p, c)
+	m.volume, w.disks[p.Volume] = p.Volume, &disk{cluster: c, id: m.ID, snapshot: sent(w, c), size: c.data.inUse()}
+	copies(w, p, c)
 	return c, m.ID, ""
 }
 
-// peers is the cluster that a process without data belongs to.
-func (w *World) peers(p Process) (*cluster, string) {
+// clusterOf is the cluster of a process without data.
+func clusterOf(w *World, p Process) (*cluster, string) {
 	initial := parseInitial(p.InitialCluster)
 	if !slices.ContainsFunc(initial, func(m *member) bool { return m.PeerURLs[0] == p.PeerURL }) {
 		return nil, "it is not in its own initial cluster"
 	}
 	if !p.Existing {
-		return w.bootstrapping(p.Token, initial), ""
+		return bootstrapping(w, p.Token, initial), ""
 	}
 	for _, c := range w.clusters {
-		if c.formed && len(w.up(c)) > 0 && c.byPeerURL(p.PeerURL) != nil {
+		if c.formed && len(w.processes.up(c)) > 0 && c.byPeerURL(p.PeerURL) != nil {
 			if !slices.Equal(c.peers(), peers(initial)) {
 				return nil, "its initial cluster is not the list of members"
 			}
@@ -97,9 +97,9 @@ func (w *World) peers(p Process) (*cluster, string) {
 	return nil, "it cannot fetch the members from its peers"
 }
 
-// bootstrapping is the cluster that first members form. All who are told the same ones
-// under the same token take part in the same.
-func (w *World) bootstrapping(token string, initial []*member) *cluster {
+// bootstrapping is the cluster that initial members form. Processes with the same initial members and the same token belong to
+// the same cluster.
+func bootstrapping(w *World, token string, initial []*member) *cluster {
 	for _, c := range w.clusters {
 		if c.token == token && slices.Equal(c.initial, peers(initial)) {
 			return c
@@ -114,9 +114,9 @@ func (w *World) bootstrapping(token string, initial []*member) *cluster {
 	return c
 }
 
-// form notes that a quorum of the first members runs, for the first time.
-func (w *World) form(c *cluster) {
-	if c.formed || len(w.voting(c)) < c.quorum() {
+// form notes that a quorum of the initial members runs for the first time.
+func form(w *World, c *cluster) {
+	if c.formed || len(w.processes.voting(c)) < c.quorum() {
 		return
 	}
 	for _, other := range w.clusters {
@@ -127,9 +127,9 @@ func (w *World) form(c *cluster) {
 	c.formed = true
 }
 
-// publish has the members that run make themselves known, and serve.
-func (w *World) publish(c *cluster) {
-	for _, p := range w.up(c) {
+// publish lets running members publish their names and URLs, and serve.
+func publish(w *World, c *cluster) {
+	for _, p := range w.processes.up(c) {
 		m := c.member(p.id)
 		m.Name, m.ClientURLs = p.Name, []string{p.ClientURL}
 		if !p.serving {
@@ -137,29 +137,6 @@ func (w *World) publish(c *cluster) {
 		}
 		p.serving = true
 	}
-}
-
-// up are the processes that take part in a cluster.
-func (w *World) up(c *cluster) []*process {
-	var out []*process
-	for _, p := range w.processes {
-		if p.cluster == c && !p.hung && c.member(p.id) != nil {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// voting are the ids of the voters among them.
-func (w *World) voting(c *cluster) []uint64 {
-	var out []uint64
-	for _, p := range w.up(c) {
-		if !c.member(p.id).Learner {
-			out = append(out, p.id)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 func parseInitial(flag string) []*member {

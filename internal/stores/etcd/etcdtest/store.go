@@ -12,11 +12,6 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-var (
-	errRefused = errors.New("connection refused")
-	errClosed  = errors.New("the connections have been closed")
-)
-
 // store is the connection of one client.
 type store struct {
 	world  *World
@@ -40,7 +35,7 @@ func (s *store) Close() error {
 // Members lists the members, by a quorum.
 func (s *store) Members(ctx context.Context) (id uint64, members []etcd.Member, err error) {
 	err = s.agreed(ctx, "Members", func(c *cluster) error {
-		for _, p := range s.world.up(c) {
+		for _, p := range s.world.processes.up(c) {
 			c.member(p.id).looks++
 		}
 		c.looks++
@@ -50,14 +45,14 @@ func (s *store) Members(ctx context.Context) (id uint64, members []etcd.Member, 
 	return id, members, err
 }
 
-// Status asks one member, whatever the others do.
+// Status asks one member, with or without a quorum.
 func (s *store) Status(ctx context.Context, endpoint string) (status etcd.MemberStatus, err error) {
 	err = s.call(ctx, "Status", []string{endpoint}, func(p *process) (bool, error) {
 		c := p.cluster
 		status = etcd.MemberStatus{
 			ID: p.id, ClusterID: c.id, Version: p.Version, Leader: c.leader,
 			RaftIndex: c.index, RaftTerm: c.term, Applied: c.index, Learner: c.member(p.id).Learner,
-			Revision: c.data.revision, DBSize: s.world.disks[p.Volume].size, DBInUse: s.world.counted(p), Quota: s.world.quota(),
+			Revision: c.data.revision, DBSize: s.world.disks[p.Volume].size, DBInUse: counted(s.world, p), Quota: s.world.quota(),
 		}
 		for _, alarm := range c.alarms {
 			status.Errors = append(status.Errors, fmt.Sprintf("memberID:%d alarm:%s", alarm.Member, alarm.Kind))
@@ -73,7 +68,7 @@ func (s *store) Status(ctx context.Context, endpoint string) (status etcd.Member
 	return status, nil
 }
 
-// ClusterVersion asks one member, too. What it says comes out of its log.
+// ClusterVersion asks one member, with or without a quorum.
 func (s *store) ClusterVersion(ctx context.Context, endpoint string) (version string, err error) {
 	err = s.call(ctx, "ClusterVersion", []string{endpoint}, func(p *process) (bool, error) {
 		version = p.cluster.version
@@ -85,71 +80,13 @@ func (s *store) ClusterVersion(ctx context.Context, endpoint string) (version st
 	return version, nil
 }
 
-// AddLearner adds a member without a vote.
-func (s *store) AddLearner(ctx context.Context, peerURL string) (etcd.Member, error) {
-	return s.add(ctx, "AddLearner", peerURL, true)
-}
-
-// AddVoter adds a member with one.
-func (s *store) AddVoter(ctx context.Context, peerURL string) (etcd.Member, error) {
-	return s.add(ctx, "AddVoter", peerURL, false)
-}
-
-func (s *store) add(ctx context.Context, call, peerURL string, learner bool) (added etcd.Member, err error) {
-	err = s.agreed(ctx, call, func(c *cluster) error {
-		if err := s.world.mayAdd(c, peerURL, learner); err != nil {
-			return err
-		}
-		s.world.additions++
-		id := etcd.BootstrapID([]string{peerURL}, fmt.Sprint(s.world.additions)) // etcd takes the time
-		added = etcd.Member{ID: id, PeerURLs: []string{peerURL}, Learner: learner}
-		c.members = append(c.members, &member{Member: added})
-		c.changed("%s %s", call, peerURL)
-		return nil
-	})
-	if err != nil {
-		return etcd.Member{}, err
-	}
-	return added, nil
-}
-
-// Promote gives a learner a vote.
-func (s *store) Promote(ctx context.Context, id uint64) error {
-	return s.agreed(ctx, "Promote", func(c *cluster) error {
-		m, err := s.world.mayPromote(c, id)
-		if err == nil {
-			m.Learner = false
-			c.changed("Promote %s", m.PeerURLs[0])
-		}
-		return err
-	})
-}
-
-// Remove takes a member out; its process ends.
-func (s *store) Remove(ctx context.Context, id uint64) error {
-	return s.agreed(ctx, "Remove", func(c *cluster) error {
-		m, err := s.world.mayRemove(c, id)
-		if err != nil {
-			return err
-		}
-		c.members = slices.DeleteFunc(c.members, func(other *member) bool { return other == m })
-		for _, p := range s.world.processes {
-			if p.cluster == c && p.id == id {
-				p.cluster, p.serving = nil, false
-			}
-		}
-		c.changed("Remove %s", m.PeerURLs[0])
-		return nil
-	})
-}
-
-// MoveLeader has the leader hand over.
+// MoveLeader makes the leader hand over.
 func (s *store) MoveLeader(ctx context.Context, leaderEndpoint string, to uint64) error {
 	return s.call(ctx, "MoveLeader", []string{leaderEndpoint}, func(p *process) (bool, error) {
 		switch c := p.cluster; {
 		case c.leader != p.id:
 			return true, etcd.ErrNotLeader
-		case !slices.Contains(s.world.voting(c), to):
+		case !slices.Contains(s.world.processes.voting(c), to):
 			return true, errors.New("etcdserver: bad leader transferee")
 		default:
 			c.lead(to)
@@ -159,7 +96,7 @@ func (s *store) MoveLeader(ctx context.Context, leaderEndpoint string, to uint64
 	})
 }
 
-// Advance has the log get longer. It does so at once, by no more than AdvanceMost.
+// Advance adds entries to the log at once, up to AdvanceMost.
 func (s *store) Advance(ctx context.Context, entries uint64) error {
 	return s.agreed(ctx, "Advance", func(c *cluster) error {
 		if most := s.world.AdvanceMost; most > 0 {
@@ -171,7 +108,7 @@ func (s *store) Advance(ctx context.Context, entries uint64) error {
 	})
 }
 
-// agreed makes a call that needs a quorum and can be made to any voter.
+// agreed makes a call to any voter that needs a quorum.
 func (s *store) agreed(ctx context.Context, name string, effect func(*cluster) error) error {
 	return s.call(ctx, name, s.target.Endpoints, func(p *process) (bool, error) {
 		if p.cluster.leader == 0 {
@@ -181,11 +118,10 @@ func (s *store) agreed(ctx context.Context, name string, effect func(*cluster) e
 	})
 }
 
-// ofOne are the calls that go to one member, a learner too.
+// ofOne are the calls to one member, which may be a learner.
 var ofOne = map[string]bool{"Status": true, "ClusterVersion": true, "MoveLeader": true, "Defragment": true, "Hash": true}
 
-// call makes a call to the first of the endpoints that answers. What is not answered
-// takes as long as the context lasts.
+// call makes a call to the first endpoint that answers. Without an answer it lasts until its context ends.
 func (s *store) call(ctx context.Context, name string, endpoints []string, effect func(*process) (answered bool, err error)) error {
 	w := s.world
 	w.mu.Lock()
@@ -193,7 +129,7 @@ func (s *store) call(ctx context.Context, name string, endpoints []string, effec
 	if s.closed {
 		return errClosed
 	}
-	p, hung := w.serving(endpoints, ofOne[name])
+	p, hung := w.processes.serving(endpoints, ofOne[name])
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -202,45 +138,19 @@ func (s *store) call(ctx context.Context, name string, endpoints []string, effec
 	case p == nil:
 		return fmt.Errorf("%v: %w", endpoints, errRefused)
 	}
-	fault := w.strike(name, p)
+	fault := strike(w, name, p)
 	if fault != nil && !fault.After {
-		return w.fail(ctx, fault)
+		return fail(ctx, w, fault)
 	}
 	c := p.cluster // which a member that is removed leaves
 	answered, err := effect(p)
 	w.begin()
-	w.settleOf(c)
+	settleOf(w, c)
 	switch {
 	case fault != nil:
-		return w.fail(ctx, fault)
+		return fail(ctx, w, fault)
 	case !answered:
 		return w.silence(ctx)
 	}
 	return err
-}
-
-// serving is the first process behind the endpoints that answers, or else reports whether
-// one hangs.
-func (w *World) serving(endpoints []string, learners bool) (*process, bool) {
-	hung := false
-	for _, endpoint := range endpoints {
-		for _, p := range w.processes {
-			switch {
-			case address(p.ClientURL) != address(endpoint) || !p.serving:
-			case p.hung, p.busy:
-				hung = true
-			case learners || !p.cluster.member(p.id).Learner:
-				return p, false
-			}
-		}
-	}
-	return nil, hung
-}
-
-// silence waits until the caller gives up.
-func (w *World) silence(ctx context.Context) error {
-	w.mu.Unlock()
-	defer w.mu.Lock()
-	<-ctx.Done()
-	return ctx.Err()
 }

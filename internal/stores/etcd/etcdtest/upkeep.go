@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Compact throws history away.
+// Compact drops history.
 func (s *store) Compact(ctx context.Context, revision int64) error {
 	return s.agreed(ctx, "Compact", func(c *cluster) error {
 		switch {
@@ -22,38 +22,38 @@ func (s *store) Compact(ctx context.Context, revision int64) error {
 		case revision > c.data.revision:
 			return errFuture
 		}
-		s.world.compact(c, revision)
+		compact(s.world, c, revision)
 		c.changed("Compact %d", revision)
 		return nil
 	})
 }
 
-// compact throws it away on all members. While writes are refused, those that follow go on telling what was in
-// use before: etcd counts that when it commits, and what one commit frees only with the next.
-func (w *World) compact(c *cluster, revision int64) {
+// compact drops history on all members. While writes are refused, followers keep reporting the previous size: etcd counts when it
+// commits, and counts what one commit frees with the next.
+func compact(w *World, c *cluster, revision int64) {
 	before := c.data.inUse()
 	c.data.compact(revision)
-	for _, p := range w.up(c) {
+	for _, p := range w.processes.up(c) {
 		if p.id != c.leader && c.alarmed(etcd.AlarmNoSpace) {
 			w.disks[p.Volume].uncounted += before - c.data.inUse()
 		}
 	}
 }
 
-// counted is what a member says is in use.
-func (w *World) counted(p *process) int64 {
+// counted is the size in use that a member reports.
+func counted(w *World, p *process) int64 {
 	return p.cluster.data.inUse() + w.disks[p.Volume].uncounted
 }
 
-// Defragment has a member give back what is free. It answers no one meanwhile.
+// Defragment makes a member free unused space. It does not answer meanwhile.
 func (s *store) Defragment(ctx context.Context, endpoint string) error {
 	return s.call(ctx, "Defragment", []string{endpoint}, func(p *process) (bool, error) {
 		w := s.world
-		w.mayBlock(p)
+		mayBlock(w, p)
 		p.busy = true
 		w.pass(ctx, w.DefragmentationTakes)
 		p.busy = false
-		if p.cluster == nil { // it was taken out meanwhile
+		if p.cluster == nil { // it was removed meanwhile
 			return true, errRefused
 		}
 		w.disks[p.Volume].size, w.disks[p.Volume].uncounted = p.cluster.data.inUse(), 0
@@ -61,10 +61,10 @@ func (s *store) Defragment(ctx context.Context, endpoint string) error {
 	})
 }
 
-// mayBlock reports a member that is blocked while the others are too few without it.
-func (w *World) mayBlock(p *process) {
+// mayBlock notes a violation if the other members are too few while one is blocked.
+func mayBlock(w *World, p *process) {
 	c, left := p.cluster, 0
-	for _, other := range w.up(c) {
+	for _, other := range w.processes.up(c) {
 		if other != p && !other.busy && !c.member(other.id).Learner {
 			left++
 		}
@@ -74,7 +74,7 @@ func (w *World) mayBlock(p *process) {
 	}
 }
 
-// pass lets time pass, in which others have the world.
+// pass waits without the lock.
 func (w *World) pass(ctx context.Context, while time.Duration) {
 	if while == 0 {
 		return
@@ -87,27 +87,27 @@ func (w *World) pass(ctx context.Context, while time.Duration) {
 	}
 }
 
-// Disarm takes an alarm back.
+// Disarm clears an alarm.
 func (s *store) Disarm(ctx context.Context, alarm etcd.Alarm) error {
 	return s.agreed(ctx, "Disarm", func(c *cluster) error {
-		s.world.mayDisarm(c, alarm)
+		mayDisarm(s.world, c, alarm)
 		c.alarms = slices.DeleteFunc(c.alarms, func(a etcd.Alarm) bool { return a == alarm })
 		c.index++
 		return nil
 	})
 }
 
-// mayDisarm reports an alarm that is taken back while what it was raised for is still so.
-func (w *World) mayDisarm(c *cluster, alarm etcd.Alarm) {
-	for _, p := range w.up(c) {
+// mayDisarm notes a violation if an alarm is cleared while its cause persists.
+func mayDisarm(w *World, c *cluster, alarm etcd.Alarm) {
+	for _, p := range w.processes.up(c) {
 		on := w.disks[p.Volume]
 		if p.id == alarm.Member && (alarm.Kind == etcd.AlarmNoSpace && on.size >= w.quota() || alarm.Kind == etcd.AlarmCorrupt && on.corrupt) {
-			w.violated("alarm %s is taken back, and %s is as it was", alarm.Kind, p.Name)
+			w.violated("alarm %s is cleared, and its cause at %s persists", alarm.Kind, p.Name)
 		}
 	}
 }
 
-// Hash says what the keys of a member add up to.
+// Hash is the checksum of the keys of a member.
 func (s *store) Hash(ctx context.Context, endpoint string) (hash etcd.Hash, err error) {
 	err = s.call(ctx, "Hash", []string{endpoint}, func(p *process) (bool, error) {
 		d := p.cluster.data

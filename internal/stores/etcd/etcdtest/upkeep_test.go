@@ -41,7 +41,7 @@ func TestAFullMemberRefusesWritesUntilThereIsRoomAndTheAlarmIsTakenBack(t *testi
 	}
 }
 
-func TestAFollowerThatRefusesWritesTellsWhatWasInUseBeforeACompaction(t *testing.T) {
+func TestAFollowerThatRefusesWritesReportsTheSizeBeforeACompaction(t *testing.T) {
 	for name, count := range map[string]func(*World, etcd.Store) error{
 		"until it is defragmented":   func(_ *World, s etcd.Store) error { return s.Defragment(t.Context(), clientURL("b")) },
 		"until something is deleted": func(w *World, _ etcd.Store) error { return w.Write("t", 1, -1, 0) },
@@ -63,18 +63,18 @@ func TestAFollowerThatRefusesWritesTellsWhatWasInUseBeforeACompaction(t *testing
 		}
 		expect(t, count(w, store), nil)
 		if inUse("b") > 1 {
-			t.Errorf("%s: expected b to count anew, it says %d MiB", name, inUse("b"))
+			t.Errorf("%s: expected b to count again, it reports %d MiB", name, inUse("b"))
 		}
 	}
 }
 
 func TestWhatMustNotBeDoneToDataIsAViolation(t *testing.T) {
 	for want, do := range map[string]func(*World, etcd.Store) error{
-		"alarm NOSPACE is taken back, and a is as it was": func(w *World, s etcd.Store) error {
+		"alarm NOSPACE is cleared, and its cause at a persists": func(w *World, s etcd.Store) error {
 			w.Quota = mebi
 			return errors.Join(w.Write("t", 1, mebi, 0), s.Disarm(t.Context(), w.Alarms("t")[0]))
 		},
-		"alarm CORRUPT is taken back, and b is as it was": func(w *World, s etcd.Store) error {
+		"alarm CORRUPT is cleared, and its cause at b persists": func(w *World, s etcd.Store) error {
 			w.Corrupt("b")
 			w.Accuse("b")
 			return s.Disarm(t.Context(), w.Alarms("t")[0])
@@ -84,7 +84,7 @@ func TestWhatMustNotBeDoneToDataIsAViolation(t *testing.T) {
 			return s.Defragment(t.Context(), clientURL("a"))
 		},
 		"d has begun with the corrupt data of a": func(w *World, s etcd.Store) error {
-			w.Corrupt("a") // which leads
+			w.Corrupt("a") // the leader
 			_, err := s.AddLearner(t.Context(), peerURL("d"))
 			w.Run(pod("d", true, "a", "b", "c", "d"))
 			return err
@@ -99,9 +99,9 @@ func TestWhatMustNotBeDoneToDataIsAViolation(t *testing.T) {
 	}
 }
 
-// leader has a member lead.
+// leader makes a member lead.
 func leader(w *World, name string) {
-	p := w.process(name)
+	p := w.processes.find(name)
 	p.cluster.lead(p.id)
 }
 

@@ -9,10 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// agree raises the version that a cluster speaks once all of its members have run a newer minor
-// version for long enough.
-func (w *World) agree(c *cluster) {
-	low := w.lowest(c)
+// agree raises the cluster version once all members have run a newer minor version for long enough.
+func agree(w *World, c *cluster) {
+	low := lowest(w, c)
 	switch {
 	case low == nil, c.version != "" && !version.MustParseSemantic(c.version).LessThan(low):
 		c.looks = 0
@@ -22,10 +21,10 @@ func (w *World) agree(c *cluster) {
 	}
 }
 
-// lowest is the lowest minor version that members run; nil unless all of them do.
-func (w *World) lowest(c *cluster) *version.Version {
+// lowest is the lowest minor version of the members; nil unless all of them run.
+func lowest(w *World, c *cluster) *version.Version {
 	runs := map[uint64]*version.Version{}
-	for _, p := range w.up(c) {
+	for _, p := range w.processes.up(c) {
 		runs[p.id] = minor(p.Version)
 	}
 	var low *version.Version
@@ -41,9 +40,9 @@ func (w *World) lowest(c *cluster) *version.Version {
 	return low
 }
 
-// mayRun reports a process that is more than one minor version ahead of its cluster. Etcd lets it
-// run, and its upgrade guides do not.
-func (w *World) mayRun(p *process) {
+// mayRun notes a violation if a process is more than one minor version ahead of its cluster. etcd starts it, against its own
+// upgrade guides.
+func mayRun(w *World, p *process) {
 	if p.cluster == nil || p.cluster.version == "" {
 		return
 	}
@@ -53,7 +52,7 @@ func (w *World) mayRun(p *process) {
 	}
 }
 
-// minor is the minor version of a text, as clusters tell theirs; nil if it is none.
+// minor is the minor version of a text, in the form of cluster versions; nil if there is none.
 func minor(text string) *version.Version {
 	v, err := version.ParseSemantic(text)
 	if err != nil {

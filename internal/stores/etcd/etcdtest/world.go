@@ -12,31 +12,29 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// World is all the clusters there are. Set its fields before it is used.
+// World is all clusters. Set its fields before use.
 type World struct {
-	// LearnerLooks is how many times a learner that runs must have been listed before it
-	// has caught up.
+	// LearnerLooks is how many member lists it takes until a running learner has caught up.
 	LearnerLooks int
-	// AllConnected has every addition refused while a voter is down, as by etcd 3.6.8 and
-	// before. Later ones only ask for a quorum of what comes out.
+	// AllConnected refuses every addition while a voter is down, as etcd up to 3.6.8 does. Later versions only ask for a quorum
+	// of the new members.
 	AllConnected bool
-	// VersionLooks is how many times the members must have been listed, all of them running a
-	// newer minor version, before the cluster speaks it. In etcd the leader sees to that every
-	// few seconds.
+	// VersionLooks is how many member lists it takes, all members running a newer minor version, until the cluster speaks it. In
+	// etcd the leader checks that every few seconds.
 	VersionLooks int
-	// SnapshotCount is how many entries members carry out until they write a snapshot to the disk, as
-	// by etcd's flag; 10000 if it is not said.
+	// SnapshotCount is how many entries members apply until they write a snapshot to the disk, like etcd's flag; 10000 if it is
+	// 0.
 	SnapshotCount uint64
-	// AdvanceMost is how many entries pass at most by one call; any number if it is 0.
+	// AdvanceMost is the most entries that one call of Advance adds; 0 means no limit.
 	AdvanceMost uint64
-	// Quota is how large the data of a member may get, in bytes; 2 GiB if it is 0.
+	// Quota is the largest size of a member's data, in bytes; 2 GiB if it is 0.
 	Quota int64
-	// DefragmentationTakes is for how long a member that is defragmented answers no one.
+	// DefragmentationTakes is how long a member does not answer while it is defragmented.
 	DefragmentationTakes time.Duration
 
 	mu         sync.Mutex
 	clusters   []*cluster
-	processes  []*process
+	processes  processes
 	disks      map[string]*disk
 	faults     []*Fault
 	violations []string
@@ -44,44 +42,33 @@ type World struct {
 	advanced   uint64
 }
 
-// Process is an etcd that runs in a pod, as its command line says.
+// Process is an etcd server in a pod, with its command line.
 type Process struct {
 	Name, PeerURL, ClientURL string
 	// InitialCluster is in the flag's format: name=peerURL,...
 	InitialCluster, Token string
-	// Existing is what the flag --initial-cluster-state says.
+	// Existing is --initial-cluster-state=existing.
 	Existing bool
-	// Volume tells one volume from another. What was written stays on it.
+	// Volume names the volume with its data, which outlives the process.
 	Volume string
-	// Version is 3.6.8 if it is not said.
+	// Version is 3.6.8 if it is "".
 	Version string
 }
 
-// process is one that was said to run.
-type process struct {
-	Process
-	cluster *cluster // nil until it has found or made its cluster
-	id      uint64
-	serving bool // since it was in touch with a quorum for the first time
-	hung    bool
-	busy    bool   // with its data
-	reason  string // why it cannot start
-}
-
-// disk is what stands on a volume.
+// disk is the content of a volume.
 type disk struct {
 	cluster *cluster
 	id      uint64
-	// snapshot is the index of the last one on it: the log is read from there.
+	// snapshot is the index of the last snapshot: the log is read from there.
 	snapshot uint64
-	// size is what the data takes, and corrupt reports that it is not what the log says.
+	// size is the size of the data, and corrupt reports that it differs from the log.
 	size    int64
 	corrupt bool
-	// uncounted is what a compaction has freed and the member still says is in use.
+	// uncounted is what a compaction has freed and the member still reports as in use.
 	uncounted int64
 }
 
-// Run says that a process runs, instead of one of that peer URL that did.
+// Run starts a process, in place of one with the same peer URL.
 func (w *World) Run(p Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,17 +80,17 @@ func (w *World) Run(p Process) {
 	w.settle()
 }
 
-// Serve says that clients are led to the process of that name or peer URL: what its cluster knows from
-// then on must not be lost. Before that no one has written to it.
+// Serve lets clients reach the process of that name or peer URL: from then on the data of its cluster must not be lost. Before
+// that no client has written to it.
 func (w *World) Serve(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.process(name); p != nil && p.cluster != nil {
+	if p := w.processes.find(name); p != nil && p.cluster != nil {
 		p.cluster.served = true
 	}
 }
 
-// Stop says that the process of that name or peer URL has ended.
+// Stop ends the process of that name or peer URL.
 func (w *World) Stop(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,39 +98,38 @@ func (w *World) Stop(name string) {
 	w.settle()
 }
 
-// Hang has it answer no one any more, its peers included, until it is woken.
+// Hang makes a process not answer clients or peers until Wake.
 func (w *World) Hang(name string) { w.hang(name, true) }
 
-// Wake ends that.
+// Wake ends a hang.
 func (w *World) Wake(name string) { w.hang(name, false) }
 
-// Serving reports whether it answers clients: only then is its pod ready.
+// Serving reports whether a process answers clients: only then is its pod ready.
 func (w *World) Serving(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := w.process(name)
+	p := w.processes.find(name)
 	return p != nil && p.serving && !p.hung && p.cluster.leader != 0
 }
 
-// Reason says why a process that runs does not start to serve; a real one would end, and
-// be started again.
+// Reason is why a running process does not begin to serve; a real server would exit and be restarted.
 func (w *World) Reason(name string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.process(name); p != nil {
+	if p := w.processes.find(name); p != nil {
 		return p.reason
 	}
 	return ""
 }
 
-// Violations is all that happened and must not.
+// Violations are the events that must never happen.
 func (w *World) Violations() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.violations)
 }
 
-// Members are those of the cluster with a token, as one that sees all knows them.
+// Members are the members of the cluster with a token.
 func (w *World) Members(token string) []etcd.Member {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +141,7 @@ func (w *World) Members(token string) []etcd.Member {
 	return nil
 }
 
-// Changes are the changes to the members of the clusters with a token, one line each.
+// Changes are the changes of members of the clusters with a token, one line each.
 func (w *World) Changes(token string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,7 +154,7 @@ func (w *World) Changes(token string) []string {
 	return out
 }
 
-// Advanced is how many entries have been passed by calls of Advance.
+// Advanced counts the entries that calls of Advance have added.
 func (w *World) Advanced() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,19 +164,10 @@ func (w *World) Advanced() uint64 {
 func (w *World) hang(name string, hung bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.process(name); p != nil {
+	if p := w.processes.find(name); p != nil {
 		p.hung = hung
 	}
 	w.settle()
-}
-
-func (w *World) process(name string) *process {
-	for _, p := range w.processes {
-		if p.Name == name || p.PeerURL == name {
-			return p
-		}
-	}
-	return nil
 }
 
 func (w *World) end(name string) {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusternodes reads the table of nodes that a Redis or Valkey server in cluster mode
-// keeps in its nodes.conf, and prints for CLUSTER NODES. What follows from it does not live here.
+// Package clusternodes reads the table of nodes that a Redis or Valkey server in cluster mode keeps in nodes.conf and prints
+// for CLUSTER NODES. It draws no conclusions.
 package clusternodes
 
 import (
@@ -12,36 +12,35 @@ import (
 	"strings"
 )
 
-// Node is one line of the table: what one server knows of itself or of another.
+// Node is one line of the table: what a server knows about itself or another.
 type Node struct {
 	ID       string
 	Address  string // host and port of clients; the host is empty while it is not known
-	Hostname string // that it announces; empty: none
+	Hostname string // as announced; empty for none
 	Flags    []string
-	Primary  string // the ID of the node that it is a replica of; empty: of none
-	Epoch    uint64 // of its slots: of two that claim one, others believe the greater
-	Linked   bool   // whether the bus to it is connected
+	Primary  string // the ID of the primary of a replica
+	Epoch    uint64 // of two nodes that claim a slot, others believe the greater epoch
+	Linked   bool   // whether the link to it is up
 	Slots    []Range
-	// Migrating and Importing are slots on their way, which the line of the server itself reports: by slot, the ID of whom
-	// it goes to, or comes from. Odd are those that are written otherwise: they are still with their source, and no reason
-	// to know nothing of all others.
+	// Migrating and Importing are open slots, with the ID of the other end; only the line of the server itself has them. Unreadable
+	// are open slots in another form: they are still with their source, and the rest of the table is valid.
 	Migrating, Importing map[int]string
-	Odd                  []string
+	Unreadable           []string
 }
 
-// Range is of slots, both ends included.
+// Range is a range of slots, both ends included.
 type Range struct{ First, Last int }
 
 // LastSlot is the highest slot there is (cluster specification, "Key distribution model").
 const LastSlot = 16383
 
-// lineFields are those before the slots.
+// lineFields are the fields before the slots.
 const lineFields = 8
 
 // Is reports whether a node has a flag, such as myself, master, slave, fail or handshake.
 func (n Node) Is(flag string) bool { return slices.Contains(n.Flags, flag) }
 
-// SlotCount is how many slots a node has, without those that are on their way to it.
+// SlotCount is the number of slots of a node, without those on their way to it.
 func (n Node) SlotCount() int {
 	count := 0
 	for _, r := range n.Slots {
@@ -50,7 +49,7 @@ func (n Node) SlotCount() int {
 	return count
 }
 
-// Myself is the node that the table is of.
+// Myself is the node that printed the table.
 func Myself(nodes []Node) (Node, bool) {
 	i := slices.IndexFunc(nodes, func(n Node) bool { return n.Is("myself") })
 	if i < 0 {
@@ -59,7 +58,7 @@ func Myself(nodes []Node) (Node, bool) {
 	return nodes[i], true
 }
 
-// Parse reads a table. The line of variables that nodes.conf ends with is skipped.
+// Parse reads a table. It skips the line of variables at the end of nodes.conf.
 func Parse(text string) ([]Node, error) {
 	var nodes []Node
 	for line := range strings.Lines(text) {
@@ -114,7 +113,7 @@ func (n *Node) addOpen(field string) {
 		(*to)[slot] = id
 		return
 	}
-	n.Odd = append(n.Odd, field)
+	n.Unreadable = append(n.Unreadable, field)
 }
 
 // splitAddress reads IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].
@@ -122,7 +121,7 @@ func splitAddress(field string) (address, hostname string) {
 	endpoint, rest, _ := strings.Cut(field, ",")
 	hostname, _, _ = strings.Cut(rest, ",")
 	if strings.Contains(hostname, "=") {
-		hostname = "" // what stands there has no name of its own
+		hostname = "" // a KEY=VALUE and no hostname
 	}
 	address, _, _ = strings.Cut(endpoint, "@")
 	i := strings.LastIndexByte(address, ':')
@@ -145,7 +144,7 @@ func parseRange(field string) (Range, error) {
 	return Range{from, to}, nil
 }
 
-// String is how the servers themselves print a range.
+// String formats a range as the servers do.
 func (r Range) String() string {
 	if r.First == r.Last {
 		return strconv.Itoa(r.First)

@@ -16,7 +16,7 @@ aaaa2db8d677e59ec4a4cefb06858cf2a1a89fa1 :0@0,shard-id=1 master,noaddr - 0 0 0 d
 vars currentEpoch 6 lastVoteEpoch 0
 `
 
-func TestATableTellsWhoLeadsWhatFromWhere(t *testing.T) {
+func TestATableHasTheOwnersOfSlotsAndTheirAddresses(t *testing.T) {
 	nodes, err := Parse(table)
 	if err != nil || len(nodes) != 4 {
 		t.Fatalf("expected four nodes, got %+v, error %v", nodes, err)
@@ -36,7 +36,7 @@ func TestATableTellsWhoLeadsWhatFromWhere(t *testing.T) {
 	}
 }
 
-func TestATableTellsTheEpochOfEachNodesSlots(t *testing.T) {
+func TestATableHasTheEpochOfEachNodesSlots(t *testing.T) {
 	nodes, err := Parse(table)
 	if err != nil {
 		t.Fatal(err)
@@ -50,18 +50,18 @@ func TestATableTellsTheEpochOfEachNodesSlots(t *testing.T) {
 	}
 }
 
-func TestATableTellsWhichSlotsAreOnTheirWay(t *testing.T) {
+func TestATableHasTheSlotsOnTheirWay(t *testing.T) {
 	nodes, err := Parse(table)
 	own, _ := Myself(nodes)
 	if err != nil || len(own.Migrating) != 1 || own.Migrating[5459] != nodes[1].ID || len(own.Importing) != 1 || own.Importing[5461] != nodes[1].ID {
 		t.Errorf("the slots on their way are read as %v and %v, error %v", own.Migrating, own.Importing, err)
 	}
-	if !slices.Equal(own.Odd, []string{"more"}) {
-		t.Errorf("expected what is written otherwise to be kept, got %q", own.Odd)
+	if !slices.Equal(own.Unreadable, []string{"more"}) {
+		t.Errorf("expected what is written otherwise to be kept, got %q", own.Unreadable)
 	}
 }
 
-func TestAPrimaryThatDoesNotAnswerSomebodyIsToldFromOneThatFailed(t *testing.T) {
+func TestAPrimaryThatDoesNotAnswerOneServerIsNotOneThatFailed(t *testing.T) {
 	nodes, err := Parse(table)
 	if err != nil || len(nodes) != 4 {
 		t.Fatalf("expected four nodes, got %+v, error %v", nodes, err)
@@ -72,10 +72,10 @@ func TestAPrimaryThatDoesNotAnswerSomebodyIsToldFromOneThatFailed(t *testing.T) 
 	}
 }
 
-func TestATableOfNobodyHasNoOwnLine(t *testing.T) {
+func TestAnEmptyTableHasNoOwnLine(t *testing.T) {
 	nodes, err := Parse("vars currentEpoch 0 lastVoteEpoch 0\n\n")
 	if _, ok := Myself(nodes); ok || err != nil {
-		t.Errorf("expected nobody, got %+v, error %v", nodes, err)
+		t.Errorf("expected no node, got %+v, error %v", nodes, err)
 	}
 }
 

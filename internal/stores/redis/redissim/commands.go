@@ -14,14 +14,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// banned is for how long who was forgotten is not heard of again from others.
+// banned is how long a forgotten node is ignored when others mention it.
 const banned = time.Minute
 
 // reads are commands that change nothing.
 var reads = []string{"PING", "ROLE", "MEMORY", "MYID", "COUNTKEYSINSLOT", "GETKEYSINSLOT", "INFO", "GETSLOTMIGRATIONS", "DUMP", "STATUS"}
 
-// do carries out a command, or refuses it in the words of Redis.
-func (n *node) do(command redis.Command) (any, error) {
+// do carries out a command, or refuses it as Redis does.
+func (n console) do(command redis.Command) (any, error) {
 	words := make([]string, len(command))
 	for i, word := range command {
 		words[i] = fmt.Sprint(word)
@@ -46,36 +46,36 @@ func (n *node) do(command redis.Command) (any, error) {
 	return known[name](args)
 }
 
-func (n *node) ping([]string) (any, error) { return "PONG", nil }
+func (n console) ping([]string) (any, error) { return "PONG", nil }
 
-func (n *node) myID([]string) (any, error) { return n.id, nil }
+func (n console) myID([]string) (any, error) { return n.id, nil }
 
-func (n *node) role([]string) (any, error) {
+func (n console) role([]string) (any, error) {
 	if n.primary == "" {
 		return []any{"master", n.offset, []any{}}, nil
 	}
 	return []any{"slave", "", int64(0), "connected", n.offset}, nil
 }
 
-func (n *node) meet(args []string) (any, error) {
+func (n console) meet(args []string) (any, error) {
 	n.meets = append(n.meets, net.JoinHostPort(args[0], args[1]))
 	return "OK", nil
 }
 
-func (n *node) setEpoch(args []string) (any, error) {
+func (n console) setEpoch(args []string) (any, error) {
 	switch {
 	case len(n.peers) > 0:
 		return nil, refuse("ERR The user can assign a config epoch only when the node does not know any other node.")
 	case n.epoch != 0:
 		return nil, refuse("ERR Node config epoch is already non-zero")
 	}
-	n.epoch, _ = strconv.ParseUint(args[0], 10, 64) // a test would see it
+	n.epoch, _ = strconv.ParseUint(args[0], 10, 64) // tests send numbers only
 	n.current = max(n.current, n.epoch)
 	return "OK", nil
 }
 
-// bumpEpoch leaves one that has the greatest epoch of all as it is.
-func (n *node) bumpEpoch([]string) (any, error) {
+// bumpEpoch changes nothing for a process that has the greatest epoch.
+func (n console) bumpEpoch([]string) (any, error) {
 	most := n.current
 	for _, p := range n.peers {
 		most = max(most, p.epoch)
@@ -87,7 +87,7 @@ func (n *node) bumpEpoch([]string) (any, error) {
 	return "BUMPED", nil
 }
 
-func (n *node) replicate(args []string) (any, error) {
+func (n console) replicate(args []string) (any, error) {
 	p := n.peers[args[0]]
 	switch {
 	case args[0] == n.id:
@@ -104,9 +104,9 @@ func (n *node) replicate(args []string) (any, error) {
 	return "OK", nil
 }
 
-// failover has a replica lead: by agreement, which takes its primary and most of the others, by the votes of most
-// others alone (FORCE), or without asking (TAKEOVER).
-func (n *node) failover(args []string) (any, error) {
+// failover promotes a replica: by agreement with its primary and a majority, by the votes of a majority (FORCE), or without
+// any votes (TAKEOVER).
+func (n console) failover(args []string) (any, error) {
 	if n.primary == "" {
 		return nil, refuse("ERR You should send CLUSTER FAILOVER to a replica")
 	}
@@ -119,17 +119,17 @@ func (n *node) failover(args []string) (any, error) {
 	case agreed && !runs:
 		return nil, refuse("ERR Master is down or failed, please use CLUSTER FAILOVER FORCE")
 	case !agreed && runs:
-		n.world.violated(n.Cluster, "%s was told FAILOVER %s, and its primary %s runs", n.Address, args[0], p.address)
+		n.world.violated(n.Cluster, "%s got FAILOVER %s, and its primary %s runs", n.Address, args[0], p.address)
 	}
 	if takes := !agreed && args[0] == "TAKEOVER"; !takes && (agreed && !n.synced || !n.elected()) {
-		return "OK", nil // it does not come about
+		return "OK", nil // the failover fails
 	}
 	n.promote()
 	n.world.gossip(n.Cluster)
 	return "OK", nil
 }
 
-func (n *node) forget(args []string) (any, error) {
+func (n console) forget(args []string) (any, error) {
 	p := n.peers[args[0]]
 	switch {
 	case args[0] == n.id:
@@ -140,7 +140,7 @@ func (n *node) forget(args []string) (any, error) {
 		return nil, refuse("ERR Can't forget my master!")
 	}
 	if other := n.reach(p); other != nil && (other.leads() || len(other.data) > 0) {
-		n.world.violated(n.Cluster, "%s was told to forget %s, which holds %d slots and %d keys", n.Address, p.address, other.slots.count(), len(other.data))
+		n.world.violated(n.Cluster, "%s got FORGET of %s, which holds %d slots and %d keys", n.Address, p.address, other.slots.count(), len(other.data))
 	}
 	delete(n.peers, args[0])
 	delete(n.silent, args[0])
@@ -148,7 +148,7 @@ func (n *node) forget(args []string) (any, error) {
 	return "OK", nil
 }
 
-func (n *node) reset(args []string) (any, error) {
+func (n console) reset(args []string) (any, error) {
 	if n.primary == "" && len(n.data) > 0 {
 		n.world.violated(n.Cluster, "%s was to be reset, and is a primary with %d keys", n.Address, len(n.data))
 		return nil, refuse("ERR CLUSTER RESET can't be called with master nodes containing keys")

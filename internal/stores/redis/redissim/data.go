@@ -7,27 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// written is the value of a key: which of all writes it is, and how many bytes it takes.
-type written struct {
-	serial int
-	bytes  int64
-}
-
-// A key is named <slot>/<number>.
-func slotOf(key string) int {
-	slot, _, _ := strings.Cut(key, "/")
-	n, _ := strconv.Atoi(slot) // there are no others
-	return n
-}
-
-// Write has a client write so many keys, spread over all slots. What it writes is known to be
-// written, and must be found again.
+// Write makes a client write so many keys, spread over all slots. Acknowledged writes must not be lost.
 func (w *World) Write(cluster string, keys int, bytes int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,7 +24,7 @@ func (w *World) Write(cluster string, keys int, bytes int64) error {
 		key := fmt.Sprintf("%d/%d", slot, w.made)
 		server := w.serves(cluster, key)
 		if server == nil {
-			return fmt.Errorf("nobody serves slot %d", slot)
+			return fmt.Errorf("no process serves slot %d", slot)
 		}
 		value := written{w.made, bytes}
 		server.set(key, value)
@@ -49,14 +33,14 @@ func (w *World) Write(cluster string, keys int, bytes int64) error {
 	return nil
 }
 
-// Abandon has clients know of nothing any more that they wrote: its data has gone with the cluster.
+// Abandon drops the record of acknowledged writes: the data was deleted with the cluster.
 func (w *World) Abandon(cluster string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.acked, cluster)
 }
 
-// GiveUp has clients know of nothing any more that is in no folder: no one can have it back. These keys are returned.
+// GiveUp drops the record of acknowledged writes that are in no folder, and returns their keys.
 func (w *World) GiveUp(cluster string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +60,7 @@ func (w *World) GiveUp(cluster string) []string {
 	return out
 }
 
-// kept is a key in some slots that was written and that is in a folder yet, whether or not anybody runs on it.
+// kept is a written key in some slots that is still in a folder, whether or not a process uses that.
 func (w *World) kept(cluster string, slots set) string {
 	for _, f := range w.folders {
 		for key, value := range f.data {
@@ -88,7 +72,7 @@ func (w *World) kept(cluster string, slots set) string {
 	return ""
 }
 
-// Lost are keys that were written and that a client does not find.
+// Lost are written keys that a client does not find.
 func (w *World) Lost(cluster string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +85,7 @@ func (w *World) Lost(cluster string) []string {
 	return out
 }
 
-// serves is where a client is led that follows redirects.
+// serves is the process that a client reaches that follows redirects.
 func (w *World) serves(cluster, key string) *node {
 	slot := slotOf(key)
 	for _, n := range w.of(cluster) {
@@ -119,7 +103,7 @@ func (w *World) serves(cluster, key string) *node {
 	return nil
 }
 
-// Ask has a client with an old map ask a process for a slot, and reports whether the process redirects the client.
+// Ask makes a client with an old map ask a process for a slot, and reports whether the process redirects it.
 func (w *World) Ask(address string, slot int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,23 +137,4 @@ func (n *node) drop(key string) {
 func (n *node) copy(from *node) {
 	n.data, n.offset, n.synced, n.linked = maps.Clone(from.data), from.offset, true, true
 	n.libraries = maps.Clone(from.libraries)
-}
-
-func (n *node) keysIn(slot int) []string {
-	var out []string
-	for key := range n.data {
-		if slotOf(key) == slot {
-			out = append(out, key)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-func (n *node) bytes() int64 {
-	var out int64
-	for _, value := range n.data {
-		out += value.bytes
-	}
-	return out
 }

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redissim has Redis clusters that only exist in memory: a World of processes, with the
-// rules by which they hear of each other, claim slots, elect, move keys and refuse to. Tests say
-// which processes run, and on which volumes; World.Dial is the redis.Dialer.
+// Package redissim simulates Redis clusters in memory: a World of processes that gossip, claim slots, elect, move keys and refuse
+// commands as servers do. A test decides which processes run, and on which volumes; World.Dial is the redis.Dialer.
 //
-// News travel whenever someone looks: a process knows after a look what it would know a second
-// later. What must never happen, such as a reset of a primary that holds keys, is in Violations.
+// News spread with every look: a process knows at once what a server would know a second later. Violations has what must never
+// happen, such as a reset of a primary that holds keys. Pods and a kubelet are in test/testenv/redispods.
 package redissim

@@ -11,10 +11,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// failed is the state of a move that came to nothing.
+// failed is the state of a move without effect.
 const failed = "failed"
 
-// job is a move of slots that the end that owns them carries out, until it has ended.
+// job is a move of slots of Valkey: the end that owns them carries it out.
 type job struct {
 	name, to, state, message string
 	slots                    set
@@ -24,7 +24,7 @@ type job struct {
 func (j *job) ended() bool { return j.state == "success" || j.state == failed }
 
 // migrateSlots is CLUSTER MIGRATESLOTS SLOTSRANGE <first> <last> ... NODE <id>.
-func (n *node) migrateSlots(args []string) (any, error) {
+func (n console) migrateSlots(args []string) (any, error) {
 	last := len(args) - 2
 	if !n.Version.Valkey || !n.Version.HasJobs() {
 		return nil, refuse("ERR unknown subcommand 'MIGRATESLOTS'. Try CLUSTER HELP.")
@@ -58,13 +58,13 @@ func (n *node) migrateSlots(args []string) (any, error) {
 }
 
 // getSlotMigrations is CLUSTER GETSLOTMIGRATIONS.
-func (n *node) getSlotMigrations([]string) (any, error) {
+func (n console) getSlotMigrations([]string) (any, error) {
 	if !n.Version.Valkey || !n.Version.HasJobs() {
 		return nil, refuse("ERR unknown subcommand 'GETSLOTMIGRATIONS'. Try CLUSTER HELP.")
 	}
 	out := []any{}
 	for _, j := range n.jobs {
-		n.work(j)
+		work(n.node, j)
 		var ranges []string
 		for _, r := range j.slots.ranges() {
 			ranges = append(ranges, fmt.Sprintf("%d-%d", r.First, r.Last))
@@ -76,7 +76,7 @@ func (n *node) getSlotMigrations([]string) (any, error) {
 	return out, nil
 }
 
-// Jobs counts the jobs that processes of a cluster which run have had.
+// Jobs counts the jobs that running processes of a cluster have had.
 func (w *World) Jobs(cluster string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,8 +87,8 @@ func (w *World) Jobs(cluster string) int {
 	return n
 }
 
-// work has a job go on. It ends when it has been looked at often enough, and fails where one of its ends is not what it was.
-func (n *node) work(j *job) {
+// work continues a job. It ends after enough looks, and fails when one of its ends has changed.
+func work(n *node, j *job) {
 	if j.looks++; j.ended() || j.looks < n.world.JobLooks {
 		return
 	}
@@ -100,12 +100,12 @@ func (n *node) work(j *job) {
 		j.state, j.message = failed, "one of the ends is not what it was"
 		return
 	}
-	n.handOver(j.slots, to)
+	handOver(n, j.slots, to)
 	j.state = "success"
 }
 
-// handOver gives slots away, with their keys.
-func (n *node) handOver(given set, to *node) {
+// handOver gives slots to another process, with their keys.
+func handOver(n *node, given set, to *node) {
 	for _, slot := range given.all() {
 		for _, key := range n.keysIn(slot) {
 			to.set(key, n.data[key])
@@ -120,17 +120,17 @@ func (n *node) handOver(given set, to *node) {
 	to.outbid()
 }
 
-func (n *node) hasJobOf(slot int) bool {
-	return slices.ContainsFunc(n.jobs, func(j *job) bool { return !j.ended() && j.slots.has(slot) }) || n.hasTaskOf(slot)
+func hasJobOf(n *node, slot int) bool {
+	return slices.ContainsFunc(n.jobs, func(j *job) bool { return !j.ended() && j.slots.has(slot) }) || hasTaskOf(n, slot)
 }
 
-// ends are the jobs that have not ended and that it is an end of.
-func (n *node) ends() []redis.Job {
-	out := n.taskEnds()
+// ends are the jobs under way that a process is an end of.
+func ends(n *node) []redis.Job {
+	out := taskEnds(n)
 	for _, other := range n.world.of(n.Cluster) {
 		for _, j := range other.jobs {
 			if other == n && !j.ended() {
-				n.work(j) // as it does whether or not it is asked for it
+				work(n, j) // a job continues whether or not its state is read
 			}
 			if !j.ended() && n.primary == "" && (other == n || j.to == n.id) {
 				out = append(out, redis.Job{Name: j.name, Import: other != n, Slots: j.slots.ranges(), To: j.to, State: j.state})
@@ -141,7 +141,7 @@ func (n *node) ends() []redis.Job {
 }
 
 // info is INFO replication.
-func (n *node) info([]string) (any, error) {
+func (n console) info([]string) (any, error) {
 	if n.primary != "" {
 		return "run_id:" + n.run + "\r\nrole:slave\r\n", nil
 	}

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// footer stands for the version and the checksum that end a dump.
+// footer stands for the version and the checksum at the end of a dump.
 const footer = "\nfooter..."
 
-// Load has a client load a library of functions on all primaries that have slots.
+// Load makes a client load a library of functions on all primaries that have slots.
 func (w *World) Load(cluster, library string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -23,7 +23,7 @@ func (w *World) Load(cluster, library string) {
 	}
 }
 
-// Without is a primary that has slots and not a library, or a replica in sync of one; "" if there is none.
+// Without is the address of a primary with slots, or of a replica in sync, that lacks a library; "" if there is none.
 func (w *World) Without(cluster, library string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -42,12 +42,12 @@ func (n *node) load(library string) {
 }
 
 // dumpLibraries is FUNCTION DUMP.
-func (n *node) dumpLibraries([]string) (any, error) {
+func (n console) dumpLibraries([]string) (any, error) {
 	return strings.Join(slices.Sorted(maps.Keys(n.libraries)), ",") + footer, nil
 }
 
 // restoreLibraries is FUNCTION RESTORE <dump> REPLACE. All libraries of one name are the same.
-func (n *node) restoreLibraries(args []string) (any, error) {
+func (n console) restoreLibraries(args []string) (any, error) {
 	names, whole := strings.CutSuffix(args[0], footer)
 	switch {
 	case n.primary != "":

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// judge finds slots that two processes would let clients write to.
+// judge finds slots that clients could write to at two processes.
 func (w *World) judge(cluster string, nodes []*node) {
 	var seen set
 	for _, n := range nodes {
@@ -17,7 +17,7 @@ func (w *World) judge(cluster string, nodes []*node) {
 			continue
 		}
 		serves := n.slots
-		for slot := range n.migrating { // who was asked to move it sends clients on
+		for slot := range n.migrating { // the owner redirects clients
 			serves.take(slot)
 		}
 		if twice := seen.both(serves); !twice.empty() {
@@ -27,8 +27,8 @@ func (w *World) judge(cluster string, nodes []*node) {
 	}
 }
 
-// Whole says what is wrong with a cluster that is to be at rest with so many pods: each slot has one primary, each
-// primary a replica in sync on another pod, all know of all and nothing else, and what was written is found.
+// Whole reports what is wrong with a cluster that is expected to be at rest with so many pods: each slot has one primary, each
+// primary a replica in sync on another pod, the processes know exactly each other, and no write is lost.
 func (w *World) Whole(cluster string, pods int) error {
 	w.mu.Lock()
 	nodes := w.of(cluster)
@@ -51,7 +51,7 @@ func whole(nodes []*node, pods int) error {
 	var owned set
 	primaries := 0
 	for _, n := range nodes {
-		if err := n.whole(nodes); err != nil {
+		if err := wholeNode(n, nodes); err != nil {
 			return fmt.Errorf("%s: %w", n.Address, err)
 		}
 		if twice := owned.both(n.slots); !twice.empty() {
@@ -68,8 +68,8 @@ func whole(nodes []*node, pods int) error {
 	return nil
 }
 
-// whole says what is wrong with one process.
-func (n *node) whole(nodes []*node) error {
+// wholeNode reports what is wrong with one process.
+func wholeNode(n *node, nodes []*node) error {
 	switch {
 	case len(n.peers) != len(nodes)-1:
 		return fmt.Errorf("it knows %d others, of %d", len(n.peers), len(nodes)-1)
@@ -79,7 +79,7 @@ func (n *node) whole(nodes []*node) error {
 		return fmt.Errorf("it is not in sync")
 	case !n.ok():
 		return fmt.Errorf("it holds the cluster to be down")
-	case n.leads() && !n.copied():
+	case n.leads() && !copied(n):
 		return fmt.Errorf("it has no replica in sync on another pod")
 	}
 	for _, other := range nodes {
@@ -90,8 +90,8 @@ func (n *node) whole(nodes []*node) error {
 	return nil
 }
 
-// copied reports whether a replica on another pod has all that a primary has.
-func (n *node) copied() bool {
+// copied reports whether a replica on another pod has all data of a primary.
+func copied(n *node) bool {
 	for _, other := range n.followers() {
 		if other.Pod != n.Pod || len(n.peers) == 1 {
 			return true
@@ -100,8 +100,8 @@ func (n *node) copied() bool {
 	return false
 }
 
-// InRing reports whether a pod has its role in the ring, for all that its own two processes know: what the agent
-// in it answers when it is asked whether it is ready.
+// InRing reports whether a pod has its role in the ring, as far as its own two processes know: this is the readiness that its
+// agent reports.
 func (w *World) InRing(pod string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

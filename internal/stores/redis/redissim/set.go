@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// set is some of all slots, a bit each: moves change them one by one.
+// set is a set of slots, one bit each.
 type set [redis.SlotCount / 64]uint64
 
 func (s *set) has(slot int) bool { return s[slot/64]&(1<<(slot%64)) != 0 }
@@ -59,7 +59,7 @@ func (s set) all() []int {
 	return out
 }
 
-// ranges are the slots as others read them.
+// ranges are the slots as ranges.
 func (s set) ranges() redis.Slots {
 	var out redis.Slots
 	for _, slot := range s.all() {

@@ -10,11 +10,11 @@ import (
 )
 
 func number(text string) int {
-	n, _ := strconv.Atoi(text) // a test would see it
+	n, _ := strconv.Atoi(text) // tests send numbers only
 	return n
 }
 
-func (n *node) addSlots(args []string) (any, error) {
+func (n console) addSlots(args []string) (any, error) {
 	var wanted set
 	for pair := range slices.Chunk(args, 2) {
 		for slot := number(pair[0]); slot <= number(pair[1]); slot++ {
@@ -30,14 +30,14 @@ func (n *node) addSlots(args []string) (any, error) {
 		}
 	}
 	if key := n.world.kept(n.Cluster, wanted); key != "" {
-		n.world.violated(n.Cluster, "%s was given slot %d anew, and what clients wrote to it is there", n.Address, slotOf(key))
+		n.world.violated(n.Cluster, "%s was given slot %d again without its data, and what clients wrote to it is there", n.Address, slotOf(key))
 	}
 	n.slots.addAll(wanted)
 	return "OK", nil
 }
 
 // setSlot is CLUSTER SETSLOT.
-func (n *node) setSlot(args []string) (any, error) {
+func (n console) setSlot(args []string) (any, error) {
 	slot, state := number(args[0]), args[1]
 	if state == "STABLE" {
 		delete(n.migrating, slot)
@@ -51,7 +51,7 @@ func (n *node) setSlot(args []string) (any, error) {
 	switch {
 	case n.primary != "":
 		return nil, refuse("ERR You can use SETSLOT only with masters.")
-	case n.hasJobOf(slot):
+	case hasJobOf(n.node, slot):
 		return nil, refuse("ERR Slot %d is being migrated by a job.", slot)
 	case state == "MIGRATING" && !n.slots.has(slot):
 		return nil, refuse("ERR I'm not the owner of hash slot %d", slot)
@@ -95,21 +95,11 @@ func (n *node) assign(slot int, id string) (any, error) {
 	return "OK", nil
 }
 
-// outbid gives it the highest epoch, unless it has that alone: its claim of a slot that it imported must win.
-func (n *node) outbid() {
-	for _, p := range n.peers {
-		if p.epoch >= n.epoch || n.current > n.epoch {
-			n.bump()
-			return
-		}
-	}
-}
-
-func (n *node) countKeys(args []string) (any, error) {
+func (n console) countKeys(args []string) (any, error) {
 	return int64(len(n.keysIn(number(args[0])))), nil
 }
 
-func (n *node) getKeys(args []string) (any, error) {
+func (n console) getKeys(args []string) (any, error) {
 	keys := n.keysIn(number(args[0]))
 	out := []any{}
 	for _, key := range keys[:min(len(keys), number(args[1]))] {
@@ -119,7 +109,7 @@ func (n *node) getKeys(args []string) (any, error) {
 }
 
 // usage is MEMORY USAGE.
-func (n *node) usage(args []string) (any, error) {
+func (n console) usage(args []string) (any, error) {
 	value, there := n.data[args[1]]
 	if !there {
 		return nil, nil
@@ -127,8 +117,8 @@ func (n *node) usage(args []string) (any, error) {
 	return value.bytes, nil
 }
 
-// migrate moves keys, all or none, to another that has their slot or imports it.
-func (n *node) migrate(args []string) (any, error) {
+// migrate moves keys, all or none, to a process that has their slot or imports it.
+func (n console) migrate(args []string) (any, error) {
 	to := n.world.running[net.JoinHostPort(args[0], args[1])]
 	if to == nil {
 		return nil, refuse("IOERR error or timeout connecting to the client")

@@ -9,12 +9,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// idle is what a process needs for itself, in bytes.
+// idle is the memory of a process without keys, in bytes.
 const idle = 2 << 20
 
-// status is what INFO and CLUSTER NODES would tell.
+// status is what INFO and CLUSTER NODES would answer.
 func (n *node) status() redis.NodeStatus {
-	jobs := n.ends()
+	jobs := ends(n)
 	out := redis.NodeStatus{
 		Jobs: jobs, ID: n.id, RunID: n.run, Version: n.Version, Role: redis.Primary, Offset: n.offset,
 		Slots: n.slots.ranges(), ConfigEpoch: n.epoch, CurrentEpoch: n.current, ClusterOK: n.ok(),
@@ -22,7 +22,7 @@ func (n *node) status() redis.NodeStatus {
 		Keys: int64(len(n.data)), Dataset: n.bytes(), MaxMemory: n.MaxMemory,
 	}
 	out.UsedMemory = out.Dataset + idle
-	out.Barred, out.Redirects = n.barred, n.redirects
+	out.NotAdmitted, out.Redirects = n.barred, n.redirects
 	if n.primary != "" {
 		out.Source = n.source
 		out.Role, out.PrimaryID, out.LinkUp, out.Unlinked = redis.Replica, n.primary, n.synced, !n.linked
@@ -36,7 +36,7 @@ func (n *node) status() redis.NodeStatus {
 	return out
 }
 
-// line is that of a peer in the table.
+// line is the line of a peer in the table.
 func (n *node) line(p *peer) redis.Peer {
 	out := redis.Peer{
 		ID: p.id, Address: p.address, Role: redis.Primary, PrimaryID: p.primary,

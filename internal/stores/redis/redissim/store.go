@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// store is a redis.Store of what runs.
+// store is a redis.Store of the running processes.
 type store struct {
 	*World
 	by redis.Credentials
@@ -28,7 +28,7 @@ func (s *store) Credentials() redis.Credentials { return s.by }
 
 func (s *store) Close() error { return nil }
 
-// Status implements redis.Store. News travel before it.
+// Status implements redis.Store. News spread first.
 func (s *store) Status(_ context.Context, address string) (redis.NodeStatus, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *store) Do(ctx context.Context, address string, commands ...redis.Comman
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		answer, err := n.do(command)
+		answer, err := console{n}.do(command)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", address, err)
 		}
@@ -82,5 +82,3 @@ func (w *World) login(address, user, password string) (*node, error) {
 	}
 	return n, nil
 }
-
-func refuse(text string, args ...any) error { return &redis.Refusal{Text: fmt.Sprintf(text, args...)} }

@@ -11,10 +11,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// The jobs of Redis are made after its source (cluster_asm.c) and its documentation
-// (https://redis.io/commands/cluster-migration). No server that has them was run beside this.
+// The jobs of Redis follow its source (cluster_asm.c) and its documentation (https://redis.io/commands/cluster-migration). They
+// have not been compared with a real server.
 
-// task is a move of slots that the end that gets them carries out, and tries again until it is called off.
+// task is a move of slots of Redis: the end that gets them carries it out, and retries it until it is cancelled.
 type task struct {
 	name, from, state, message string
 	slots                      set
@@ -24,7 +24,7 @@ type task struct {
 func (t *task) ended() bool { return t.state == "completed" || t.state == "canceled" }
 
 // migration is CLUSTER MIGRATION.
-func (n *node) migration(args []string) (any, error) {
+func (n console) migration(args []string) (any, error) {
 	switch {
 	case n.Version.Valkey || !n.Version.HasJobs():
 		return nil, refuse("ERR unknown subcommand 'MIGRATION'. Try CLUSTER HELP.")
@@ -37,7 +37,7 @@ func (n *node) migration(args []string) (any, error) {
 }
 
 // importSlots begins a task. A process is in one at a time, and in none while slots are open.
-func (n *node) importSlots(args []string) (any, error) {
+func (n console) importSlots(args []string) (any, error) {
 	t := &task{state: "accumulate-buffer"}
 	for pair := range slices.Chunk(args, 2) {
 		for slot := number(pair[0]); slot <= number(pair[1]); slot++ {
@@ -58,7 +58,7 @@ func (n *node) importSlots(args []string) (any, error) {
 		return nil, refuse("ERR this node is already the owner of the slot range")
 	case len(n.migrating)+len(n.importing) > 0:
 		return nil, refuse("ERR all slot states must be STABLE to start a slot migration task.")
-	case n.busy():
+	case busy(n.node):
 		return nil, refuse("ERR another ASM task is already in progress")
 	}
 	n.world.made++
@@ -67,8 +67,8 @@ func (n *node) importSlots(args []string) (any, error) {
 	return t.name, nil
 }
 
-// busy reports whether a process is an end of a task that goes on.
-func (n *node) busy() bool {
+// busy reports whether a process is an end of a task under way.
+func busy(n *node) bool {
 	for _, other := range n.world.of(n.Cluster) {
 		for _, t := range other.tasks {
 			if !t.ended() && (other == n || t.from == n.id) {
@@ -79,8 +79,8 @@ func (n *node) busy() bool {
 	return false
 }
 
-// hasTaskOf reports whether a slot is one of a task that a process is an end of.
-func (n *node) hasTaskOf(slot int) bool {
+// hasTaskOf reports whether a process is an end of a task under way that moves a slot.
+func hasTaskOf(n *node, slot int) bool {
 	for _, other := range n.world.of(n.Cluster) {
 		for _, t := range other.tasks {
 			if !t.ended() && (other == n || t.from == n.id) && t.slots.has(slot) {
@@ -91,13 +91,13 @@ func (n *node) hasTaskOf(slot int) bool {
 	return false
 }
 
-func (n *node) taskStatus(args []string) (any, error) {
+func (n console) taskStatus(args []string) (any, error) {
 	out := []any{}
 	for _, t := range n.tasks {
 		if args[0] == "ID" && args[1] != t.name {
 			continue
 		}
-		n.workOn(t)
+		workOn(n.node, t)
 		var ranges []string
 		for _, r := range t.slots.ranges() {
 			ranges = append(ranges, fmt.Sprintf("%d-%d", r.First, r.Last))
@@ -110,7 +110,7 @@ func (n *node) taskStatus(args []string) (any, error) {
 	return out, nil
 }
 
-func (n *node) cancelTask(name string) (any, error) {
+func (n console) cancelTask(name string) (any, error) {
 	for _, t := range n.tasks {
 		if t.name == name && !t.ended() {
 			t.state = "canceled"
@@ -120,8 +120,8 @@ func (n *node) cancelTask(name string) (any, error) {
 	return int64(0), nil
 }
 
-// workOn has a task go on, as work does with a job. One that fails begins again.
-func (n *node) workOn(t *task) {
+// workOn continues a task, as work does with a job. A task that fails begins again.
+func workOn(n *node, t *task) {
 	if t.looks++; t.ended() || t.looks < n.world.JobLooks {
 		return
 	}
@@ -134,17 +134,17 @@ func (n *node) workOn(t *task) {
 		t.state, t.message = failed, "Main channel - Failed to sync with source node"
 		return
 	}
-	from.handOver(t.slots, n)
+	handOver(from, t.slots, n)
 	t.state = "completed"
 }
 
-// taskEnds are the tasks that have not ended and that it is an end of.
-func (n *node) taskEnds() []redis.Job {
+// taskEnds are the tasks under way that a process is an end of.
+func taskEnds(n *node) []redis.Job {
 	var out []redis.Job
 	for _, other := range n.world.of(n.Cluster) {
 		for _, t := range other.tasks {
 			if other == n && !t.ended() {
-				n.workOn(t)
+				workOn(n, t)
 			}
 			if goesOn := !t.ended() && (other == n || t.state != failed); goesOn && n.primary == "" && (other == n || t.from == n.id) {
 				out = append(out, redis.Job{

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// settings are some of those that CONFIG SET knows. The bool reports that it can be changed.
+// settings are some settings of Redis, and whether CONFIG SET can change them.
 var settings = map[string]bool{
 	"maxmemory-policy": true, "timeout": true, "hz": true, "slowlog-max-len": true, "maxclients": true, "databases": false, "io-threads": false,
 }
 
-// acl is ACL SETUSER, of which only passwords mean anything here, and that replicas may copy it.
-func (n *node) acl(args []string) (any, error) {
+// acl is ACL SETUSER. Only passwords and the right to copy have an effect.
+func (n console) acl(args []string) (any, error) {
 	if args[0] != "SETUSER" {
 		return nil, refuse("ERR unknown subcommand '%s'. Try ACL HELP.", args[0])
 	}
@@ -33,7 +33,7 @@ func (n *node) acl(args []string) (any, error) {
 }
 
 // configure is CONFIG SET of one setting.
-func (n *node) configure(args []string) (any, error) {
+func (n console) configure(args []string) (any, error) {
 	if args[0] != "SET" {
 		return nil, refuse("ERR unknown subcommand '%s'. Try CONFIG HELP.", args[0])
 	}
@@ -48,7 +48,7 @@ func (n *node) configure(args []string) (any, error) {
 	return "OK", nil
 }
 
-// Setting is what a process has been told by CONFIG SET; "" if nothing.
+// Setting is the value that CONFIG SET gave to a setting of a process, or "".
 func (w *World) Setting(address, name string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

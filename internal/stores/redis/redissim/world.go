@@ -13,14 +13,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// World is all the processes there are. Set its fields before it is used.
+// World is all processes. Set its fields before use.
 type World struct {
-	// Timeout is for how long a process must be silent for the others to elect another in its
-	// place; 300 ms if it is 0.
+	// Timeout is how long a process must be silent before the others elect another in its place; 300 ms if it is 0.
 	Timeout time.Duration
-	// SyncLooks is how many times a replica must have been looked at until it is in sync.
+	// SyncLooks is how many looks at a replica it takes until it is in sync.
 	SyncLooks int
-	// JobLooks is how many times a job must have been looked at until it is done.
+	// JobLooks is how many looks at a job it takes until it is done.
 	JobLooks int
 
 	mu         sync.Mutex
@@ -28,31 +27,31 @@ type World struct {
 	clusters   map[string][]*node            // those that run, in one order
 	pods       map[string][]*node            // the same, by pod
 	folders    map[string]*folder            // by volume
-	acked      map[string]map[string]written // what clients know to be written, by cluster
+	acked      map[string]map[string]written // acknowledged writes, by cluster
 	violations map[string][]string           // by cluster
 	made       int
 	changes    int
 }
 
-// Process is a Redis that runs at one place of a pod.
+// Process is a Redis server at one place of a pod.
 type Process struct {
-	// Cluster tells one cluster from another: processes of two must never hear of each other.
+	// Cluster names its cluster: processes of two clusters must never hear of each other.
 	Cluster string
-	// Pod is whose process it is: see Stop.
+	// Pod is the pod of the process: see Stop.
 	Pod   string
 	Place redis.Place
-	// Address is host:port. Anyone who ran there has ended.
+	// Address is host:port. A process that ran there has ended.
 	Address string
-	// Volume names its folder. What was written stays in it.
+	// Volume names its folder, which outlives the process.
 	Volume  string
 	Version redis.Version
 	// MaxMemory is in bytes; 0 is without a limit.
 	MaxMemory int64
-	// Users are the SHA-256 of passwords by which users are let in, in hexadecimal.
+	// Users are the SHA-256 of the passwords of each user, in hexadecimal.
 	Users map[string][]string
 }
 
-// Run says that a process runs.
+// Run starts a process.
 func (w *World) Run(p Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,7 +70,7 @@ func (w *World) Run(p Process) {
 	n.heard()
 	before := w.running[p.Address]
 	n.barred = before == nil || before.folder != n.folder || before.barred
-	n.source = "" // it has dropped the address that it knew: see internal/agents/redisserver
+	n.source = "" // a server drops the address that it knew: see internal/agents/redisserver
 	w.end(before)
 	w.running[p.Address] = n
 	w.pods[p.Pod] = append(w.pods[p.Pod], n)
@@ -92,7 +91,7 @@ func (w *World) end(n *node) {
 	}
 }
 
-// Stop says that the processes of a pod have ended.
+// Stop ends the processes of a pod.
 func (w *World) Stop(pod string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,21 +100,21 @@ func (w *World) Stop(pod string) {
 	}
 }
 
-// Wipe empties a folder. Nothing may run on it.
+// Wipe empties a folder that no process uses.
 func (w *World) Wipe(volume string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.folders, volume)
 }
 
-// Violations is all that happened to a cluster and must not.
+// Violations are the events of a cluster that must never happen.
 func (w *World) Violations(cluster string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.violations[cluster])
 }
 
-// Changes counts the commands by which anything was changed, or tried to be.
+// Changes counts the commands that change something, or were meant to.
 func (w *World) Changes() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +127,7 @@ func (w *World) violated(cluster, format string, args ...any) {
 	}
 }
 
-// of are the processes of a cluster that run, in one order.
+// of are the running processes of a cluster, by address.
 func (w *World) of(cluster string) []*node { return slices.Clone(w.clusters[cluster]) }
 
 func (w *World) timeout() time.Duration {

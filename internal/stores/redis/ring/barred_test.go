@@ -30,7 +30,7 @@ func TestAServerThatRefusesThePasswordIsNotTakenToHaveAnswered(t *testing.T) {
 		return errors.Join(question, step)
 	})
 	question, step := ask("another")
-	if !redis.Barred(question) || !redis.Barred(step) {
-		t.Errorf("expected a question and a step to be told that it does not let us in, got %v and %v", question, step)
+	if !redis.AccessDenied(question) || !redis.AccessDenied(step) {
+		t.Errorf("expected a question and a step to fail as it does not let us in, got %v and %v", question, step)
 	}
 }

@@ -9,29 +9,29 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// create numbers processes that have never met. Whether a cluster is new cannot be known
-// while one does not answer: it may be the one that has data.
-func create(f *facts) verdict {
-	if there := f.answering(); slices.ContainsFunc(there, func(p *proc) bool { return !p.status.Fresh() }) {
+// create numbers processes that have never met. While one does not answer it may be the one that has data, so that it is not
+// known whether the cluster is new.
+func create(in *input) verdict {
+	if slices.ContainsFunc(in.answering(), func(p *proc) bool { return !p.status.Fresh() }) {
 		return verdict{}
 	}
-	if silent := f.silent(); len(silent) > 0 {
-		return halt(AllThere, "a cluster begins when all %d processes are there: waiting for %s", len(f.procs), list(silent))
+	if silent := in.silent(); len(silent) > 0 {
+		return halt(AllThere, "a cluster begins when all %d processes are there: waiting for %s", len(in.all), list(silent))
 	}
 	epochs := map[string]uint64{}
-	for _, p := range f.procs {
-		if p.status.ConfigEpoch == 0 && !f.leaves(p) {
+	for _, p := range in.all {
+		if p.status.ConfigEpoch == 0 && !p.leaves {
 			epochs[p.Address] = number(p)
 		}
 	}
 	if len(epochs) == 0 {
 		return verdict{}
 	}
-	return take(redis.SetEpoch{Epochs: epochs}, "begin a cluster of %d pods", f.ring.Nodes)
+	return take(redis.SetEpoch{Epochs: epochs}, "begin a cluster of %d pods", in.nodes)
 }
 
-// number is the first epoch of a process. A home has the greatest: that of a guest is no one's as soon as it follows, as if
-// an election had been lost (spent).
+// number is the first epoch of a process. Homes get the greater ones: as soon as a guest follows, its epoch belongs to no
+// primary, as after a lost election (see spent).
 func number(p *proc) uint64 {
 	if p.Place == redis.Home {
 		return 2*uint64(p.Pod) + 2
@@ -45,42 +45,41 @@ func share(i, n int) redis.Slots {
 	return redis.Slots{{First: first(i), Last: first(i+1) - 1}}
 }
 
-// assign gives out the slots of a new cluster. One that has begun to, and was interrupted, is
-// known by that every shard has its even share or nothing, and that no one else was ever
-// there. In any other cluster, slots that no one claims may be those of lost data.
-func assign(f *facts) verdict {
-	if len(f.unowned) == 0 {
+// assign gives out the slots of a new cluster. It also completes a cluster whose creation was interrupted: every shard has its
+// even share or nothing, and no other process was ever there. In any other cluster unowned slots may be those of lost data.
+func assign(in *input) verdict {
+	if len(in.unowned) == 0 {
 		return verdict{}
 	}
-	given := f.givenUp().Within(f.unowned)
-	if silent := f.silent(); len(silent) > 0 && len(given) == 0 {
-		return halt(Unowned, "slots %s are claimed by nobody who answers: waiting for %s", brief(f.unowned), list(silent))
+	given := in.givenUp().Within(in.unowned)
+	if silent := in.silent(); len(silent) > 0 && len(given) == 0 {
+		return halt(Unowned, "no process that answers claims slots %s: waiting for %s", brief(in.unowned), list(silent))
 	}
-	if unheard := f.unheard(); len(unheard) > 0 {
-		return halt(Acquainted, "%s has not heard of all others", unheard[0])
+	if unacquainted := unacquainted(in.members()); len(unacquainted) > 0 {
+		return halt(Acquainted, "%s has not heard of all others", unacquainted[0])
 	}
 	if len(given) > 0 {
-		return f.reassign(given)
+		return reassign(in.processes, given)
 	}
-	if dead := f.dead(); len(dead) > 0 && f.begins() {
+	if dead := in.dead(); len(dead) > 0 && in.begins() {
 		id := sortedKeys(dead)[0]
 		return take(redis.Forget{ID: id, At: dead[id]}, "forget %s, which has gone before there were any slots", id)
 	}
-	slots, ok := f.shares()
+	slots, ok := shares(in.processes)
 	if !ok {
-		return halt(Unowned, "slots %s are claimed by nobody, and this is not a new cluster: their data may be lost", brief(f.unowned))
+		return halt(Unowned, "no process claims slots %s, and this is not a new cluster: their data may be lost", brief(in.unowned))
 	}
 	return take(redis.AssignSlots{Slots: slots}, "give the slots to %d primaries", len(slots))
 }
 
 // shares are the slots that homes without any are to have; false if this is no new cluster.
-func (f *facts) shares() (map[string]redis.Slots, bool) {
-	if len(f.procs) != 2*f.ring.Nodes || len(f.dead()) > 0 {
+func shares(ps processes) (map[string]redis.Slots, bool) {
+	if len(ps.all) != 2*ps.nodes || len(ps.dead()) > 0 {
 		return nil, false
 	}
 	out := map[string]redis.Slots{}
-	for i := range f.ring.Nodes {
-		leader, want := f.leader(i), share(i, f.ring.Nodes)
+	for i := range ps.nodes {
+		leader, want := ps.leader(i), share(i, ps.nodes)
 		switch {
 		case leader == nil:
 			return nil, false
@@ -88,11 +87,25 @@ func (f *facts) shares() (map[string]redis.Slots, bool) {
 			if leader.status.Slots.String() != want.String() {
 				return nil, false
 			}
-		case leader != f.home(i):
+		case leader != ps.home(i):
 			return nil, false
 		default:
 			out[leader.Address] = want
 		}
 	}
 	return out, len(out) > 0
+}
+
+// reassign gives slots that were given up to the leaders of the shards that they belong to.
+func reassign(ps processes, given redis.Slots) verdict {
+	out := map[string]redis.Slots{}
+	for i := range ps.nodes {
+		if slots := share(i, ps.nodes).Within(given); len(slots) > 0 && ps.leader(i) != nil {
+			out[ps.leader(i).Address] = slots
+		}
+	}
+	if len(out) == 0 {
+		return halt(Unowned, "slots %s are given up, and wait for a primary of their shard", brief(given))
+	}
+	return take(redis.AssignSlots{Slots: out, Outrank: true}, "give out slots %s without the data that they had", brief(given))
 }

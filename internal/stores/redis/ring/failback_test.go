@@ -13,10 +13,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Seen on a real cluster: a replica that had just joined asked for votes before those that have them had heard of it,
-// or were connected with it. It lost, and its primary served no one each time that it was asked again, for 20 seconds.
+// Seen on a real cluster: a replica that had just joined asked for votes before the voters had heard of it, or were connected
+// to it. It lost, and its primary served no client after each attempt, for 20 seconds in all.
 func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
-	// change has what one process knows of another be otherwise.
+	// change changes what one process knows about another.
 	change := func(view redis.View, w *world, of, about string, do func(*redis.Peer)) {
 		known := view.Nodes[w.one(of).address].Known
 		for i := range known {
@@ -59,14 +59,14 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 			}
 		}, "yet to hear"},
 		"it has just lost an election": {func(_ redis.View, w *world) {
-			w.ring.Beaten = map[string]bool{w.one("h0").address: true}
+			w.ring.LostElection = map[string]bool{w.one("h0").address: true}
 		}, "the home of pod 0 has just lost an election"},
-		"it is not known whom another process has asked, and nobody has won the last election": {func(v redis.View, w *world) {
+		"an earlier operator may have asked for an election, and no replica has won the last election": {func(v redis.View, w *world) {
 			w.ring.New = true
 			count(v, 9)
-		}, "the home of pod 0 may have lost an election, as there was one that nobody has won"},
-		"that is not known, and the last election was won":     {func(_ redis.View, w *world) { w.ring.New = true }, ""},
-		"nobody has won the last election, which was long ago": {func(v redis.View, _ *world) { count(v, 9) }, ""},
+		}, "the home of pod 0 may have lost an election, as no replica has won the last one"},
+		"that is not known, and the last election was won":         {func(_ redis.View, w *world) { w.ring.New = true }, ""},
+		"no replica has won the last election, which was long ago": {func(v redis.View, _ *world) { count(v, 9) }, ""},
 	} {
 		w := formed(3)
 		w.promote("g1", "h0")
@@ -108,7 +108,7 @@ func TestAReplicaThatMayHaveLedAMomentAgoIsNotAskedToLead(t *testing.T) {
 			t.Errorf("%s: expected to wait: %t, got %v, refused: %v", name, test.waits, step, why.Refusals)
 		}
 		if test.waits && (len(why.Refusals) == 0 || why.Refusals[0].Message != "the guest of pod 1 may have led a moment ago, and servers let no election follow so soon") {
-			t.Errorf("%s: expected to be told what is waited for, got %v", name, why.Refusals)
+			t.Errorf("%s: expected a refusal that names what is waited for, got %v", name, why.Refusals)
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// judge knows what must never be done, whatever the rules say. It goes by the view alone.
+// judge knows what must never be done, independent of the rules. It uses the view only.
 type judge struct {
 	redis.View
 	ring ring.Ring
 }
 
-// forbidden says what is wrong with a step; "" if nothing is.
+// forbidden is what is wrong with a step; "" if nothing is.
 func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 	j := judge{view, wanted}
 	switch step := step.(type) {
@@ -63,7 +63,7 @@ func (j judge) answering() map[string]redis.NodeStatus {
 	return out
 }
 
-// silent counts processes of the ring that do not answer, and of these those that may run.
+// silent counts the processes of the ring that do not answer, and those of them that may run.
 func (j judge) silent() (silent, mayRun int) {
 	for _, pod := range j.ring.Pods {
 		for _, address := range []string{pod.Home, pod.Guest} {
@@ -79,14 +79,14 @@ func (j judge) silent() (silent, mayRun int) {
 	return silent, mayRun
 }
 
-// mayReturn reports whether someone who is gone may come back with data.
+// mayReturn reports whether a process that is gone may come back with data.
 func (j judge) mayReturn() bool {
 	return slices.ContainsFunc(j.ring.Pods, func(pod ring.Pod) bool {
 		return pod.Gone && pod.Returns && (!j.Nodes[pod.Home].Answers() || !j.Nodes[pod.Guest].Answers())
 	})
 }
 
-// claimed reports whether anybody says that someone owns a slot.
+// claimed reports whether a process says that a slot has an owner.
 func (j judge) claimed(slot int) bool {
 	for _, status := range j.answering() {
 		if status.Slots.Contains(slot) || slices.ContainsFunc(status.Known, func(p redis.Peer) bool { return p.Slots.Contains(slot) }) {
@@ -96,7 +96,7 @@ func (j judge) claimed(slot int) bool {
 	return false
 }
 
-// owners are the ids that are said to own slots, but for those that say otherwise themselves.
+// owners are the IDs that are listed as owners of slots, except those of processes that disagree.
 func (j judge) owners() map[string]bool {
 	out := map[string]bool{}
 	all := j.answering()
@@ -143,10 +143,10 @@ func (j judge) assign(step redis.AssignSlots) string {
 	silent, mayRun := j.silent()
 	for address, slots := range step.Slots {
 		status := j.Nodes[address]
-		given := len(slots.Without(j.ring.Forsaken)) == 0
+		given := len(slots.Without(j.ring.GivenUp)) == 0
 		switch {
 		case mayRun > 0 || j.mayReturn() || silent > 0 && !given:
-			return "somebody does not answer, and may have the slots"
+			return "a process does not answer, and may have the slots"
 		case !status.Answers() || status.Role != redis.Primary:
 			return address + " is no primary that answers"
 		case !given && (status.Keys > 0 || len(status.Slots) > 0):
@@ -163,8 +163,8 @@ func (j judge) assign(step redis.AssignSlots) string {
 	return ""
 }
 
-// formed reports whether slots that no one claims are not those of a cluster that is being made: someone has other
-// slots than in the beginning, or was there and is not.
+// formed reports whether the cluster is not a new one: a process has other slots than at the start, or was there and is
+// missing.
 func (j judge) formed() bool {
 	all := j.answering()
 	for id, status := range all {
@@ -191,7 +191,7 @@ func (j judge) admit(step redis.Admit) string {
 	return ""
 }
 
-// ended reports whether the kubelet has the process at an address not run.
+// ended reports whether the kubelet reports that the process at an address does not run.
 func (j judge) ended(address string) bool {
 	return slices.ContainsFunc(j.ring.Pods, func(p ring.Pod) bool {
 		return p.Home == address && p.Ended[redis.Home] || p.Guest == address && p.Ended[redis.Guest]
@@ -201,7 +201,7 @@ func (j judge) ended(address string) bool {
 func (j judge) replicate(step redis.Replicate) string {
 	status := j.Nodes[step.Address]
 	if primary, ok := j.answering()[step.PrimaryID]; !ok || primary.Role != redis.Primary {
-		return "whom it is to follow is no primary that answers"
+		return "its new primary is no primary that answers"
 	}
 	if status.Role == redis.Primary {
 		if status.Keys > 0 || len(status.Slots) > 0 {
@@ -223,13 +223,13 @@ func (j judge) replicate(step redis.Replicate) string {
 	return ""
 }
 
-// isMissed reports whether a replica may alone have what its primary had, be it on its way there.
+// isMissed reports whether a replica may have the only copy of its primary's data, including data on its way there.
 func (j judge) isMissed(replica redis.NodeStatus) bool {
 	id := replica.PrimaryID
 	return j.owners()[id] && !j.mayBeForgotten(id) || replica.Keys > 0 && j.expects(id)
 }
 
-// expects reports whether someone has slots open that go to another.
+// expects reports whether a process has slots open that go to another.
 func (j judge) expects(id string) bool {
 	for _, status := range j.answering() {
 		for _, to := range status.Migrating {

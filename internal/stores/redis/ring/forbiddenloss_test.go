@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// force is for a replica that the others could elect, and that does not stand by itself.
+// force is for a replica that the others could elect, and that does not ask for votes by itself.
 func (j judge) force(step redis.ForceFailover) string {
 	status := j.Nodes[step.Address]
 	_, primaryAnswers := j.answering()[status.PrimaryID]
@@ -29,7 +29,7 @@ func (j judge) force(step redis.ForceFailover) string {
 	return j.inherits(status)
 }
 
-// inherits says what speaks against a replica that shall lead for good.
+// inherits is what speaks against a replica that is to lead for good.
 func (j judge) inherits(status redis.NodeStatus) string {
 	if status.Unlinked && status.Keys == 0 {
 		return "it has never had the data"
@@ -42,7 +42,7 @@ func (j judge) inherits(status redis.NodeStatus) string {
 	return ""
 }
 
-// mayBeForgotten reports whether the user has given up all that someone who is gone had, and no one has a copy.
+// mayBeForgotten reports whether the user has given up all slots of a process that is gone, and no process has a copy.
 func (j judge) mayBeForgotten(id string) bool {
 	if _, mayRun := j.silent(); mayRun > 0 || j.mayReturn() {
 		return false
@@ -56,10 +56,10 @@ func (j judge) mayBeForgotten(id string) bool {
 	for _, status := range j.answering() {
 		had = had.Without(status.Slots)
 	}
-	return len(had) > 0 && len(had.Without(j.ring.Forsaken)) == 0
+	return len(had) > 0 && len(had.Without(j.ring.GivenUp)) == 0
 }
 
-// had are the slots that someone who is gone had, for all that anybody knows.
+// had are the slots that a process had that is gone, as far as any process knows.
 func (j judge) had(id string) redis.Slots {
 	var out []int
 	for _, status := range j.answering() {
@@ -70,7 +70,7 @@ func (j judge) had(id string) redis.Slots {
 	return redis.SlotsOf(out...)
 }
 
-// giveUp is to forget a primary with slots.
+// giveUp judges a step that forgets a primary with slots.
 func (j judge) giveUp(step redis.Forget) string {
 	if all, _ := j.followers(step.ID); all > 0 {
 		return "a replica cannot forget its primary"
@@ -82,13 +82,13 @@ func (j judge) giveUp(step redis.Forget) string {
 			return "an election may be going on"
 		}
 		if _, listed := status.Peer(step.ID); listed && !slices.Contains(step.At, j.address(status.ID)) {
-			return "somebody would go on telling others of it"
+			return "a process would go on mentioning it to others"
 		}
 	}
 	return ""
 }
 
-// alone reports whether someone who is gone had slots that no one serves.
+// alone reports whether a process that is gone had slots that no process serves.
 func (j judge) alone(id string) bool {
 	had := j.had(id)
 	for _, status := range j.answering() {

@@ -28,7 +28,7 @@ func (j judge) takeLead(step redis.TakeLead) string {
 	return ""
 }
 
-// voters counts the owners of slots that answer, and all.
+// voters counts the owners of slots that answer, and all owners.
 func (j judge) voters() (answer, all int) {
 	for id := range j.owners() {
 		all++
@@ -70,10 +70,10 @@ func (j judge) forget(step redis.Forget) string {
 		return j.giveUp(step)
 	}
 	if silent, _ := j.silent(); silent > 0 {
-		return "somebody who does not answer may be it"
+		return "a process that does not answer may have this ID"
 	}
 	if all, _ := j.followers(step.ID); all > 0 {
-		return "somebody follows it"
+		return "a replica follows it"
 	}
 	for _, other := range j.answering() {
 		if peer, ok := other.Peer(step.ID); ok && len(peer.Slots) > 0 {
@@ -154,7 +154,7 @@ func (j judge) move(step redis.MoveSlots) string {
 	return ""
 }
 
-// open opens only what one of both ends has open: what is not on its way stays where it is.
+// open may only open what one of both ends has open: other slots stay where they are.
 func (j judge) open(step redis.OpenSlots) string {
 	for _, move := range step.Moves {
 		from, to := j.Nodes[move.From.Address], j.Nodes[move.To.Address]
@@ -172,7 +172,7 @@ func (j judge) open(step redis.OpenSlots) string {
 	return ""
 }
 
-// between reports whether a move is from the one to the other, and both can take part in it.
+// between reports whether a move is from one process to another, and both can take part in it.
 func between(move redis.Move, from, to redis.NodeStatus) bool {
 	same := from.ID == move.From.ID && to.ID == move.To.ID && from.ID != to.ID
 	return same && from.Answers() && to.Answers() && to.Role == redis.Primary
@@ -187,7 +187,7 @@ func (j judge) reset(step redis.ResetEmpty) string {
 	case status.Keys > 0 || len(status.Slots) > 0:
 		return "it would drop what it has"
 	case all > 0:
-		return "somebody follows it"
+		return "a replica follows it"
 	case j.pod(step.ID) < j.ring.Nodes:
 		return "it does not leave"
 	}

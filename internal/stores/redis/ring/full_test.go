@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// A server without room closes connections, so that it seems to be broken.
-func TestAServerWithNoRoomForTheOperatorIsToldAsOne(t *testing.T) {
+// A server without room for clients closes connections, so that it seems to be broken.
+func TestAServerWithNoRoomForTheOperatorIsReportedAsFull(t *testing.T) {
 	full := &server{place: redis.Home, dir: t.TempDir()}
 	full.start(t, loopback.Host())
 	ask := func() error {
@@ -23,7 +23,7 @@ func TestAServerWithNoRoomForTheOperatorIsToldAsOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = store.Close() }() // which the server may have done
+		defer func() { _ = store.Close() }() // the server may have closed it
 		_, err = store.Do(t.Context(), full.address, redis.Command{"CONFIG", "SET", "maxclients", "1"})
 		return err
 	}
@@ -32,7 +32,7 @@ func TestAServerWithNoRoomForTheOperatorIsToldAsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = client.Close() }() // as above
+	defer func() { _ = client.Close() }() // the server may have closed it
 	eventually.True(t, soon, "the server is full", func() error {
 		if ask() == nil {
 			return errors.New("it has room for another client")
@@ -41,7 +41,7 @@ func TestAServerWithNoRoomForTheOperatorIsToldAsOne(t *testing.T) {
 	})
 	for range 10 {
 		if err := ask(); err == nil || !strings.Contains(err.Error(), "max number of clients reached") {
-			t.Fatalf("expected to be told each time that it is full, got %v", err)
+			t.Fatalf("expected the error each time that it is full, got %v", err)
 		}
 	}
 }

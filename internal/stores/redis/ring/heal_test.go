@@ -16,7 +16,7 @@ func TestALostPrimaryIsReplacedByAnElectionWhereThereCanBeOne(t *testing.T) {
 			refused: ring.Election, words: "the guest of pod 1 is about to be elected by 2 of 3 primaries"},
 		"also while the pod is gone": {world: formed(3), do: func(w *world) { w.gone(0) },
 			refused: ring.Election, words: "by 2 of 3"},
-		"one of three cannot, and who may still run is not taken over": {world: formed(3), do: func(w *world) { w.kill("h0 h1") },
+		"one of three cannot, and a primary that may still run is not taken over": {world: formed(3), do: func(w *world) { w.kill("h0 h1") },
 			refused: ring.Fenced, words: "1 of 3 primaries are too few"},
 		"one of two neither": {world: formed(2), do: func(w *world) { w.kill("h0") }, refused: ring.Fenced, words: "1 of 2 primaries"},
 		"but is once the pod is gone": {world: formed(2), do: func(w *world) { w.gone(0) },
@@ -30,7 +30,7 @@ func TestALostPrimaryIsReplacedByAnElectionWhereThereCanBeOne(t *testing.T) {
 	})
 }
 
-// Keys of a slot go to a primary, and from there to its replica, before the slot does.
+// Keys of a slot reach the new primary and its replica before the slot does.
 func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *testing.T) {
 	half := func() *world {
 		w := ringed()
@@ -79,7 +79,7 @@ func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *tes
 			w.join("h3")
 			w.one("g3").Role, w.one("g3").PrimaryID, w.one("g3").Keys = redis.Primary, "", 3
 		}, step: "have 10.0.0.5:6380 take the lead"},
-		"none had gone yet": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.one("g4").Keys = 0 },
+		"none had been moved": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.one("g4").Keys = 0 },
 			step: "have 10.0.0.5:6380 replicate id-h3-new"},
 		"then the slot is looked for there": {world: half(), do: func(w *world) {
 			w.wipe("h3")
@@ -141,12 +141,12 @@ func TestIDsAreForgottenOnceTheyAreReplaced(t *testing.T) {
 		}, step: "have 10.0.0.1:6380 replicate id-h2"},
 		"and not where that may have what another was about to get": {world: replaced(), do: func(w *world) { w.one("g0").PrimaryID = "id-lost" },
 			refused: ring.Election, words: "keys of a primary that does not answer; if that has left for good and no key is missing, delete pod 0"},
-		"who may be elected": {world: replaced(), do: func(w *world) {
+		"its replica may be elected": {world: replaced(), do: func(w *world) {
 			w.one("g0").PrimaryID = "id-lost"
 			w.ghosts = []redis.Peer{{ID: "id-lost", Role: redis.Primary, Slots: even(2, 3)}}
 		}, refused: ring.Election, words: "keys of a primary that does not answer"},
 		"slots are still said its own": {world: replaced(), do: func(w *world) { w.ghosts[0].Slots = even(0, 3) }, refused: ring.Agreement},
-		"one that is being introduced is nobody": {world: formed(3), do: func(w *world) {
+		"one that is being introduced is not dead": {world: formed(3), do: func(w *world) {
 			w.ghosts = []redis.Peer{{ID: "random", Handshake: true}}
 		}},
 	})
@@ -166,7 +166,7 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			w.promote("g2", "h1")
 			w.one("h1").Importing = nil
 		}, step: "move 1 slots"},
-		"the importing end is nobody any more": {world: formed(3), do: func(w *world) { w.one("h0").Migrating = map[int]string{5: "id-past"} },
+		"no process has the ID of the importing end": {world: formed(3), do: func(w *world) { w.one("h0").Migrating = map[int]string{5: "id-past"} },
 			step: "close slots 5 at 10.0.0.1:6379"},
 		"the importing end may come back": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h1") },
 			refused: ring.Election, words: "slot 5 is open"},
@@ -175,7 +175,7 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			w.kill("h1 g1")
 			w.promote("g2", "h1")
 		}, step: "close slots 5 at 10.0.0.1:6379"},
-		"and its volume may come back, while others have yet to get slots": {world: ringed(), do: func(w *world) {
+		"and its volume may come back, while others have no slots yet": {world: ringed(), do: func(w *world) {
 			w.one("h3").Slots, w.one("h0").Slots = redis.Slots{{First: 0, Last: 99}}, redis.Slots{{First: 100, Last: 5460}}
 			w.open(500, "h0", "h3")
 			w.gone(3)
@@ -184,14 +184,14 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			w.promote("g4", "h3")
 		}, step: "close slots 500 at 10.0.0.1:6379"},
 		"the owner is lost": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h0") },
-			refused: ring.Election, words: "nobody who answers owns it"},
+			refused: ring.Election, words: "no process that answers owns it"},
 		"a new owner knows nothing of it, and a move has just failed": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.promote("g1", "h0")
 			w.one("h0").Migrating = nil
 			w.failed()
 		}, step: "open 1 slots again"},
-		"the importing end has it with nobody, and a move has just failed": {world: formed(3), do: func(w *world) {
+		"the importing end lists no owner, and a move has just failed": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.one("h0").heard = redis.Slots{{First: 6, Last: 5460}}
 			w.failed()
@@ -213,20 +213,20 @@ func TestAHomeThatIsAboutToBeStoppedHandsOverAndDoesNotTakeTheLeadBack(t *testin
 		return w
 	}
 	expect(t, map[string]situation{
-		"its guest takes the lead": {world: yields(3, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
-		"and keeps it":             {world: yields(3, func(w *world) { w.promote("g0", "h2") })},
-		"one of two":               {world: yields(2, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
-		"one alone has nobody to":  {world: yields(1, nil)},
+		"its guest takes the lead":  {world: yields(3, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
+		"and keeps it":              {world: yields(3, func(w *world) { w.promote("g0", "h2") })},
+		"one of two":                {world: yields(2, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
+		"one alone has no guest to": {world: yields(1, nil)},
 		"not to one that is behind": {world: yields(3, func(w *world) { w.one("g0").LinkUp = false }),
 			refused: ring.InSync, words: "the guest of pod 0 has yet to get the data of the home of pod 2"},
 		"others go home meanwhile": {world: yields(3, func(w *world) { w.promote("g1", "h0") }), step: "have 10.0.0.1:6379 take the lead by agreement"},
 	})
 }
 
-func TestAProcessIsCopiedOnlyByWhoTakesItForWhomItIs(t *testing.T) {
+func TestAProcessIsCopiedOnlyByItsOwnReplicas(t *testing.T) {
 	barred := func(w *world, names string) {
 		for _, p := range w.p(names) {
-			p.Barred = true
+			p.NotAdmitted = true
 		}
 	}
 	expect(t, map[string]situation{
@@ -235,7 +235,7 @@ func TestAProcessIsCopiedOnlyByWhoTakesItForWhomItIs(t *testing.T) {
 		"whatever else is wrong": {world: formed(3), do: func(w *world) { barred(w, "g1"); w.one("g2").elsewhere = "10.9.9.9:6380" },
 			step: "let replicas copy 10.0.0.2:6380"},
 		"one that has moved": {world: formed(3), do: func(w *world) { barred(w, "h1") }, step: "let replicas copy 10.0.0.2:6379"},
-		"not while the replica of who was there before would take it for that": {world: formed(3), do: func(w *world) {
+		"not while a replica of the previous process would copy it": {world: formed(3), do: func(w *world) {
 			w.wipe("h0")
 			w.join("h0")
 			barred(w, "h0")
@@ -245,19 +245,19 @@ func TestAProcessIsCopiedOnlyByWhoTakesItForWhomItIs(t *testing.T) {
 			w.one("g1").Source = "10.0.0.3:6379"
 			barred(w, "h2")
 		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
-		"nor one that does not answer, and copied who was there when it last did": {world: formed(3), do: func(w *world) {
+		"nor while a replica does not answer that copied that address before": {world: formed(3), do: func(w *world) {
 			w.kill("h0 g0")
 			w.one("g1").Source = "10.0.0.3:6379"
 			w.cutOff("g1")
 			barred(w, "h2")
 		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
-		"unless its kubelet has it not run": {world: formed(3), do: func(w *world) {
+		"unless its kubelet reports that it does not run": {world: formed(3), do: func(w *world) {
 			w.one("g1").Source = "10.0.0.3:6379"
 			w.cutOff("g1")
 			w.ring.Pods[1].Ended = map[redis.Place]bool{redis.Guest: true}
 			barred(w, "h2")
 		}, step: "let replicas copy 10.0.0.3:6379"},
-		"nor one that gets all that somebody has, who knows from whom": {world: formed(3), do: func(w *world) {
+		"nor one that loads a full copy of an unknown primary": {world: formed(3), do: func(w *world) {
 			*w.one("g1") = process{address: "10.0.0.2:6380", NodeStatus: redis.NodeStatus{RunID: "run-g1", Loading: true, Source: "10.0.0.3:6379"}}
 			barred(w, "h2")
 		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
@@ -265,7 +265,7 @@ func TestAProcessIsCopiedOnlyByWhoTakesItForWhomItIs(t *testing.T) {
 			w.cutOff("g1")
 			barred(w, "h0 h2")
 		}, step: "let replicas copy 10.0.0.1:6379, 10.0.0.3:6379"},
-		"and nobody waits for an election that never comes": {world: formed(3), do: func(w *world) {
+		"and no replica waits for an election that never comes": {world: formed(3), do: func(w *world) {
 			w.wipe("h0")
 			w.join("h0")
 			barred(w, "h0")

@@ -12,61 +12,31 @@ import (
 // mostMeetings are in one step.
 const mostMeetings = 200
 
-// renew has one that comes back after it left be a new process: the others may not hear of the one that it was.
-func renew(f *facts) verdict {
-	if len(f.leaders()) == 0 { // one that is being made
+// renew makes a process that comes back after it left a new one: the others may not hear again of the one that it was.
+func renew(in *input) verdict {
+	if len(in.leaders()) == 0 { // the cluster is new
 		return verdict{}
 	}
 	var out verdict
-	for _, p := range f.answering() {
-		if p.status.Fresh() && !f.leaves(p) && p.status.CurrentEpoch > 0 {
-			out.add(take(redis.Renew{Address: p.Address, ID: p.id()}, "have %s, which left before, be a new process", p))
+	for _, p := range in.answering() {
+		if p.status.Fresh() && !p.leaves && p.status.CurrentEpoch > 0 {
+			out.add(take(redis.Renew{Address: p.Address, ID: p.id()}, "make %s, which left before, a new process", p))
 		}
 	}
 	return out
 }
 
-// members are those that shall know each other. One that leaves and has been taken out
-// already stays apart.
-func (f *facts) members() []*proc {
-	return f.where(func(p *proc) bool { return p.answers && (!f.leaves(p) || !p.status.Fresh()) })
-}
-
-// knows reports whether a process knows another, and where it is.
-func (p *proc) knows(other *proc) bool {
-	peer, ok := p.status.Peer(other.id())
-	return ok && peer.Address == other.Address
-}
-
-// met reports whether one of two has ever heard of the other.
-func met(a, b *proc) bool {
-	_, ab := a.status.Peer(b.id())
-	_, ba := b.status.Peer(a.id())
-	return ab || ba
-}
-
-// unheard are those that do not know where another is.
-func (f *facts) unheard() []*proc {
-	members := f.members()
-	return f.where(func(p *proc) bool {
-		return slices.Contains(members, p) && slices.ContainsFunc(members, func(other *proc) bool {
-			return p != other && !p.knows(other)
-		})
-	})
-}
-
-// introduce has the one that knows most meet whom it does not know, or not where they are:
-// they and the others hear of each other from it. Where that does not come about, as after
-// all have moved at once, they are introduced to each other. A MEET is what tells a process
-// another's new address: the cluster bus dials addresses, and never names.
-func introduce(f *facts) verdict {
-	members := f.members()
+// introduce makes the member that knows most meet those that it does not know, or whose address it does not have: they and the
+// others hear of each other from it. When that is not enough, as after all have moved at once, all are introduced to each other.
+// A MEET is how a process learns another's new address: the cluster bus dials addresses, never names.
+func introduce(in *input) verdict {
+	members := in.members()
 	if len(members) == 0 {
 		return verdict{}
 	}
-	hub := slices.MaxFunc(members, func(a, b *proc) int { return f.acquaintances(a) - f.acquaintances(b) })
-	out, strangers := f.strangers(hub)
-	members = slices.DeleteFunc(members, func(p *proc) bool { return slices.Contains(strangers, p) })
+	hub := slices.MaxFunc(members, func(a, b *proc) int { return acquaintances(members, a) - acquaintances(members, b) })
+	out, unrelated := unrelated(members, hub)
+	members = slices.DeleteFunc(members, func(p *proc) bool { return slices.Contains(unrelated, p) })
 	meetings := meetingsAt(hub, members)
 	if len(meetings) == 0 {
 		for _, p := range members {
@@ -75,19 +45,31 @@ func introduce(f *facts) verdict {
 	}
 	if len(meetings) > 0 {
 		meetings = meetings[:min(len(meetings), mostMeetings)]
-		out.add(take(redis.Introduce{Meetings: meetings}, "introduce %s", f.byID[meetings[0].ID]))
+		out.add(take(redis.Introduce{Meetings: meetings}, "introduce %s", in.byID[meetings[0].ID]))
 	}
 	return out
 }
 
-func (f *facts) acquaintances(p *proc) int {
+// acquaintances counts the members that a process knows.
+func acquaintances(members []*proc, p *proc) int {
 	n := 0
-	for _, other := range f.members() {
+	for _, other := range members {
 		if p.knows(other) {
 			n++
 		}
 	}
 	return n
+}
+
+// unacquainted are the members that do not have the address of another.
+func unacquainted(members []*proc) []*proc {
+	var out []*proc
+	for _, p := range members {
+		if slices.ContainsFunc(members, func(other *proc) bool { return p != other && !p.knows(other) }) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func meetingsAt(p *proc, members []*proc) []redis.Meeting {
@@ -100,11 +82,11 @@ func meetingsAt(p *proc, members []*proc) []redis.Meeting {
 	return out
 }
 
-// strangers are of another cluster than the hub's: they claim slots that others do who have
-// never heard of them, nor of anybody who has.
-func (f *facts) strangers(hub *proc) (out verdict, found []*proc) {
-	circle := f.circle(hub)
-	for _, p := range f.members() {
+// unrelated are the members of another cluster than the hub's: they claim slots that processes claim which have never heard of
+// them, nor of any process that has.
+func unrelated(members []*proc, hub *proc) (out verdict, found []*proc) {
+	circle := circle(members, hub)
+	for _, p := range members {
 		if len(p.status.Slots) == 0 || slices.Contains(circle, p) {
 			continue
 		}
@@ -112,17 +94,17 @@ func (f *facts) strangers(hub *proc) (out verdict, found []*proc) {
 		if len(both) == 0 {
 			continue
 		}
-		out.add(halt(Strangers, "%s and %s have never met, and both know of an owner of slots %s: who has the data?", hub, p, brief(both)))
+		out.add(halt(Unrelated, "%s and %s have never met, and both know of an owner of slots %s: who has the data?", hub, p, brief(both)))
 		found = append(found, p)
 	}
 	return out, found
 }
 
-// circle are those that have met one, or someone who has.
-func (f *facts) circle(first *proc) []*proc {
+// circle are the members that have met the first one, or one that has.
+func circle(members []*proc, first *proc) []*proc {
 	in := []*proc{first}
 	for i := 0; i < len(in); i++ {
-		for _, p := range f.members() {
+		for _, p := range members {
 			if !slices.Contains(in, p) && met(in[i], p) {
 				in = append(in, p)
 			}
@@ -133,18 +115,11 @@ func (f *facts) circle(first *proc) []*proc {
 
 // claims are the slots that processes know an owner of.
 func claims(procs []*proc) redis.Slots {
-	var owned [redis.SlotCount]bool
+	var owned slotSet
+	var out []int
 	for _, p := range procs {
 		for _, peer := range p.status.Known {
-			for _, n := range peer.Slots.Numbers() {
-				owned[n] = true
-			}
-		}
-	}
-	var out []int
-	for n, is := range owned {
-		if is {
-			out = append(out, n)
+			out = append(out, owned.mark(peer.Slots)...)
 		}
 	}
 	return redis.SlotsOf(out...)

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// restarted is a ring of n after all of it was restarted and the home of pod 0 has lost its folder.
+// restarted is a ring of n pods after a restart of all, in which the home of pod 0 has lost its folder.
 func restarted(n int) *world {
 	w := formed(n)
 	w.restart("g1")
@@ -19,7 +19,7 @@ func restarted(n int) *world {
 	return w
 }
 
-// restart has replicas be started again, and not have found their primaries since.
+// restart restarts replicas that have not found their primaries since.
 func (w *world) restart(names string) {
 	for _, p := range w.p(names) {
 		p.LinkUp, p.Unlinked = false, p.Role == redis.Replica
@@ -36,22 +36,22 @@ func wipedOf(n int, forsaken redis.Slots) *world {
 		w.join(name)
 	}
 	w.follow("g1", "h0")
-	w.ring.Forsaken = forsaken
+	w.ring.GivenUp = forsaken
 	return w
 }
 
-func TestAReplicaThatWasRestartedLeadsOnceNobodyCanHaveMore(t *testing.T) {
+func TestAReplicaThatWasRestartedLeadsOnceNoProcessCanHaveMore(t *testing.T) {
 	expect(t, map[string]situation{
 		"it is elected by order, as it would not ask by itself": {world: restarted(3), step: "have 10.0.0.2:6380 be elected"},
 		"not while its primary may still run": {world: formed(3), do: func(w *world) { w.restart("g1"); w.kill("h0") },
 			refused: ring.Fenced, words: "the guest of pod 1 has a copy, but may lack the last writes: it may not lead before the home of pod 0 answers, or is gone for certain"},
-		"nor while anybody else may, who may be it": {world: restarted(3), do: func(w *world) { w.kill("g2") }, refused: ring.Fenced, words: "the guest of pod 2"},
-		"but when the pod is gone":                  {world: formed(3), do: func(w *world) { w.restart("g1"); w.gone(0) }, step: "have 10.0.0.2:6380 be elected"},
+		"nor while another may run, which may be it": {world: restarted(3), do: func(w *world) { w.kill("g2") }, refused: ring.Fenced, words: "the guest of pod 2"},
+		"but when the pod is gone":                   {world: formed(3), do: func(w *world) { w.restart("g1"); w.gone(0) }, step: "have 10.0.0.2:6380 be elected"},
 		"not while its volume is there, which has more": {world: formed(3), do: func(w *world) { w.restart("g1"); w.gone(0); w.ring.Pods[0].Returns = true },
 			refused: ring.Fenced, words: "the guest of pod 0 answers, or is gone for certain; pod 0 has no node, and its volume is there: if that is lost for good, delete its claim"},
 		"nor take over": {world: formed(2), do: func(w *world) { w.restart("g1"); w.gone(0); w.ring.Pods[0].Returns = true },
 			refused: ring.Fenced, words: "may not take over while the home of pod 0"},
-		"one that has copied all the while may": {world: formed(2), do: func(w *world) { w.gone(0); w.ring.Pods[0].Returns = true },
+		"one that was connected all the time may": {world: formed(2), do: func(w *world) { w.gone(0); w.ring.Pods[0].Returns = true },
 			step: "have 10.0.0.2:6380 take the lead of a lost primary"},
 		"one that saw its primary asks by itself": {world: formed(3), do: func(w *world) { w.wipe("h0"); w.join("h0") },
 			refused: ring.Election, words: "is about to be elected"},
@@ -73,18 +73,18 @@ func TestSlotsThatAreLostAreGivenUpOnlyWhereTheUserSaysSo(t *testing.T) {
 		return w
 	}
 	expect(t, map[string]situation{
-		"nobody says so":                      {world: wiped(nil), refused: ring.Lost, words: "slots 0-5460 are lost"},
+		"the user does not say so":            {world: wiped(nil), refused: ring.Lost, words: "slots 0-5460 are lost"},
 		"some of them are not":                {world: wiped(redis.Slots{{First: 0, Last: 5459}}), refused: ring.Lost, words: "slots 0-5460 are lost"},
 		"others are":                          {world: wiped(even(1, 3)), refused: ring.Lost, words: "slots 0-5460 are lost"},
 		"their primary goes then":             {world: wiped(first), step: "forget id-h0"},
-		"and nothing else that is said to be": {world: formed(3), do: func(w *world) { w.ring.Forsaken = all }},
-		"not while somebody may run who has them": {world: wiped(first), do: func(w *world) { w.kill("g2") },
+		"and nothing else that is said to be": {world: formed(3), do: func(w *world) { w.ring.GivenUp = all }},
+		"not while a process may run that has them": {world: wiped(first), do: func(w *world) { w.kill("g2") },
 			refused: ring.Lost, words: "waiting for the guest of pod 2"},
-		"nor while somebody may come back who has them": {world: wiped(first), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },
+		"nor while a process may come back that has them": {world: wiped(first), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },
 			refused: ring.Lost, words: "waiting for the home of pod 2"},
-		"but while one is gone for certain": {world: wiped(first), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Forsaken = all },
+		"but while one is gone for certain": {world: wiped(first), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.GivenUp = all },
 			step: "forget id-h0"},
-		"not while there is a copy": {world: restarted(3), do: func(w *world) { w.ring.Forsaken = all }, step: "have 10.0.0.2:6380 be elected"},
+		"not while there is a copy": {world: restarted(3), do: func(w *world) { w.ring.GivenUp = all }, step: "have 10.0.0.2:6380 be elected"},
 		"nor while another shard elects": {world: wipedOf(5, all), do: func(w *world) { w.wipe("h2"); w.join("h2") },
 			refused: ring.Election, words: "slots 0-3276 are given up once the guest of pod 3 leads"},
 		"an empty replica of it gets another primary first": {world: wiped(first), do: func(w *world) {
@@ -98,9 +98,9 @@ func TestSlotsThatAreLostAreGivenUpOnlyWhereTheUserSaysSo(t *testing.T) {
 		"then they are given out again": {world: forgotten(first), step: "assign slots to 1 primaries"},
 		"those that were given up, and no others": {world: forgotten(even(1, 3)), do: func(w *world) { w.one("h1").Slots = redis.Slots{{First: 5461, Last: 9999}} },
 			step: "assign slots to 1 primaries"},
-		"not while somebody may run who claims them": {world: forgotten(first), do: func(w *world) { w.kill("g2") },
+		"not while a process may run that claims them": {world: forgotten(first), do: func(w *world) { w.kill("g2") },
 			refused: ring.Unowned, words: "waiting for the guest of pod 2"},
-		"nor while nobody leads their shard": {world: forgotten(first), do: func(w *world) { w.one("h0").Keys = 3; w.follow("g1", "h1"); w.follow("g1", "h2") },
+		"nor while their shard has no leader": {world: forgotten(first), do: func(w *world) { w.one("h0").Keys = 3; w.follow("g1", "h1"); w.follow("g1", "h2") },
 			refused: ring.Unowned, words: "wait for a primary of their shard"},
 	})
 }
@@ -112,14 +112,14 @@ func TestGivenUpSlotsGoToTheShardsThatTheyAreOf(t *testing.T) {
 	step, _ := ring.Next(w.view(), w.ring)
 	got, _ := step.(redis.AssignSlots)
 	if !got.Outrank {
-		t.Errorf("expected the new owners to outrank those of before, got %+v", step)
+		t.Errorf("expected the new owners to outrank the previous ones, got %+v", step)
 	}
 	if len(got.Slots) != 2 || got.Slots["10.0.0.1:6379"].String() != "0-5460" || got.Slots["10.0.0.3:6379"].String() != "10923-11999" {
 		t.Errorf("expected the empty primary and the one that lacks some of its slots to get them, got %v", step)
 	}
 }
 
-func TestWhatIsMissingIsToldWithWhoMayHaveIt(t *testing.T) {
+func TestMissingSlotsAreReportedWithTheProcessesThatMayHaveThem(t *testing.T) {
 	for name, test := range map[string]struct {
 		world        *world
 		do           func(*world)
@@ -127,7 +127,7 @@ func TestWhatIsMissingIsToldWithWhoMayHaveIt(t *testing.T) {
 	}{
 		"all is there":            {world: formed(3)},
 		"both copies":             {world: wiped(nil), slots: "0-5460"},
-		"nobody claims them":      {world: wiped(nil), do: func(w *world) { w.ghosts = nil }, slots: "0-5460"},
+		"no process claims them":  {world: wiped(nil), do: func(w *world) { w.ghosts = nil }, slots: "0-5460"},
 		"a cluster that begins":   {world: fresh(3)},
 		"and has been introduced": {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2") }},
 		"from which one has gone again": {world: fresh(3), do: func(w *world) {
@@ -136,9 +136,9 @@ func TestWhatIsMissingIsToldWithWhoMayHaveIt(t *testing.T) {
 		}},
 		"while others may have all of it": {world: fresh(2), do: func(w *world) { w.kill("g1") }, slots: "0-16383", waits: "the guest of pod 1"},
 		"a copy is there":                 {world: restarted(3)},
-		"somebody may come back with it": {world: wiped(nil), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },
+		"a process may come back with it": {world: wiped(nil), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },
 			slots: "0-5460", waits: "the home of pod 2, the guest of pod 2"},
-		"somebody may have it": {world: wiped(nil), do: func(w *world) { w.kill("g2") }, slots: "0-5460", waits: "the guest of pod 2"},
+		"a process may have it": {world: wiped(nil), do: func(w *world) { w.kill("g2") }, slots: "0-5460", waits: "the guest of pod 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.do != nil {
@@ -156,7 +156,7 @@ func TestASlotThatChangesHandsDuringALookIsNeitherLostNorUnserved(t *testing.T) 
 	w.one("h0").Slots = redis.Slots{{First: 0, Last: 5459}}
 	view := w.view()
 	if got := ring.Unserved(view, w.ring); got.String() != "5460" {
-		t.Fatalf("expected one that nobody claims to be unserved, got %s", got)
+		t.Fatalf("expected one without an owner to be unserved, got %s", got)
 	}
 	view.Passing = redis.Slots{{First: 5460, Last: 5460}}
 	if unserved, loss := ring.Unserved(view, w.ring), ring.Missing(view, w.ring); len(unserved) > 0 || len(loss.Slots) > 0 {
@@ -167,7 +167,7 @@ func TestASlotThatChangesHandsDuringALookIsNeitherLostNorUnserved(t *testing.T) 
 	}
 }
 
-func TestSlotsOfWhoHoldsTheClusterToBeDownAreRefusedAndNothingElse(t *testing.T) {
+func TestOnlySlotsOfAProcessThatHoldsTheClusterToBeDownAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		do   func(*world)
 		want string
@@ -193,24 +193,24 @@ func TestSlotsOfWhoHoldsTheClusterToBeDownAreRefusedAndNothingElse(t *testing.T)
 	}
 }
 
-func TestSlotsWhoseOwnerAPrimaryDoesNotKnowAreTold(t *testing.T) {
+func TestSlotsWhoseOwnerAPrimaryDoesNotKnowAreReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		do        func(*world)
 		slots, by string
 	}{
-		"all know all":                    {do: func(*world) {}},
-		"somebody has forgotten an owner": {func(w *world) { w.one("h2").alone = true }, "10923-16383", "the home of pod 0"},
+		"all know all":                     {do: func(*world) {}},
+		"a process has forgotten an owner": {func(w *world) { w.one("h2").alone = true }, "10923-16383", "the home of pod 0"},
 		"while slots are moved": {func(w *world) {
 			w.one("h2").alone = true
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
 		}, "", ""},
-		"a replica knows nobody":                    {func(w *world) { w.one("g2").alone = true }, "", ""},
-		"they are held to be those of who had them": {func(w *world) { w.promote("g1", "h0"); w.one("g1").heard = even(2, 3) }, "0-5460", "the home of pod 1"},
+		"a replica knows no other":                   {func(w *world) { w.one("g2").alone = true }, "", ""},
+		"they are listed under their previous owner": {func(w *world) { w.promote("g1", "h0"); w.one("g1").heard = even(2, 3) }, "0-5460", "the home of pod 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := formed(3)
 			test.do(w)
-			if slots, by := ring.Unheard(w.view(), w.ring); slots.String() != test.slots || by != test.by {
+			if slots, by := ring.OwnerUnknown(w.view(), w.ring); slots.String() != test.slots || by != test.by {
 				t.Errorf("expected slots %q of which %q has not heard, got %q and %q", test.slots, test.by, slots, by)
 			}
 		})

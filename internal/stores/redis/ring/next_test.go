@@ -15,13 +15,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// situation is a cluster, and what is to be done about it.
+// situation is a cluster, and the expected decision.
 type situation struct {
 	world *world
 	do    func(*world)
-	// step is how the expected step begins, as it reports itself; "" for none.
+	// step is how the expected step begins, as text; "" for none.
 	step string
-	// refused is the guard that is expected to refuse something, with words of its message.
+	// refused is the guard that is expected to refuse, with words of its message.
 	refused ring.Guard
 	words   string
 }
@@ -68,7 +68,7 @@ func TestNothingIsDoneWhenAllIsWell(t *testing.T) {
 	})
 }
 
-func TestNothingIsDoneOnAViewThatTellsTooLittle(t *testing.T) {
+func TestNothingIsDoneOnAViewThatShowsTooLittle(t *testing.T) {
 	expect(t, map[string]situation{
 		"an old view": {world: fresh(3), do: func(w *world) { w.stale = true }, refused: ring.Unseen, words: "a step has just been taken"},
 		"no pods":     {world: fresh(3), do: func(w *world) { w.ring.Nodes = 0 }, refused: ring.Unseen, words: "at least one pod"},
@@ -87,7 +87,7 @@ func TestAClusterIsMade(t *testing.T) {
 		}, step: "introduce"},
 		"and homes get slots once all know all": {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2") },
 			step: "assign slots to 3 primaries"},
-		"not before who came and went is forgotten": {world: fresh(3), do: func(w *world) {
+		"not before a process that left is forgotten": {world: fresh(3), do: func(w *world) {
 			w.join("h0 g0 h1 g1 h2 g2")
 			w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}
 		}, step: "forget id-h3"},
@@ -106,7 +106,7 @@ func TestAClusterIsMade(t *testing.T) {
 	})
 }
 
-func TestSlotsThatNobodyClaimsAreNotGivenOutInAClusterThatHadData(t *testing.T) {
+func TestSlotsWithoutAnOwnerAreNotGivenOutInAClusterThatHadData(t *testing.T) {
 	expect(t, map[string]situation{
 		"a home without any, beside those with other shares": {world: formed(3), do: func(w *world) {
 			w.one("h0").Slots = nil
@@ -135,11 +135,11 @@ func TestProcessesThatMovedAreIntroduced(t *testing.T) {
 		}, step: "introduce"},
 		"a new one": {world: formed(3), do: func(w *world) { w.kill("h1"); w.promote("g2", "h1"); w.wipe("h1") },
 			step: "introduce 10.0.0.2:6379 to"},
-		"but no stranger that claims the same slots": {world: formed(3), do: func(w *world) {
+		"but no unrelated one that claims the same slots": {world: formed(3), do: func(w *world) {
 			w.one("h1").alone = true
 			w.one("h1").heard = redis.Slots{}
 			w.one("h0").Slots = redis.Slots{{First: 0, Last: 10922}}
-		}, refused: ring.Strangers, words: "5461-10922"},
+		}, refused: ring.Unrelated, words: "5461-10922"},
 	})
 }
 
@@ -150,7 +150,7 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 			w.join("h3 g3")
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
 		}, refused: ring.Moving, words: "4 of 10"},
-		"but a wish for another number of pods ends it": {world: formed(3), do: func(w *world) {
+		"but another desired number of pods ends it": {world: formed(3), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Slots: 10, Moved: 4}
 		}, step: "stop moving slots"},
 		"and so does one for another rate": {world: formed(3), do: func(w *world) {
@@ -176,7 +176,7 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 			w.ring.Pods[0].Yields = true
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4, Ends: []redis.End{{ID: "id-h0"}, {ID: "id-h1"}}}
 		}, step: "stop moving slots"},
-		"and where nothing shall be changed": {world: formed(3), do: func(w *world) {
+		"and where nothing is to be changed": {world: formed(3), do: func(w *world) {
 			w.ring.Paused = true
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
 		}, step: "stop moving slots"},
@@ -184,17 +184,17 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 			w.ring.Rate = 1000
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4, Stopping: true}
 		}, refused: ring.Moving, words: "4 of 10, and the move is about to stop"},
-		"no slots are moved from who is about to hand over": {world: ringed(), do: func(w *world) { w.ring.Pods[0].Yields = true; w.one("h0").Offset += 2 << 20 },
+		"no slots are moved from a home that is about to hand over": {world: ringed(), do: func(w *world) { w.ring.Pods[0].Yields = true; w.one("h0").Offset += 2 << 20 },
 			refused: ring.Moving, words: "one is about to be stopped"},
 		"but not the rate that it has": {world: formed(3), do: func(w *world) {
 			w.ring.Rate = 1000
 			w.move = &redis.Progress{Goal: 3, BytesPerSecond: 1000, Slots: 10, Moved: 4}
 		}, refused: ring.Moving, words: "4 of 10"},
-		"a job that nobody waits for is waited for": {world: formed(3), do: func(w *world) {
+		"a job that an earlier operator began is waited for": {world: formed(3), do: func(w *world) {
 			w.promote("g1", "h0")
 			w.one("h2").Jobs = []redis.Job{{Name: "a", To: "id-g1", Slots: redis.SlotsOf(16000), State: "streaming"}}
 		}, refused: ring.Moving, words: "slots 16000 are moved by a job of the home of pod 2, which is at streaming"},
-		"one that has failed is told, and not repeated at once": {world: ringed(), do: func(w *world) {
+		"one that failed is reported, and not repeated at once": {world: ringed(), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), EndedAt: w.at.Add(-time.Second)}
 		}, refused: ring.Moving, words: "slots are moved again 2s after this: no route to host"},
 		"nor is what it left open": {world: formed(3), do: func(w *world) {
@@ -210,7 +210,7 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 		"and at once after one that was stopped": {world: ringed(), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 4, Ended: true, Err: fmt.Errorf("move: %w", context.Canceled), EndedAt: w.at}
 		}, step: "move 6553 slots"},
-		"and one that has ended holds up nothing": {world: formed(3), do: func(w *world) {
+		"and one that has ended delays nothing": {world: formed(3), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Slots: 10, Moved: 4, Ended: true, EndedAt: w.at.Add(-time.Second)}
 		}},
 	})

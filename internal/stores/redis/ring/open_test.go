@@ -24,10 +24,10 @@ func TestSlotsThatACrashLeftOpenAreMovedAndKeepTheirKeys(t *testing.T) {
 	from, to := o.pods[0].home, o.pods[1].home
 	half, done := o.slot(from, "{mid}"), o.slot(from, "{over}")
 	o.open(half, from, to)
-	o.tell(from, o.migrate(to, "{mid}1"))
+	o.command(from, o.migrate(to, "{mid}1"))
 	o.open(done, from, to)
-	o.tell(from, o.migrate(to, "{over}1"))
-	o.tell(to, redis.Command{"CLUSTER", "SETSLOT", done, "NODE", o.id(to)})
+	o.command(from, o.migrate(to, "{over}1"))
+	o.command(to, redis.Command{"CLUSTER", "SETSLOT", done, "NODE", o.id(to)})
 	o.run()
 	o.settled(later)
 	for _, key := range keys {
@@ -37,8 +37,8 @@ func TestSlotsThatACrashLeftOpenAreMovedAndKeepTheirKeys(t *testing.T) {
 	}
 }
 
-// tell sends commands to a process, and returns the first answer.
-func (o *operator) tell(to *server, commands ...redis.Command) any {
+// command sends commands to a process, and returns the first answer.
+func (o *operator) command(to *server, commands ...redis.Command) any {
 	o.t.Helper()
 	store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})
 	if err != nil {
@@ -52,15 +52,15 @@ func (o *operator) tell(to *server, commands ...redis.Command) any {
 	return answers[0]
 }
 
-func (o *operator) id(of *server) any { return o.tell(of, redis.Command{"CLUSTER", "MYID"}) }
+func (o *operator) id(of *server) any { return o.command(of, redis.Command{"CLUSTER", "MYID"}) }
 
 func (o *operator) slot(at *server, key string) any {
-	return o.tell(at, redis.Command{"CLUSTER", "KEYSLOT", key})
+	return o.command(at, redis.Command{"CLUSTER", "KEYSLOT", key})
 }
 
 func (o *operator) open(slot any, from, to *server) {
-	o.tell(to, redis.Command{"CLUSTER", "SETSLOT", slot, "IMPORTING", o.id(from)})
-	o.tell(from, redis.Command{"CLUSTER", "SETSLOT", slot, "MIGRATING", o.id(to)})
+	o.command(to, redis.Command{"CLUSTER", "SETSLOT", slot, "IMPORTING", o.id(from)})
+	o.command(from, redis.Command{"CLUSTER", "SETSLOT", slot, "MIGRATING", o.id(to)})
 }
 
 func (o *operator) migrate(to *server, key string) redis.Command {

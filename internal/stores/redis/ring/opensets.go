@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// moveSet collects slots by the ends between which they go. There may be thousands.
+// moveSet collects slots by the two ends of their move. There may be thousands.
 type moveSet struct {
 	moves []redis.Move
 	slots [][]int
@@ -32,8 +32,8 @@ func (s *moveSet) all() []redis.Move {
 	return s.moves
 }
 
-// cancelSet collects slots that are to be closed at the process of the first of them, of the same kind as that. The others
-// are closed by later steps.
+// cancelSet collects slots that are closed in the same way, at the same process, as the first one. Later steps close the
+// others.
 type cancelSet struct {
 	step  *redis.CancelMove
 	slots []int

@@ -23,7 +23,7 @@ import (
 
 var shop = types.NamespacedName{Namespace: "shop", Name: "rec"}
 
-// operator is what a kind does with a ring: it looks, decides and takes one step at a time.
+// operator does what a kind does with a ring: it looks, decides and takes one step at a time.
 type operator struct {
 	t      *testing.T
 	prober *redis.Prober
@@ -48,7 +48,7 @@ func (p *pod) servers() []*server { return []*server{p.home, p.guest} }
 // operate runs a cluster of n pods, and an operator for it.
 func operate(t *testing.T, n int) *operator {
 	t.Helper()
-	t.Parallel() // it waits for elections, and works little
+	t.Parallel() // it waits for elections, and uses little CPU
 	o := &operator{t: t, gone: map[int]bool{}}
 	o.scale(n)
 	o.run()
@@ -56,7 +56,7 @@ func operate(t *testing.T, n int) *operator {
 	return o
 }
 
-// run begins to operate, as after a start of the operator.
+// run starts the operator.
 func (o *operator) run() {
 	ctx, end := context.WithCancel(context.Background())
 	o.end = end
@@ -69,7 +69,7 @@ func (o *operator) run() {
 	})
 }
 
-// crash ends the operator, with what it is about.
+// crash ends the operator in the middle of its work.
 func (o *operator) crash() {
 	o.end()
 	o.ended.Wait()
@@ -100,11 +100,11 @@ func (o *operator) note(why ring.Why) {
 	o.why = why
 }
 
-// wanted is what a kind would make of the pods.
+// wanted is the ring that a kind would ask for.
 func (o *operator) wanted() ring.Ring {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	out := ring.Ring{Nodes: o.nodes, Rate: o.rate, Forsaken: o.forsaken}
+	out := ring.Ring{Nodes: o.nodes, Rate: o.rate, GivenUp: o.forsaken}
 	for i, p := range o.pods {
 		pod := ring.Pod{Gone: o.gone[i]}
 		if !pod.Gone {
@@ -115,7 +115,7 @@ func (o *operator) wanted() ring.Ring {
 	return out
 }
 
-// scale has the cluster have n pods, and starts those that are missing.
+// scale changes the number of pods, and starts those that are missing.
 func (o *operator) scale(n int) {
 	o.t.Helper()
 	for i := len(o.pods); i < n; i++ {
@@ -161,7 +161,7 @@ func (o *operator) shrink() {
 	o.pods = o.pods[:o.nodes]
 }
 
-// restart has processes run again, at an address.
+// restart runs processes again, at an address.
 func (o *operator) restart(host string, servers ...*server) {
 	o.t.Helper()
 	for _, s := range servers {
@@ -174,7 +174,7 @@ func (o *operator) restart(host string, servers ...*server) {
 	}
 }
 
-// settled waits until all is as it shall be, and every shard has all that it shall have.
+// settled waits until the ring is as desired, and every shard has all its data.
 func (o *operator) settled(within time.Duration) {
 	o.t.Helper()
 	began := time.Now()

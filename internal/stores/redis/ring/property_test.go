@@ -44,7 +44,7 @@ func TestNoViewLeadsToAForbiddenStep(t *testing.T) {
 	}
 }
 
-// random is a cluster to which a few things have happened.
+// random is a cluster after a few random events.
 func random(r *rand.Rand) *world {
 	n := 1 + r.IntN(5)
 	w := formed(n)
@@ -74,11 +74,11 @@ func random(r *rand.Rand) *world {
 	return w
 }
 
-// lose has both copies of a shard be gone, or also what others know of them, or has the replica be restarted without
-// its primary. The user gives up what was in it.
+// lose removes both copies of a shard, or also what others know of them, or restarts the replica without its primary. The user
+// gives up its data.
 func (w *world) lose(shard, how int) {
 	home, guest := fmt.Sprintf("h%d", shard), fmt.Sprintf("g%d", (shard+1)%len(w.ring.Pods))
-	w.ring.Forsaken = redis.SlotsOf(append(w.ring.Forsaken.Numbers(), w.one(home).Slots.Numbers()...)...)
+	w.ring.GivenUp = redis.SlotsOf(append(w.ring.GivenUp.Numbers(), w.one(home).Slots.Numbers()...)...)
 	ghosts := w.ghosts
 	w.wipe(home)
 	w.join(home)
@@ -93,7 +93,7 @@ func (w *world) lose(shard, how int) {
 	}
 }
 
-// drain has those that leave have no slots.
+// drain takes the slots from pods that leave.
 func (w *world) drain() {
 	for i := w.ring.Nodes; i < len(w.ring.Pods); i++ {
 		p := w.one(fmt.Sprintf("h%d", i))
@@ -104,7 +104,7 @@ func (w *world) drain() {
 	}
 }
 
-// happens is one of the things that happen to clusters, or to what is seen of them.
+// happens is one event of a cluster, or of what is seen of it.
 func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or two each
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)
@@ -157,11 +157,11 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 	case 22:
 		w.lose(r.IntN(len(w.ring.Pods)), r.IntN(3))
 	case 23:
-		w.ring.Forsaken = redis.SlotsOf(append(w.ring.Forsaken.Numbers(), p.Slots.Numbers()...)...)
+		w.ring.GivenUp = redis.SlotsOf(append(w.ring.GivenUp.Numbers(), p.Slots.Numbers()...)...)
 	case 24:
 		w.ring.Pods[r.IntN(len(w.ring.Pods))].Yields = true
 	case 25:
-		p.Barred = true
+		p.NotAdmitted = true
 		if q.Role == redis.Replica && r.IntN(2) == 0 {
 			q.Source = p.address
 		}
@@ -177,5 +177,5 @@ func (w *world) String() string {
 		out += fmt.Sprintf("%s %s down=%v alone=%v loading=%v %s of %q link=%v unlinked=%v keys=%d slots=%s migrating=%v importing=%v\n",
 			name, p.ID, p.down, p.alone, p.Loading, p.Role, p.PrimaryID, p.LinkUp, p.Unlinked, p.Keys, p.Slots, p.Migrating, p.Importing)
 	}
-	return out + fmt.Sprintf("ghosts: %v\nforsaken: %s", w.ghosts, w.ring.Forsaken)
+	return out + fmt.Sprintf("ghosts: %v\nforsaken: %s", w.ghosts, w.ring.GivenUp)
 }

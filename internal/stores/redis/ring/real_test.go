@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// soon is within what a step or an election takes, on a machine that has other things to do. Nothing waits for it to pass.
+// soon is more than a step or an election takes on a busy machine. No test waits for it to pass.
 const (
 	soon  = 3 * time.Minute
 	later = 5 * soon
@@ -24,7 +24,7 @@ func TestThreePodsBecomeACluster(t *testing.T) {
 	o.settled(soon)
 }
 
-func TestAClusterIsScaledOutAndInUnderWritesAndNobodyNotices(t *testing.T) {
+func TestAClusterIsScaledOutAndInUnderWritesAndNoClientNotices(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
 	w := o.write()
@@ -36,11 +36,11 @@ func TestAClusterIsScaledOutAndInUnderWritesAndNobodyNotices(t *testing.T) {
 	o.settled(soon)
 	w.spotless()
 	if step, _ := o.handover(0); step == nil {
-		t.Error("expected a new operator to find no election that nobody has won")
+		t.Error("expected a new operator to find no election that no replica has won")
 	}
 }
 
-func TestAPodThatLeftComesBackAtOnceAndNobodyNotices(t *testing.T) {
+func TestAPodThatLeftComesBackAtOnceAndNoClientNotices(t *testing.T) {
 	o := operate(t, 4)
 	o.settled(soon)
 	w := o.write()
@@ -139,7 +139,7 @@ func TestAMoveThatWasCutOffIsFinishedByTheNextOperator(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
 	w := o.write()
-	o.rate = 20_000 // a slow move is cut off in its middle
+	o.rate = 20_000 // a slow move can be interrupted
 	o.scale(4)
 	o.inTheMiddle()
 	o.crash()
@@ -168,7 +168,7 @@ func TestAnEndOfAMoveIsKilledInItsMiddleAndNothingIsLost(t *testing.T) {
 	}
 }
 
-// inTheMiddle waits until slots are open, or some have gone by jobs.
+// inTheMiddle waits until slots are open, or some have been moved by jobs.
 func (o *operator) inTheMiddle() {
 	o.t.Helper()
 	o.await(later, "slots to be moved", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
@@ -228,7 +228,7 @@ func (o *operator) tookSteps(like ...string) {
 	}
 }
 
-// keeps expects that no acknowledged write is lost. That clients noticed is expected.
+// keeps expects that no acknowledged write is lost. Clients may notice.
 func (o *operator) keeps(w *writer) {
 	o.t.Helper()
 	if lost := w.lost(o.client()); len(lost) > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Seen on a real cluster: an operator was killed while it had a replica take the lead, which lost. The next two had it try
-// again at once, in vain, and each time the primary served no one for 5 seconds more.
+// Seen on a real cluster: an operator was killed during a failover, which the replica lost. The next two operators tried again
+// at once, and each time the primary served no client for another 5 seconds.
 func TestAReplicaIsNotAskedAgainByANewOperatorAfterAnElectionThatWasLost(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
@@ -24,7 +24,7 @@ func TestAReplicaIsNotAskedAgainByANewOperatorAfterAnElectionThatWasLost(t *test
 	}
 	o.election(o.pods[1].guest, o.pods[1].home, o.pods[2].home)
 	o.settled(soon)
-	if step, why := o.handover(0); step != nil || !told(why, "there was one that nobody has won") {
+	if step, why := o.handover(0); step != nil || !refusedWith(why, "no replica has won the last one") {
 		t.Errorf("expected a new operator to wait after an election that was lost, and not to %v (%v)", step, why.Refusals)
 	}
 }
@@ -36,7 +36,7 @@ func TestAHomeThatHasJustTakenTheLeadBackDoesNotHandOver(t *testing.T) {
 	o.led(1, o.pods[2].guest)
 	o.restart(o.host(1), o.pods[1].home)
 	o.settled(soon)
-	if step, why := o.handover(1); step != nil || !told(why, "the guest of pod 2 may have led a moment ago") {
+	if step, why := o.handover(1); step != nil || !refusedWith(why, "the guest of pod 2 may have led a moment ago") {
 		t.Errorf("expected that who led a moment ago is not asked to again, and not to %v (%v)", step, why.Refusals)
 	}
 	if step, _ := o.handover(0); step == nil {
@@ -55,11 +55,11 @@ func (o *operator) handover(i int) (ring.Step, ring.Why) {
 	return step, why
 }
 
-func told(why ring.Why, words string) bool {
+func refusedWith(why ring.Why, words string) bool {
 	return slices.ContainsFunc(why.Refusals, func(r ring.Refusal) bool { return strings.Contains(r.Message, words) })
 }
 
-// election has a replica ask for votes while the voters hang for longer than it waits for them: twice the node timeout
+// election makes a replica ask for votes while the voters hang for longer than it waits for them: twice the node timeout
 // (cluster.c, clusterHandleSlaveFailover, auth_timeout).
 func (o *operator) election(replica *server, voters ...*server) {
 	o.t.Helper()
@@ -67,6 +67,6 @@ func (o *operator) election(replica *server, voters ...*server) {
 		o.signal(voter, syscall.SIGSTOP)
 		defer o.signal(voter, syscall.SIGCONT)
 	}
-	o.tell(replica, redis.Command{"CLUSTER", "FAILOVER"})
+	o.command(replica, redis.Command{"CLUSTER", "FAILOVER"})
 	time.Sleep(6 * time.Second)
 }

@@ -19,7 +19,7 @@ func TestFunctionsAreCalledOnEachPrimaryAfterTheClusterGrew(t *testing.T) {
 	o.settled(later)
 	o.calls("version", 1)
 	w.spotless()
-	// Those that leave keep what they have, and have it yet when they come back.
+	// Servers that leave keep their functions, and still have them when they come back.
 	o.scale(3)
 	o.settled(later)
 	o.load("version", 2)
@@ -28,7 +28,7 @@ func TestFunctionsAreCalledOnEachPrimaryAfterTheClusterGrew(t *testing.T) {
 	o.calls("version", 2)
 }
 
-// load has a client load a function on all primaries that it knows of.
+// load makes a client load a function on all primaries that it knows.
 func (o *operator) load(function string, answer int) {
 	o.t.Helper()
 	code := fmt.Sprintf("#!lua name=shop\nredis.register_function('%s', function() return %d end)", function, answer)
@@ -37,15 +37,15 @@ func (o *operator) load(function string, answer int) {
 		if err := client.FunctionLoadReplace(o.t.Context(), code).Err(); err != nil {
 			o.t.Fatal(err)
 		}
-		_ = client.Close() // it has loaded
+		_ = client.Close() // no call is under way
 	}
 }
 
-// calls has a client call a function for keys of all primaries, and expects replicas to have it too.
+// calls makes a client call a function for keys of all primaries, and expects replicas to have it too.
 func (o *operator) calls(function string, answer int64) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // it has called
+	defer func() { _ = client.Close() }() // no call is under way
 	view, _ := o.prober.View(shop)
 	for i, p := range o.pods {
 		slots := view.Nodes[p.home.address].Slots[0]
@@ -53,7 +53,7 @@ func (o *operator) calls(function string, answer int64) {
 		if got, err := client.FCall(o.t.Context(), function, []string{key}).Int64(); err != nil || got != answer {
 			o.t.Errorf("expected the function to answer %d on pod %d, got %d (%v)", answer, i, got, err)
 		}
-		if n := len(o.tell(p.guest, []any{"FUNCTION", "LIST"}).([]any)); n != 1 {
+		if n := len(o.command(p.guest, []any{"FUNCTION", "LIST"}).([]any)); n != 1 {
 			o.t.Errorf("expected the replica on pod %d to have one library, got %d", i, n)
 		}
 	}

@@ -34,7 +34,7 @@ func TestAnEndOfAJobIsKilledInItsMiddleAndNothingIsLost(t *testing.T) {
 			o.restart(o.host(killed.pod), killed)
 			o.settled(later)
 			if jobs := o.jobs(left); !strings.Contains(jobs, "failed") {
-				t.Errorf("expected the other end to tell that the job has failed, it tells of %s", jobs)
+				t.Errorf("expected the other end to report that the job has failed, it reports %s", jobs)
 			}
 			o.keeps(w)
 			o.holds(keys)
@@ -42,10 +42,10 @@ func TestAnEndOfAJobIsKilledInItsMiddleAndNothingIsLost(t *testing.T) {
 	}
 }
 
-// needsJobs leaves out what servers without jobs cannot do: see OPCREW_REDIS_SERVER.
+// needsJobs skips tests on servers without jobs: see OPCREW_REDIS_SERVER.
 func (o *operator) needsJobs() {
 	o.t.Helper()
-	o.await(soon, "the servers to tell their version", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
+	o.await(soon, "the servers to report their version", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
 		for _, status := range view.Nodes {
 			if !status.Version.HasJobs() {
 				o.t.Skipf("the server is %s, and has no jobs", status.Version.Number)
@@ -55,11 +55,11 @@ func (o *operator) needsJobs() {
 	})
 }
 
-// fill has so much data that a job takes longer than to look at it.
+// fill writes so much data that a job takes longer than a look at it.
 func (o *operator) fill() (keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // it has written
+	defer func() { _ = client.Close() }() // no call is under way
 	value := strings.Repeat("x", 100_000)
 	for i := range 2000 {
 		key := fmt.Sprint("filled:", i)
@@ -71,11 +71,11 @@ func (o *operator) fill() (keys []string) {
 	return keys
 }
 
-// holds expects keys that were filled to be there.
+// holds expects the keys of fill to be there.
 func (o *operator) holds(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // it has read
+	defer func() { _ = client.Close() }() // no call is under way
 	for _, key := range keys {
 		if n, err := client.StrLen(o.t.Context(), key).Result(); err != nil || n != 100_000 {
 			o.t.Errorf("expected %s to be kept, it has %d bytes (%v)", key, n, err)
@@ -83,7 +83,7 @@ func (o *operator) holds(keys []string) {
 	}
 }
 
-// killInAJob kills an end of a job of which the other end says that it goes on, while the first can do nothing.
+// killInAJob kills an end of a job while the other end reports that it continues.
 func (o *operator) killInAJob(victim func(from, to *server) (killed, left *server)) (killed, left *server) {
 	o.t.Helper()
 	to := o.pods[3].home
@@ -113,11 +113,11 @@ func (o *operator) signal(s *server, signal syscall.Signal) {
 	}
 }
 
-// jobs are the states of the jobs of a server that it remembers.
+// jobs are the states of the jobs that a server remembers.
 func (o *operator) jobs(s *server) string {
 	o.t.Helper()
 	client := goredis.NewClient(&goredis.Options{Addr: s.address, Username: "opcrew", Password: secret, Protocol: 2})
-	defer func() { _ = client.Close() }() // it has told
+	defer func() { _ = client.Close() }() // its errors have been checked
 	lines, err := client.Do(o.t.Context(), "CLUSTER", "GETSLOTMIGRATIONS").Slice()
 	if err != nil {
 		o.t.Fatal(err)

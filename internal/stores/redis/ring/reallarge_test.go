@@ -12,23 +12,23 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-func TestASlotWithAKeyThatIsTooLargeToBeMovedIsToldAndOthersGo(t *testing.T) {
+func TestASlotWithAKeyThatIsTooLargeIsReportedAndOthersAreMoved(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
 	o.needsKeys()
 	for _, p := range o.pods {
 		for _, s := range p.servers() {
-			o.tell(s, redis.Command{"CONFIG", "SET", "maxmemory", 0})
+			o.command(s, redis.Command{"CONFIG", "SET", "maxmemory", 0})
 		}
 	}
-	key := o.keyFrom(o.pods[0].home, 4096, 5460) // which a fourth pod gets
+	key := o.keyFrom(o.pods[0].home, 4096, 5460) // a fourth pod gets its slot
 	if err := o.client().SetRange(t.Context(), key, 270<<20, "end").Err(); err != nil {
 		t.Fatal(err)
 	}
 	o.scale(4)
-	o.await(soon, "the key to be told, and all other slots to have been moved", func(view redis.View, wanted ring.Ring, _ ring.Why) bool {
-		told := view.Move != nil && view.Move.Err != nil && strings.Contains(view.Move.Err.Error(), key)
-		return told && view.Nodes[wanted.Home(3)].Slots.Len() == redis.SlotCount/4-1 && len(view.Nodes[wanted.Home(0)].Migrating) == 0
+	o.await(soon, "the key to be reported, and all other slots to have been moved", func(view redis.View, wanted ring.Ring, _ ring.Why) bool {
+		reported := view.Move != nil && view.Move.Err != nil && strings.Contains(view.Move.Err.Error(), key)
+		return reported && view.Nodes[wanted.Home(3)].Slots.Len() == redis.SlotCount/4-1 && len(view.Nodes[wanted.Home(0)].Migrating) == 0
 	})
 	if err := o.client().Del(t.Context(), key).Err(); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestASlotWithAKeyThatIsTooLargeToBeMovedIsToldAndOthersGo(t *testing.T) {
 	o.settled(soon)
 }
 
-// keyFrom is one of a slot within a range.
+// keyFrom is a key in a range of slots.
 func (o *operator) keyFrom(at *server, first, last int64) string {
 	for i := 0; ; i++ {
 		key := fmt.Sprint("large:", i)

@@ -39,7 +39,7 @@ func TestAShardThatIsLostIsGivenUpWhenTheUserSaysSo(t *testing.T) {
 		o.restart(o.host(s.pod), s)
 	}
 	var lost redis.Slots
-	o.await(soon, "the loss to be told", func(view redis.View, wanted ring.Ring, why ring.Why) bool {
+	o.await(soon, "the loss to be reported", func(view redis.View, wanted ring.Ring, why ring.Why) bool {
 		loss := ring.Missing(view, wanted)
 		lost = loss.Slots
 		return loss.Waits == "" && lost.String() == "0-5460" && refuses(ring.Lost)(view, wanted, why)
@@ -75,9 +75,9 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home := o.pods[0].home
 	o.kill(home)
 	home.wipe(t)
-	o.restart(o.host(0), home) // at once: no one has missed it yet
+	o.restart(o.host(0), home) // at once: no process has missed it yet
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement") // Redis 7.0 is asked to elect someone first, and Valkey 9 does so by itself
+	o.tookSteps("take the lead by agreement") // after an election that Redis 7.0 is asked for and Valkey 9 begins by itself
 	o.keeps(w)
 }
 
@@ -94,22 +94,22 @@ func TestAReplicaDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T
 func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
 	o, w := written(t)
 	guest := o.pods[1].guest
-	o.signal(guest, syscall.SIGSTOP) // as one that is cut off: it runs, and knows of nothing that happens
+	o.signal(guest, syscall.SIGSTOP) // like one that is cut off: it runs, and receives nothing
 	o.kill(append(o.pods[0].servers(), o.pods[2].servers()...)...)
 	o.usurp(func() { o.signal(guest, syscall.SIGCONT) })
 	o.keeps(w)
 }
 
-// usurp has pod 2 be where pod 0 was, which comes back elsewhere with nothing: the guest of pod 1 has all that is left
-// of its data, and is let go on when it has been seen to be in danger.
+// usurp gives pod 2 the address of pod 0, which comes back elsewhere without data: the guest of pod 1 has all that is left of
+// its data, and continues once the danger has been seen.
 func (o *operator) usurp(goOn func()) {
 	o.t.Helper()
 	was := o.host(0)
 	o.unplace(0)
 	o.restart(was, o.pods[2].servers()...)
-	o.await(soon, "it to be told", refuses(ring.Misled))
+	o.await(soon, "it to be reported", refuses(ring.Misled))
 	goOn()
-	time.Sleep(5 * time.Second) // in which it tries to copy who is there: that nothing comes of it can only be waited for
+	time.Sleep(5 * time.Second) // it tries to copy the process there meanwhile, which must fail
 	o.pods[0].home.wipe(o.t)
 	o.restart(loopback.Host(), o.pods[0].servers()...)
 	o.settled(soon)
@@ -125,7 +125,7 @@ func TestAPrimaryThatWasGivenUpAndComesBackLateDoesNotWinOverWhatWasWrittenSince
 	guest.wipe(t)
 	o.restart(o.host(0), home)
 	o.restart(o.host(1), guest)
-	o.await(soon, "the loss to be told", refuses(ring.Lost))
+	o.await(soon, "the loss to be reported", refuses(ring.Lost))
 	o.forsake(redis.Slots{{First: 0, Last: 5460}})
 	o.settled(soon)
 	client := o.client()
@@ -144,7 +144,7 @@ func TestAPrimaryThatWasGivenUpAndComesBackLateDoesNotWinOverWhatWasWrittenSince
 	}
 }
 
-func TestNobodyIsForcedToLeadWhoHasNoDataOrMayAskByItself(t *testing.T) {
+func TestNoReplicaIsForcedToLeadWithoutDataOrThatMayAskByItself(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
 	o.crash()
@@ -155,7 +155,7 @@ func TestNobodyIsForcedToLeadWhoHasNoDataOrMayAskByItself(t *testing.T) {
 	o.forced(guest, "holds no key of the slots of its primary")
 }
 
-// unplace has a pod have no address.
+// unplace takes the address from a pod.
 func (o *operator) unplace(pod int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -169,11 +169,11 @@ func (o *operator) forced(s *server, words string) {
 	o.t.Helper()
 	var err error
 	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // it waits for nothing
+		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // it does not connect yet
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		err = redis.Apply(ctx, store, redis.ForceFailover{Address: s.address})
 		cancel()
-		_ = store.Close() // nobody waits for its answers
+		_ = store.Close() // no call is under way
 		if err != nil && strings.Contains(err.Error(), words) {
 			return
 		}
@@ -181,7 +181,7 @@ func (o *operator) forced(s *server, words string) {
 	o.t.Errorf("expected to be refused, as it %s; got %v", words, err)
 }
 
-// written is a cluster of three that was written to, and of which all copies are up to date.
+// written is a cluster of three pods with data, whose copies are up to date.
 func written(t *testing.T) (*operator, *writer) {
 	t.Helper()
 	o := operate(t, 3)
@@ -189,11 +189,11 @@ func written(t *testing.T) (*operator, *writer) {
 	w := o.write()
 	time.Sleep(2 * time.Second)
 	w.stop()
-	time.Sleep(2 * time.Second) // they write to disk once a second
+	time.Sleep(2 * time.Second) // the servers write to disk once a second
 	return o, w
 }
 
-// forsake has the user give up slots.
+// forsake makes the user give up slots.
 func (o *operator) forsake(slots redis.Slots) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

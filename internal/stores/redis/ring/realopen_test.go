@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A replica of Redis 7.0 that takes the lead does not know that slots are open: keys that have gone already are not found
-// there, and the end that gets the slots knows no one as their owner once the one from before follows.
+// A replica of Redis 7.0 that takes the lead does not know that slots are open: it does not find keys that have been moved, and
+// the importing end lists no owner of the slots once the old owner follows.
 func TestSlotsThatWereOpenWhenAnotherTookTheLeadAreMovedAndKeepTheirKeys(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestKeysThatHadGoneAreFoundAsSoonAsTheirSlotIsOpenAgain(t *testing.T) {
 	o.cutOff("{mid}1", "{mid}3")
 	from, to := o.pods[1].guest, o.pods[2].home
 	o.failover(from)
-	if err := o.client().Set(t.Context(), "{mid}3", "anew", 0).Err(); err != nil {
+	if err := o.client().Set(t.Context(), "{mid}3", "again", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	slot := o.slot(from, "{mid}").(int64)
@@ -47,18 +47,18 @@ func TestKeysThatHadGoneAreFoundAsSoonAsTheirSlotIsOpenAgain(t *testing.T) {
 	o.run()
 	o.settled(soon)
 	o.listsAreWhole(lists[:2])
-	if got, err := o.client().Get(t.Context(), "{mid}3").Result(); got != "anew" {
+	if got, err := o.client().Get(t.Context(), "{mid}3").Result(); got != "again" {
 		t.Errorf("expected what clients have been reading of a key at both ends to be kept, got %q (%v)", got, err)
 	}
 }
 
-// cutOff has keys of the first shard have gone to the home of pod 2, and their slot be open.
+// cutOff moves keys of the first shard to the home of pod 2, and leaves their slot open.
 func (o *operator) cutOff(keys ...string) {
 	o.t.Helper()
 	from, to := o.pods[0].home, o.pods[2].home
 	o.open(o.slot(from, keys[0]), from, to)
 	for _, key := range keys {
-		o.tell(from, o.migrate(to, key))
+		o.command(from, o.migrate(to, key))
 	}
 }
 
@@ -73,17 +73,17 @@ func (o *operator) apply(step redis.Step) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	defer func() { _ = store.Close() }() // it has answered
+	defer func() { _ = store.Close() }() // no call is under way
 	if err := redis.Apply(o.t.Context(), store, step); err != nil {
 		o.t.Fatal(err)
 	}
 }
 
-// failover has a replica take the lead by agreement. An attempt that comes to nothing is over after 5 seconds.
+// failover makes a replica take the lead by agreement. An attempt that fails is over after 5 seconds.
 func (o *operator) failover(replica *server) {
 	o.t.Helper()
 	for end := time.Now().Add(soon); time.Now().Before(end); {
-		o.tell(replica, redis.Command{"CLUSTER", "FAILOVER"})
+		o.command(replica, redis.Command{"CLUSTER", "FAILOVER"})
 		if o.leadsWithin(replica, 6*time.Second) {
 			return
 		}
@@ -91,7 +91,7 @@ func (o *operator) failover(replica *server) {
 	o.t.Fatalf("expected the %s of pod %d to take the lead", replica.place, replica.pod)
 }
 
-// leads waits until a server is a primary, and all have heard.
+// leads waits until a server is a primary, and all others have heard of it.
 func (o *operator) leads(s *server) {
 	o.t.Helper()
 	if !o.leadsWithin(s, soon) {
@@ -101,7 +101,7 @@ func (o *operator) leads(s *server) {
 
 func (o *operator) leadsWithin(s *server, limit time.Duration) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		role, _ := o.tell(s, redis.Command{"ROLE"}).([]any)
+		role, _ := o.command(s, redis.Command{"ROLE"}).([]any)
 		if len(role) > 0 && role[0] == "master" {
 			time.Sleep(time.Second) // all have heard
 			return true
@@ -110,8 +110,8 @@ func (o *operator) leadsWithin(s *server, limit time.Duration) bool {
 	return false
 }
 
-// A move that goes on, and one of whose ends is no primary any more.
-func TestAMoveByKeysIsFinishedWhoeverLeadsByThen(t *testing.T) {
+// A move one of whose ends is no longer a primary.
+func TestAMoveByKeysIsFinishedAfterFailovers(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {
 			o := operate(t, 3)
@@ -133,7 +133,7 @@ func TestAMoveByKeysIsFinishedWhoeverLeadsByThen(t *testing.T) {
 	}
 }
 
-// replacements have another lead shard 0, of which slots go, or the one that gets them.
+// replacements make another process the primary of shard 0, which gives slots away, or of the shard that gets them.
 func replacements() map[string]func(o *operator, to int) {
 	return map[string]func(*operator, int){
 		"its source hands over": func(o *operator, _ int) { o.failover(o.pods[1].guest) },
@@ -142,11 +142,11 @@ func replacements() map[string]func(o *operator, to int) {
 			o.leads(o.pods[1].guest)
 			o.restart(o.host(0), o.pods[0].home)
 		},
-		"who gets the slots hands over": func(o *operator, to int) { o.failover(o.pods[(to+1)%len(o.pods)].guest) },
+		"the end that gets the slots hands over": func(o *operator, to int) { o.failover(o.pods[(to+1)%len(o.pods)].guest) },
 	}
 }
 
-// needsKeys leaves out servers that do not move slots by their keys.
+// needsKeys skips tests on servers that do not move slots by their keys.
 func (o *operator) needsKeys() {
 	o.t.Helper()
 	view, _ := o.prober.View(shop)
@@ -157,19 +157,19 @@ func (o *operator) needsKeys() {
 	}
 }
 
-// items are in a list.
+// items is how many items a list has.
 const items = 50
 
 func (o *operator) fillLists(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // it has written
+	defer func() { _ = client.Close() }() // no call is under way
 	values := make([]any, items)
 	for item := range values {
 		values[item] = fmt.Sprintf("item %020d", item)
 	}
 	for _, key := range keys {
-		// A client that is sent from one server to the next gives up: what servers refuse they have not done.
+		// A client that is redirected from server to server gives up: commands that were refused had no effect.
 		eventually.True(o.t, soon, "a list to be filled", func() error {
 			err := client.RPush(o.t.Context(), key, values...).Err()
 			if err != nil && !strings.HasPrefix(err.Error(), "MOVED") {
@@ -180,11 +180,11 @@ func (o *operator) fillLists(keys []string) {
 	}
 }
 
-// listsAreWhole expects each to have all of its items.
+// listsAreWhole expects each list to have all of its items.
 func (o *operator) listsAreWhole(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // it has read
+	defer func() { _ = client.Close() }() // no call is under way
 	short := 0
 	for _, key := range keys {
 		if n, err := client.LLen(o.t.Context(), key).Result(); err != nil || n != items {
@@ -197,14 +197,14 @@ func (o *operator) listsAreWhole(keys []string) {
 	}
 }
 
-// pace has slots be moved at a rate.
+// pace sets the rate of moves.
 func (o *operator) pace(rate int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.rate = rate
 }
 
-// half waits until the first shard has slots open of which keys have gone.
+// half waits until the first shard has open slots and some of their keys have been moved.
 func (o *operator) half() {
 	o.t.Helper()
 	from, to := o.pods[0].home.address, o.pods[3].home.address

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// The only copy of keys is with the replica of a primary that has no slots. Redis has no one elected for it; Valkey does, from
-// version 8 on, as replicas know there which slots are open.
+// The only copy of keys is at the replica of a primary without slots. Redis elects no replica for it; Valkey does from version
+// 8 on, as its replicas know which slots are open.
 func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
 	o, lists := withLists(t)
 	o.pass(2, 0)
@@ -28,21 +28,21 @@ func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
 	o.listsAreWhole(lists)
 }
 
-// pass has the home of one pod of three have all slots of another's, which has no keys.
+// pass gives all slots of one pod of three, which have no keys, to the home of another.
 func (o *operator) pass(from, to int) {
 	o.t.Helper()
 	id, commands := o.id(o.pods[to].home), []redis.Command{}
 	for _, slot := range even(from, 3).Numbers() {
 		commands = append(commands, redis.Command{"CLUSTER", "SETSLOT", slot, "NODE", id})
 	}
-	o.tell(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all believe who is later
+	o.command(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all believe the greater epoch
 	for _, pod := range []int{to, from} {
-		o.tell(o.pods[pod].home, commands...)
+		o.command(o.pods[pod].home, commands...)
 	}
 }
 
-// The move is not about that primary any more: clients would be sent to it for as long as it stays away.
-func TestAMoveIsFinishedWithWhoLeadsInThePlaceOfAPrimaryThatStaysAway(t *testing.T) {
+// The move does not include that primary any more: clients would be redirected to it for as long as it stays away.
+func TestAMoveIsFinishedWithTheNewPrimaryInPlaceOfOneThatStaysAway(t *testing.T) {
 	o, lists := withLists(t)
 	o.cutOff(lists[0])
 	o.copied()
@@ -71,12 +71,12 @@ func withLists(t *testing.T) (*operator, []string) {
 	return o, lists
 }
 
-// copied waits until the replica of the home of pod 2 has as many keys as that.
+// copied waits until the replica of the home of pod 2 has as many keys as its primary.
 func (o *operator) copied() {
 	o.t.Helper()
 	size := redis.Command{"DBSIZE"}
 	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if keys := o.tell(o.pods[2].home, size); keys != int64(0) && keys == o.tell(o.pods[0].guest, size) {
+		if keys := o.command(o.pods[2].home, size); keys != int64(0) && keys == o.command(o.pods[0].guest, size) {
 			return
 		}
 	}

@@ -5,27 +5,24 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// fill is how many percent of its memory a process may have after a move: what is written
-// meanwhile comes on top.
+// fill is how many percent of its memory a process may have after a move: writes of clients come on top.
 const fill = 90
 
-// weight is an estimate of the bytes of a move.
-func (f *facts) weight(move redis.Move) int64 {
-	from := f.byID[move.From.ID].status
+// weight estimates the bytes of a move.
+func weight(move redis.Move, from redis.NodeStatus) int64 {
 	return from.Dataset / int64(max(1, from.Slots.Len())) * int64(move.Slots.Len())
 }
 
-// room refuses moves to a process that has too little memory for them. What it gives away
-// itself is not counted on: that may come later. One that evicts any key is full most of the
-// time, and makes room for what comes as it does for what clients write.
-func (f *facts) room(moves []redis.Move) verdict {
+// room refuses moves to a process that has too little memory for them. Memory that the process itself gives away may come
+// later and is not counted. A process that evicts any key is full most of the time, and makes room by evicting.
+func room(moves []redis.Move, byID map[string]*proc) verdict {
 	var out verdict
 	gets := map[string]int64{}
 	for _, move := range moves {
-		gets[move.To.ID] += f.weight(move)
+		gets[move.To.ID] += weight(move, byID[move.From.ID].status)
 	}
 	for _, id := range sortedKeys(gets) {
-		p := f.byID[id]
+		p := byID[id]
 		most := p.status.MaxMemory / 100 * fill
 		if room := most - p.status.UsedMemory; p.status.MaxMemory > 0 && !p.status.Evicts && gets[id] > room {
 			out.add(refuse(Memory, "%s would get about %s and has room for %s: %d%% of %s, less %s in use", p,
@@ -35,11 +32,10 @@ func (f *facts) room(moves []redis.Move) verdict {
 	return out
 }
 
-// disagreement reports processes that have heard otherwise of who owns slots than the owner
-// says; "" if there are none.
-func (f *facts) disagreement() string {
-	for _, p := range f.members() {
-		for _, other := range f.members() {
+// disagreement names a member that has other information about the slots of another than that itself; "" if there is none.
+func disagreement(members []*proc) string {
+	for _, p := range members {
+		for _, other := range members {
 			peer, ok := p.status.Peer(other.id())
 			if !ok {
 				return p.String() + " does not know " + other.String()

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// grown is three pods that are to be five, and have been introduced.
+// grown is a ring of three pods that grows to five, whose new processes have been introduced.
 func grown() *world {
 	w := formed(3)
 	w.add()
@@ -23,7 +23,7 @@ func grown() *world {
 	return w
 }
 
-// ringed is that with all replicas in their places.
+// ringed is grown with all replicas in their places.
 func ringed() *world {
 	w := grown()
 	w.follow("g3", "h2")
@@ -32,14 +32,14 @@ func ringed() *world {
 	return w
 }
 
-// shrunk is five pods that are to be three.
+// shrunk is a ring of five pods that shrinks to three.
 func shrunk() *world {
 	w := formed(5)
 	w.ring.Nodes = 3
 	return w
 }
 
-// drained is that without slots on those that leave.
+// drained is shrunk without slots on the pods that leave.
 func drained() *world {
 	w := shrunk()
 	for i, name := range []string{"h0", "h1", "h2"} {
@@ -66,7 +66,7 @@ func TestPodsThatAreAddedGetReplicasAndThenSlots(t *testing.T) {
 		"slots come last": {world: ringed(), step: "move 6553 slots"},
 		"no shard gets any before it has a replica": {world: ringed(), do: func(w *world) { w.one("g0").LinkUp = false },
 			refused: ring.InSync, words: "before it has a replica in sync"},
-		"not while somebody has heard otherwise of who owns what": {world: ringed(), do: func(w *world) { w.one("h1").heard = even(0, 3) },
+		"not while a process disagrees about owners": {world: ringed(), do: func(w *world) { w.one("h1").heard = even(0, 3) },
 			refused: ring.Agreement, words: "the home of pod 1 owns"},
 		"not without the memory": {world: ringed(), do: func(w *world) {
 			w.one("h3").MaxMemory = gib / 4
@@ -120,9 +120,9 @@ func TestServersMoveSlotsByThemselvesWhereAllOfThemCan(t *testing.T) {
 
 func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
 	expect(t, map[string]situation{
-		"their slots go first":                                 {world: shrunk(), step: "move 6554 slots"},
-		"also where they are to be changed":                    {world: shrunk(), do: func(w *world) { w.ring.Pods[4].Yields = true }, step: "move 6554 slots"},
-		"or one is that stays, whose guest follows who leaves": {world: shrunk(), do: func(w *world) { w.ring.Pods[2].Yields = true }, step: "move 6554 slots"},
+		"their slots go first":                                   {world: shrunk(), step: "move 6554 slots"},
+		"also where they are to be changed":                      {world: shrunk(), do: func(w *world) { w.ring.Pods[4].Yields = true }, step: "move 6554 slots"},
+		"or one that stays, whose guest follows one that leaves": {world: shrunk(), do: func(w *world) { w.ring.Pods[2].Yields = true }, step: "move 6554 slots"},
 		"not without the memory": {world: shrunk(), do: func(w *world) {
 			for _, p := range w.p("h0 h1 h2") {
 				p.MaxMemory = gib / 3
@@ -189,15 +189,15 @@ func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
 	})
 }
 
-func TestAPodHasLeftOnceItIsNobodyAnyMore(t *testing.T) {
+func TestAPodHasLeftOnceNoProcessKnowsIt(t *testing.T) {
 	w := formed(3)
 	w.add()
 	if !ring.Left(w.view(), w.ring, 3) {
-		t.Error("expected a pod that nobody knows to have left")
+		t.Error("expected a pod that no process knows to have left")
 	}
 	w.kill("h3 g3")
 	if !ring.Left(w.view(), w.ring, 3) {
-		t.Error("expected a pod that has not started, and that nobody knows, to have left")
+		t.Error("expected a pod that has not started, and that no process knows, to have left")
 	}
 	w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}
 	if ring.Left(w.view(), w.ring, 3) {

@@ -17,19 +17,19 @@ import (
 
 const secret = "s3cret"
 
-// server is a Redis process, and the folder that it keeps.
+// server is a Redis process and its folder.
 type server struct {
 	place   redis.Place
 	pod     int
 	dir     string
 	address string
-	// ran is the folder and the address with which it ran last.
+	// ran is the folder and the address of its last run.
 	ran string
 	cmd *exec.Cmd
 }
 
-// redisBinary is what OPCREW_REDIS_SERVER names, else bin/redis-server. Debian has one:
-// apt-get install redis-server, or apt-get download it and take it apart with dpkg -x.
+// redisBinary is OPCREW_REDIS_SERVER, else bin/redis-server. Debian has one: apt-get install redis-server, or apt-get download
+// it and unpack it with dpkg -x.
 func redisBinary(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -57,7 +57,7 @@ func (s *server) start(t *testing.T, host string) {
 		port = "6380"
 	}
 	s.address = host + ":" + port
-	rights := "+@all -psync -sync" // nobody may copy who is new here, as internal/agents/redisserver has it
+	rights := "+@all -psync -sync" // no replica may copy a new server, as internal/agents/redisserver starts it
 	if s.ran == s.dir+s.address {
 		rights = "+@all"
 	}
@@ -85,8 +85,8 @@ func (s *server) start(t *testing.T, host string) {
 	})
 }
 
-// config has what is acknowledged be on disk. With everysec a server whose disk is busy keeps what it is given in memory
-// for two seconds (aof.c, flushAppendOnlyFile), and loses that when it is killed.
+// config makes servers sync acknowledged writes to disk. With everysec a server with a busy disk keeps writes in memory for two
+// seconds (aof.c, flushAppendOnlyFile), and loses them when it is killed.
 func (s *server) config(host, port, rights string) string {
 	return strings.Join([]string{
 		"bind " + host, "port " + port, "dir " + s.dir, "protected-mode no",
@@ -105,12 +105,12 @@ func (s *server) stop() {
 	if s.cmd == nil {
 		return
 	}
-	_ = s.cmd.Process.Kill() // it may have ended
-	_ = s.cmd.Wait()         // as above
+	_ = s.cmd.Process.Kill() // it may have ended already
+	_ = s.cmd.Wait()         // it was killed
 	s.cmd = nil
 }
 
-// wipe has it lose what it kept.
+// wipe deletes its folder.
 func (s *server) wipe(t *testing.T) {
 	t.Helper()
 	if err := os.RemoveAll(s.dir); err != nil {

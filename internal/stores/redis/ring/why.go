@@ -12,22 +12,22 @@ import (
 // Step is one of package redis.
 type Step = redis.Step
 
-// Why tells the reasons for a step, or for there being none.
+// Why gives the reasons for a step, or for there being none.
 type Why struct {
-	// Doing is what the step is for, in words for the user; "" without a step.
+	// Doing is the purpose of the step, for the user; "" without a step.
 	Doing string
-	// Refusals are why wanted steps are not taken (yet), the first one first. Without a step
-	// and without refusals all is as it shall be.
+	// Refusals are why wanted steps are not taken (yet), the most urgent first. Without a step and without refusals the ring is
+	// as desired.
 	Refusals []Refusal
 }
 
-// Done reports whether the ring is as it shall be.
+// Done reports whether the ring is as desired.
 func (w Why) Done() bool { return w.Doing == "" && len(w.Refusals) == 0 }
 
 // Refusal is a guard that does not let a step pass.
 type Refusal struct {
 	Guard Guard
-	// Message is for the user: what is waited for, with the arithmetic.
+	// Message is for the user: what the step waits for, with numbers.
 	Message string
 }
 
@@ -35,31 +35,30 @@ type Refusal struct {
 type Guard string
 
 const (
-	// Unseen holds up everything while the view is old, or no one could be asked.
+	// Unseen stops everything while the view is stale, or no process could be asked.
 	Unseen Guard = "Unseen"
-	// Twins holds up everything while two processes say that they are the same one.
+	// Twins stops everything while two processes have the same ID.
 	Twins Guard = "Twins"
-	// AllThere has a new cluster wait for all its processes.
+	// AllThere makes a new cluster wait for all its processes.
 	AllThere Guard = "AllThere"
-	// Strangers keeps processes apart that have never met and claim the same slots: one would
-	// drop what it holds.
-	Strangers Guard = "Strangers"
-	// Misled keeps a process from being copied by who would take it for another.
+	// Unrelated keeps processes of unrelated clusters apart that claim the same slots: one would drop what it holds.
+	Unrelated Guard = "Unrelated"
+	// Misled keeps a process from being copied by a replica that would take it for another.
 	Misled Guard = "Misled"
 	// Acquainted waits until processes have heard of each other.
 	Acquainted Guard = "Acquainted"
 	// Election waits for the replica of a lost primary to be elected by the others.
 	Election Guard = "Election"
-	// Fenced waits for someone who may run, or come back: a takeover would make two primaries of one, and data that
-	// no one else has would be lost.
+	// Fenced waits for a process that may run, or come back: a takeover would make two primaries of one, and data that no other
+	// process has would be lost.
 	Fenced Guard = "Fenced"
 	// Lost reports slots whose primary is lost and that no replica can take over.
 	Lost Guard = "Lost"
-	// Unowned reports slots that no one claims and that are not those of a new cluster.
+	// Unowned reports slots that no process claims and that are not those of a new cluster.
 	Unowned Guard = "Unowned"
 	// Moving waits for a move of slots.
 	Moving Guard = "Moving"
-	// HoldsKeys refuses to have a process drop keys.
+	// HoldsKeys refuses to make a process drop keys.
 	HoldsKeys Guard = "HoldsKeys"
 	// LastReplica refuses to take the only replica in sync from a shard.
 	LastReplica Guard = "LastReplica"
@@ -67,22 +66,25 @@ const (
 	InSync Guard = "InSync"
 	// Quorum refuses an election that a majority of the primaries cannot decide.
 	Quorum Guard = "Quorum"
-	// Agreement waits until all processes tell the same of who owns which slots.
+	// Agreement waits until all processes agree on who owns which slots.
 	Agreement Guard = "Agreement"
-	// Silent reports a process that does not answer where it must be known what it holds.
+	// Silent reports a process that does not answer while it matters what it holds.
 	Silent Guard = "Silent"
-	// Serving waits for a process that holds the cluster to be down, and answers no client.
+	// Serving waits for a process that considers the cluster down, and answers no client.
 	Serving Guard = "Serving"
 	// Memory refuses a move for which there is no room.
 	Memory Guard = "Memory"
 )
+
+// rule decides on one thing that may have to be done.
+type rule func(*input) verdict
 
 // verdict is what one rule finds.
 type verdict struct {
 	step     Step
 	doing    string
 	refusals []Refusal
-	// halt keeps later rules from being asked: what they go by is not known.
+	// halt skips the later rules: what they depend on is not known.
 	halt bool
 }
 
@@ -100,7 +102,7 @@ func halt(guard Guard, message string, args ...any) verdict {
 	return v
 }
 
-// add takes up what else a rule has found. The first step stays.
+// add joins what another rule has found. The first step stays.
 func (v *verdict) add(other verdict) {
 	if v.step == nil && other.step != nil {
 		v.step, v.doing = other.step, other.doing

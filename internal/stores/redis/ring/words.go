@@ -28,7 +28,7 @@ func list[T fmt.Stringer](items []T) string {
 
 func brief(slots redis.Slots) string { return list(slots) }
 
-// size is bytes in words.
+// size formats bytes.
 func size(bytes int64) string {
 	const unit = 1024
 	value, name := float64(bytes), "B"

@@ -13,31 +13,29 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// world is a cluster from which views are made. Its processes are called h0, g0, h1 and so
-// on, by place and pod.
+// world is a cluster from which views are made. Its processes are called h0, g0, h1 and so on, by place and pod.
 type world struct {
 	ring  ring.Ring
 	at    time.Time
 	stale bool
 	move  *redis.Progress
 	procs map[string]*process
-	// ghosts are what else stands in the tables of all.
+	// ghosts are further lines in the tables of all.
 	ghosts []redis.Peer
 	order  []string
 }
 
-// process is one of them.
+// process is one process of a world.
 type process struct {
 	redis.NodeStatus
 	address string
-	// down is one that does not answer, known as where it was; alone is one that has never met
-	// any other.
+	// down does not answer, and others know its address; alone has never met any other.
 	down, alone bool
-	// remembered is one that is down, and whom it copied when it last answered is known.
+	// remembered is down, and it is known what it copied when it last answered.
 	remembered bool
-	// elsewhere is where the others believe it to be, if not at its address.
+	// elsewhere is the address under which the others know it, if not its own.
 	elsewhere string
-	// heard is what the others believe that it owns, if not what it does.
+	// heard is what the others believe that it owns, if it differs.
 	heard redis.Slots
 }
 
@@ -104,21 +102,21 @@ func (w *world) fill(names string) {
 	}
 }
 
-// join has fresh processes know the others.
+// join makes fresh processes know the others.
 func (w *world) join(names string) {
 	for _, p := range w.p(names) {
 		p.alone = false
 	}
 }
 
-// follow has a process be a replica in sync.
+// follow makes a process a replica in sync.
 func (w *world) follow(name, primary string) {
 	p, of := w.procs[name], w.procs[primary]
 	p.alone, p.Role, p.PrimaryID, p.Source, p.LinkUp, p.Slots = false, redis.Replica, of.ID, of.address, true, nil
 	p.Keys, p.UsedMemory, p.Dataset, p.Offset = of.Keys, of.UsedMemory, of.Dataset, of.Offset
 }
 
-// promote has a replica lead in the place of another process.
+// promote makes a replica the primary in place of another process.
 func (w *world) promote(name, instead string) {
 	p, old := w.procs[name], w.procs[instead]
 	p.Role, p.PrimaryID, p.Source, p.LinkUp, p.Slots = redis.Primary, "", "", false, old.Slots
@@ -134,14 +132,14 @@ func (w *world) kill(names string) {
 	}
 }
 
-// cutOff has processes not answer that did before.
+// cutOff makes processes not answer that did before.
 func (w *world) cutOff(names string) {
 	for _, p := range w.p(names) {
 		p.down, p.remembered = true, true
 	}
 }
 
-// gone has pods be proven gone.
+// gone makes pods be gone for certain.
 func (w *world) gone(pods ...int) {
 	for _, i := range pods {
 		w.kill(fmt.Sprintf("h%d g%d", i, i))
@@ -149,20 +147,20 @@ func (w *world) gone(pods ...int) {
 	}
 }
 
-// wipe has a process be a new one, and what it was be a ghost.
+// wipe makes a process a new one, and its previous ID a ghost.
 func (w *world) wipe(name string) {
 	p := w.procs[name]
 	w.ghosts = append(w.ghosts, redis.Peer{ID: p.ID, Address: p.address, Role: p.Role, PrimaryID: p.PrimaryID, Slots: p.Slots, Failed: true})
 	w.procs[name] = &process{address: p.address, alone: true, NodeStatus: redis.NodeStatus{ID: p.ID + "-new", RunID: p.RunID + "-new", Role: redis.Primary}}
 }
 
-// open has a slot be open at two ends.
+// open opens a slot at two ends.
 func (w *world) open(slot int, from, to string) {
 	w.one(from).Migrating = map[int]string{slot: w.one(to).ID}
 	w.one(to).Importing = map[int]string{slot: w.one(from).ID}
 }
 
-// failed has a move have failed a moment ago.
+// failed makes a move fail a moment ago.
 func (w *world) failed() {
 	w.move = &redis.Progress{Goal: w.ring.Nodes, Ended: true, EndedAt: w.at, Err: errors.New("connection refused"), Failures: 1}
 }

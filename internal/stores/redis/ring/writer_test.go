@@ -13,7 +13,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// writer is a client that writes all the time, and knows what was acknowledged.
+// writer is a client that writes all the time, and records what was acknowledged.
 type writer struct {
 	t      *testing.T
 	client *goredis.ClusterClient
@@ -28,7 +28,7 @@ type writer struct {
 
 const (
 	writers = 4
-	// keysEach are the keys that each of them writes, in turn.
+	// keysEach is how many keys each of them writes, in turn.
 	keysEach = 2000
 )
 
@@ -94,9 +94,8 @@ func (w *writer) stop() {
 	w.ended.Wait()
 }
 
-// lost ends the writing, and lists keys that a client does not find as they were
-// acknowledged last. A write that failed may have been carried out: a later value is none
-// that was lost.
+// lost ends the writing, and lists keys that do not have their last acknowledged value. A write that failed may have been
+// carried out: a later value is not a loss.
 func (w *writer) lost(client *goredis.ClusterClient) []string {
 	w.stop()
 	var out []string
@@ -108,7 +107,7 @@ func (w *writer) lost(client *goredis.ClusterClient) []string {
 	return out
 }
 
-// spotless expects that no one has noticed anything.
+// spotless expects that no client noticed anything.
 func (w *writer) spotless() {
 	w.t.Helper()
 	if lost := w.lost(w.client); len(lost) > 0 {

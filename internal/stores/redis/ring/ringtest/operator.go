@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ringtest is what a kind does with a ring, without a Kubernetes around it, for
-// tests and benchmarks on real servers. How those are started is not here.
+// Package ringtest runs a ring as a kind does, without Kubernetes, for tests and benchmarks on real servers. Starting the
+// servers is up to the tests.
 package ringtest
 
 import (
@@ -16,19 +16,18 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Operator looks at one cluster and decides what is to be done, again and again.
+// Operator looks at one cluster and decides what to do next, in a loop.
 type Operator struct {
 	Prober      *redis.Prober
 	Key         types.NamespacedName
 	Credentials redis.Credentials
-	// Wanted is the ring at the moment.
+	// Wanted is the current desired ring.
 	Wanted func() ring.Ring
-	// Act takes a step, which is nil where there is none to take.
+	// Act takes a step; the step is nil if there is none.
 	Act func(ctx context.Context, view redis.View, step ring.Step, why ring.Why)
 }
 
-// Run has the prober look and decides until the context ends. It returns when nothing of
-// both runs any more.
+// Run looks and decides until the context ends, and returns when the prober has ended too.
 func (o Operator) Run(ctx context.Context) {
 	var looking sync.WaitGroup
 	looking.Go(func() { _ = o.Prober.Start(ctx) }) // ends with the context, and never fails
@@ -47,7 +46,7 @@ func (o Operator) reconcile(ctx context.Context) {
 	}
 	select {
 	case <-o.Prober.Events():
-	case <-time.After(200 * time.Millisecond): // what is wanted may have changed
+	case <-time.After(200 * time.Millisecond): // the desired ring may have changed
 	case <-ctx.Done():
 	}
 }

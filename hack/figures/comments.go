@@ -1,0 +1,72 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+)
+
+// fewestWords is how long a comment or message is that a reader could misunderstand.
+const fewestWords = 4
+
+// following is how many lines of code are shown after a comment.
+const following = 3
+
+// goFile is a parsed file with its lines.
+type goFile struct {
+	path  string
+	lines []string
+	set   *token.FileSet
+	*ast.File
+}
+
+// eachGo calls f with every Go file of the tree that is not generated.
+func eachGo(root string, f func(goFile)) error {
+	return eachText(root, func(path, content string) error {
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, content, parser.ParseComments|parser.SkipObjectResolution)
+		if err == nil && !ast.IsGenerated(file) {
+			f(goFile{path: path, lines: strings.Split(content, "\n"), set: set, File: file})
+		}
+		return err
+	})
+}
+
+// shown returns the lines of a node, and so many after it.
+func (f goFile) shown(node ast.Node, after int) string {
+	first, last := f.set.Position(node.Pos()).Line, f.set.Position(node.End()).Line
+	return strings.Join(f.lines[first-1:min(last+after, len(f.lines))], "\n")
+}
+
+// comments returns the comments of all Go files, without the license, markers and directives.
+func comments(root string) ([]text, error) {
+	var texts []text
+	err := eachGo(root, func(f goFile) {
+		for _, group := range f.Comments {
+			words := prose(group)
+			if len(strings.Fields(words)) < fewestWords || strings.HasPrefix(words, "Copyright") {
+				continue
+			}
+			texts = append(texts, text{f.path, f.set.Position(group.Pos()).Line, words, f.shown(group, following)})
+		}
+	})
+	return texts, err
+}
+
+// prose is the text of a comment without the markers of generators.
+func prose(group *ast.CommentGroup) string {
+	var kept []string
+	for line := range strings.Lines(group.Text()) {
+		if !strings.HasPrefix(line, "+") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, ""))
+}

@@ -1,0 +1,57 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math/rand/v2"
+)
+
+// text is a piece of opcrew's language: what is read, and the lines of the file in which it stands.
+type text struct {
+	file    string
+	line    int
+	words   string
+	context string
+}
+
+// sorts are what a sample is made of, and how many percent of it.
+var sorts = []struct {
+	name    string
+	percent int
+	read    func(root string) ([]text, error)
+}{
+	{"comment", 60, comments},
+	{"status message", 30, messages},
+	{"paragraph", 10, paragraphs},
+}
+
+// printSample prints texts chosen at random. The same tree and seed give the same sample.
+func printSample(out io.Writer, root string, size int, seed string) error {
+	chance := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(seed))))
+	number := 0
+	for _, sort := range sorts {
+		texts, err := sort.read(root)
+		if err != nil {
+			return fmt.Errorf("read each %s: %w", sort.name, err)
+		}
+		for _, t := range draw(chance, texts, size*sort.percent/100) {
+			number++
+			fmt.Fprintf(out, "## %d. %s, %s:%d\n\n%s\n", number, sort.name, t.file, t.line, t.words)
+			if t.context != "" {
+				fmt.Fprintf(out, "\n```go\n%s\n```\n", t.context)
+			}
+			fmt.Fprintln(out)
+		}
+	}
+	return nil
+}
+
+// draw chooses n texts, or all when there are fewer.
+func draw(chance *rand.Rand, texts []text, n int) []text {
+	chance.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+	return texts[:min(n, len(texts))]
+}

@@ -1,0 +1,82 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package account
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// entry is a line of a passwd file.
+type entry struct {
+	name        string
+	uid, gid    uint32
+	home, shell string
+}
+
+// findEntry looks for a name, and then, if the name is a number, for a UID.
+func findEntry(passwd, user string) (entry, bool) {
+	number, numeric := parseID(user)
+	byNumber, found := entry{}, false
+	for line := range strings.Lines(passwd) {
+		a, ok := parseEntry(line)
+		switch {
+		case !ok:
+		case a.name == user:
+			return a, true
+		case numeric && a.uid == number && !found:
+			byNumber, found = a, true
+		}
+	}
+	return byNumber, found
+}
+
+func parseEntry(line string) (entry, bool) {
+	f := strings.Split(strings.TrimRight(line, "\r\n"), ":")
+	// A line that begins with + or - includes NIS entries; it names no user.
+	if len(f) != 7 || f[0] == "" || strings.ContainsAny(f[0][:1], "+-#") {
+		return entry{}, false
+	}
+	uid, okUID := parseID(f[2])
+	gid, okGID := parseID(f[3])
+	return entry{name: f[0], uid: uid, gid: gid, home: f[5], shell: f[6]}, okUID && okGID
+}
+
+// parseID accepts only one spelling of a number: +0 and 00 are no names of root. The highest
+// number means "unchanged" to the kernel, which would be root.
+func parseID(text string) (uint32, bool) {
+	n, err := strconv.ParseUint(text, 10, 32)
+	return uint32(n), err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == text
+}
+
+// groupsOf returns the groups that list a user as a member.
+func groupsOf(group, user string) []uint32 {
+	var out []uint32
+	for line := range strings.Lines(group) {
+		f := strings.Split(strings.TrimRight(line, "\r\n"), ":")
+		if len(f) != 4 || !slices.Contains(strings.Split(f[3], ","), user) {
+			continue
+		}
+		if gid, ok := parseID(f[2]); ok {
+			out = append(out, gid)
+		}
+	}
+	return out
+}
+
+// parseInitgroups reads a line of getent: the name of a user, and numbers of groups.
+func parseInitgroups(line, user string) []uint32 {
+	var out []uint32
+	for field := range strings.FieldsSeq(strings.TrimPrefix(line, user)) {
+		if gid, ok := parseID(field); ok {
+			out = append(out, gid)
+		}
+	}
+	return out
+}
+
+// isNumeric reports whether a program might read a name as a number: some accept signs and spaces.
+func isNumeric(name string) bool { return strings.Trim(name, " \t+-0123456789") == "" }

@@ -1,0 +1,77 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package hostrun
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+)
+
+// earlier returns the result of an earlier start of this run, or nil if there was none. A
+// kubelet may start a container a second time, after a crash of its own or of the host.
+func (h *host) earlier() *hostjob.Result {
+	found, err := h.ledger.Find(markers.Key(h.Order))
+	switch {
+	case err != nil:
+		return hostjob.Doubt(hostjob.ReasonNoResult, "the marker of this run cannot be read, so the run may have been started before: %v", err)
+	case found == nil:
+		return nil
+	}
+	text, err := h.ledger.Result(markers.Key(h.Order))
+	if errors.Is(err, fs.ErrNotExist) {
+		return h.unfinished(found)
+	}
+	if err != nil {
+		return hostjob.Doubt(hostjob.ReasonNoResult, "the result of this run on the host cannot be read: %v", err)
+	}
+	r, err := hostjob.ParseResult(string(text))
+	if err != nil {
+		return hostjob.Doubt(hostjob.ReasonNoResult, "the result of this run on the host is damaged: %v", err)
+	}
+	r.Again = true
+	return &r
+}
+
+// forgotten refuses a run without a marker that may have been started before: the host may have
+// been set up again under its old name, and lost its markers. docs/design/hostrun.md has the
+// conditions.
+func (h *host) forgotten() *hostjob.Result {
+	o := h.Order
+	inTime := o.BeginBefore.IsZero() || time.Now().Before(o.BeginBefore)
+	if inTime || o.BootID == "" || h.boot == "" || h.boot == o.BootID {
+		return nil
+	}
+	if empty, err := h.ledger.Empty(); err == nil && !empty {
+		return nil
+	}
+	return hostjob.Doubt(hostjob.ReasonNoResult, "run %d was due before %s. The host was restarted since and remembers no run at all, like a host that was set up again: "+
+		"whether the command ran before is unknown. It is not started now", o.Run, o.BeginBefore.UTC().Format(time.RFC3339))
+}
+
+// unfinished describes a run that left no result.
+func (h *host) unfinished(m *markers.Marker) *hostjob.Result {
+	since := "before"
+	if !m.Started.IsZero() {
+		since = "at " + m.Started.UTC().Format(time.RFC3339)
+	}
+	return hostjob.Doubt(hostjob.ReasonNoResult, "run %d was started %s and left no result; %s: whether the command ran, and how far, is unknown. It is not run again",
+		h.Order.Run, since, h.rebooted(m))
+}
+
+func (h *host) rebooted(m *markers.Marker) string {
+	switch {
+	case m.BootID == "" || h.boot == "":
+		return "whether the host was rebooted since is unknown"
+	case m.BootID != h.boot:
+		return "the host was rebooted since"
+	}
+	return fmt.Sprintf("the host was not rebooted since (boot %s)", h.boot)
+}

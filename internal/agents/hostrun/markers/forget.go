@@ -1,0 +1,80 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package markers
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+)
+
+const (
+	// Limits for a host with many old markers, which must not delay a command.
+	maxEntries = 10_000
+	// MaxForget is the longest time that one call of Forget takes.
+	MaxForget = 2 * time.Second
+	// damagedAge is the age at which a marker without a creation time is removed.
+	damagedAge = 30 * 24 * time.Hour
+)
+
+// Forget removes older runs within a time limit; the next run continues.
+func (m *Dir) Forget(before time.Time, own string) {
+	dir, err := m.root.Open(".")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	entries, _ := dir.ReadDir(maxEntries)
+	for deadline := m.now().Add(MaxForget); len(entries) > 0 && m.now().Before(deadline); entries = entries[1:] {
+		if run, ours := runOf(entries[0].Name()); ours && run != own && m.outdated(run, entries[0], before) {
+			m.remove(run)
+		}
+	}
+}
+
+// Empty looks for the marker or the result of any run.
+func (m *Dir) Empty() (bool, error) {
+	dir, err := m.root.Open(".")
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	return !slices.ContainsFunc(entries, func(e os.DirEntry) bool { _, ours := runOf(e.Name()); return ours }), err
+}
+
+// runOf returns the run that a file belongs to, by its name; false if it belongs to none.
+func runOf(name string) (string, bool) {
+	run := strings.TrimSuffix(strings.TrimSuffix(name, ResultSuffix), nextSuffix)
+	dash := strings.LastIndexByte(run, '-')
+	if dash < 0 {
+		return run, false
+	}
+	_, err := strconv.ParseInt(run[dash+1:], 10, 64)
+	return run, err == nil && hostjob.IsUID(run[:dash])
+}
+
+// outdated reads the marker, also for a result, which may have no marker after a crash.
+func (m *Dir) outdated(run string, entry os.DirEntry, before time.Time) bool {
+	var content Marker
+	if text, err := m.read(run); err == nil && json.Unmarshal(text, &content) == nil && !content.Created.IsZero() {
+		return content.Created.Before(before)
+	}
+	info, err := entry.Info()
+	return err == nil && info.ModTime().Before(m.now().Add(-damagedAge))
+}
+
+// remove deletes the marker last: the next run still finds a marker without a result.
+func (m *Dir) remove(run string) {
+	for _, name := range []string{run + nextSuffix, run + ResultSuffix, run} {
+		_ = m.root.Remove(name)
+	}
+}

@@ -1,0 +1,146 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+// Package markers stores on the host which runs were started, and their results. It does not
+// decide whether a run may start.
+package markers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+)
+
+const (
+	privateFile fs.FileMode = 0o600
+
+	// ResultSuffix ends the name of the file with the result of a run.
+	ResultSuffix = ".result"
+	nextSuffix   = ".next"
+	// maxFile limits what is read of a marker or a result; both are smaller.
+	maxFile = 64 << 10
+)
+
+// Ledger stores the runs that the host remembers.
+type Ledger interface {
+	// Find returns the marker of the run; nil if the run was not started.
+	Find(key string) (*Marker, error)
+	// Take marks the run as started, on the disk. It fails with fs.ErrExist if it was started before.
+	Take(key string, m Marker) error
+	// Result returns the result that Keep stored.
+	Result(key string) ([]byte, error)
+	Keep(key string, result []byte) error
+	// Empty reports whether the host remembers no run at all.
+	Empty() (bool, error)
+	// Forget removes other runs of Activities that were created before a time.
+	Forget(before time.Time, own string)
+}
+
+// Marker records that a run was started.
+type Marker struct {
+	Created time.Time `json:"created"` // of the Activity, by the clock of the API server
+	Started time.Time `json:"started"`
+	BootID  string    `json:"bootID"`
+}
+
+// Dir is a Ledger in a directory.
+type Dir struct {
+	root *os.Root
+	now  func() time.Time
+}
+
+// Key names the marker of a run; its result is the file beside it.
+func Key(o hostjob.Order) string { return o.UID + "-" + strconv.FormatInt(o.Run, 10) }
+
+// Close releases the directory.
+func (m *Dir) Close() { _ = m.root.Close() }
+
+// Find returns the marker of a run; nil if the host remembers none.
+func (m *Dir) Find(key string) (*Marker, error) {
+	text, err := m.read(key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var found Marker
+	if err == nil {
+		// A marker counts with any content: a crash may have cut it off.
+		_ = json.Unmarshal(text, &found)
+	}
+	return &found, err
+}
+
+// Take creates the marker of a run. It fails if the run has one: another process took it.
+func (m *Dir) Take(key string, content Marker) error {
+	text, err := json.Marshal(content)
+	if err != nil {
+		return fmt.Errorf("encode the marker: %w", err)
+	}
+	return m.write(key, text)
+}
+
+// Result returns what the run wrote when it ended.
+func (m *Dir) Result(key string) ([]byte, error) { return m.read(key + ResultSuffix) }
+
+// Keep puts the result in place in one step.
+func (m *Dir) Keep(key string, result []byte) error {
+	next := key + nextSuffix
+	if err := m.root.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := m.write(next, result); err != nil {
+		return err
+	}
+	if err := m.root.Rename(next, key+ResultSuffix); err != nil {
+		return err
+	}
+	return m.sync()
+}
+
+// write creates a file and syncs it with its name. It removes a file that it could not finish:
+// a marker that was not taken must not be found later.
+func (m *Dir) write(name string, text []byte) (err error) {
+	file, err := m.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateFile)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		file.Close()
+		if err != nil {
+			err = errors.Join(err, m.root.Remove(name))
+		}
+	}()
+	if _, err := file.Write(text); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	return m.sync()
+}
+
+func (m *Dir) sync() error {
+	dir, err := m.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+func (m *Dir) read(name string) ([]byte, error) {
+	file, err := m.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxFile))
+}

@@ -1,0 +1,150 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package mask hides values of Secrets in text and in streams. It does not read Secrets.
+package mask
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	masked = "***"
+	// shortest is the length of the shortest value to mask: shorter ones match everywhere.
+	shortest = 4
+)
+
+// Masker replaces values of Secrets in a stream by ***, also where values overlap and across
+// chunks: it holds back what could be the beginning of a value until the next bytes decide.
+type Masker struct {
+	needles []*needle
+	held    []byte
+	// ends has, for each held byte, the length of the longest value that ends with it.
+	ends  []int
+	until bool // the last released byte belonged to a value
+}
+
+// needle searches for a value by Knuth, Morris and Pratt: it reads each byte once, and matched
+// is the length of the longest beginning of the value that the stream ends with.
+type needle struct {
+	value   string
+	back    []int
+	matched int
+}
+
+// New returns a Masker that hides these values, however they are encoded.
+func New(values ...string) *Masker {
+	m := &Masker{}
+	for _, value := range values {
+		// Programs may print a key line by line.
+		if lines := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' }); len(lines) > 1 {
+			values = append(values, lines...)
+		}
+	}
+	for _, value := range values {
+		// Files end with a line break, which programs cut off before they use the value.
+		if trimmed := strings.TrimSpace(value); len(trimmed) >= shortest {
+			value = trimmed
+		}
+		if len(value) >= shortest {
+			m.needles = append(m.needles, newNeedle(value))
+		}
+	}
+	return m
+}
+
+// newNeedle computes where to continue when a byte does not match: back[i] is the length of the
+// longest beginning of the value that its first i bytes end with.
+func newNeedle(value string) *needle {
+	n := &needle{value: value, back: make([]int, len(value)+1)}
+	for i, k := 1, 0; i < len(value); i++ {
+		for k > 0 && value[i] != value[k] {
+			k = n.back[k]
+		}
+		if value[i] == value[k] {
+			k++
+		}
+		n.back[i+1] = k
+	}
+	return n
+}
+
+// next takes a byte and reports whether the value ends with it.
+func (n *needle) next(b byte) bool {
+	for n.matched > 0 && n.value[n.matched] != b {
+		n.matched = n.back[n.matched]
+	}
+	if n.value[n.matched] == b {
+		n.matched++
+	}
+	if n.matched < len(n.value) {
+		return false
+	}
+	n.matched = n.back[n.matched]
+	return true
+}
+
+// Write takes a chunk and returns the part of the stream that is decided.
+func (m *Masker) Write(chunk []byte) []byte {
+	if len(m.needles) == 0 {
+		return chunk
+	}
+	for _, b := range chunk {
+		end := 0
+		for _, n := range m.needles {
+			if n.next(b) {
+				end = max(end, len(n.value))
+			}
+		}
+		m.held, m.ends = append(m.held, b), append(m.ends, end)
+	}
+	return m.release(len(m.held) - m.undecided())
+}
+
+// undecided counts the bytes at the end that may be the beginning of a value.
+func (m *Masker) undecided() int {
+	most := 0
+	for _, n := range m.needles {
+		most = max(most, n.matched)
+	}
+	return most
+}
+
+// Flush returns the held bytes at the end of the stream.
+func (m *Masker) Flush() []byte { return m.release(len(m.held)) }
+
+// release returns the first n held bytes, with one mask for each run of covered ones.
+func (m *Masker) release(n int) []byte {
+	covered := m.covered()
+	var out []byte
+	for i, b := range m.held[:n] {
+		switch {
+		case !covered[i]:
+			out = append(out, b)
+		case !m.until:
+			out = append(out, masked...)
+		}
+		m.until = covered[i]
+	}
+	m.held, m.ends = slices.Delete(m.held, 0, n), slices.Delete(m.ends, 0, n)
+	return out
+}
+
+// covered reports for each held byte whether it belongs to a value.
+func (m *Masker) covered() []bool {
+	out := make([]bool, len(m.held))
+	reach := 0
+	for i, end := range slices.Backward(m.ends) {
+		reach = max(reach, end)
+		out[i] = reach > 0
+		reach--
+	}
+	return out
+}
+
+// Text returns a whole text with the values masked.
+func Text(text string, values ...string) string {
+	m := New(values...)
+	return string(m.Write([]byte(text))) + string(m.Flush())
+}

@@ -1,0 +1,58 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+// Package program finds executables on the host. It knows the shell and the default PATH.
+// It does not start anything.
+package program
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// Shell runs commands that are a text.
+	Shell = "/bin/sh"
+	// Path is the PATH of commands that set none.
+	Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+)
+
+// Find looks for an executable as a shell would, with the rights that this process has now.
+func Find(name, path string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, executable(name)
+	}
+	failure := fs.ErrNotExist
+	for _, dir := range filepath.SplitList(path) {
+		candidate := filepath.Join(dir, name)
+		if dir == "" {
+			candidate = "./" + name
+		}
+		err := executable(candidate)
+		if err == nil {
+			return candidate, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			failure = err
+		}
+	}
+	return "", failure
+}
+
+func executable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return unix.EISDIR
+	}
+	return unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS)
+}

@@ -1,0 +1,85 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+// Package tree holds the processes of a command: all descendants of the calling process. It
+// reaps, signals and kills them. It does not start the command.
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Exit describes how the command ended.
+type Exit struct {
+	Status syscall.WaitStatus
+	At     time.Time
+}
+
+// Family is the command with all processes that it starts. Orphans become children of this
+// process, so nothing is left exactly when this process has no child.
+type Family struct {
+	Ended chan Exit     // of the command itself
+	Empty chan struct{} // closed when nothing is left
+}
+
+// Adopt makes this process the parent of orphans. Call it before the first fork.
+func Adopt() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the parent of orphans: %w", err)
+	}
+	return nil
+}
+
+// Watch reaps every child. Nothing else in this process may wait for a child from now on.
+func Watch(command int) *Family {
+	f := &Family{Ended: make(chan Exit, 1), Empty: make(chan struct{})}
+	go f.reap(command)
+	return f
+}
+
+func (f *Family) reap(command int) {
+	defer close(f.Empty)
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return
+		case pid == command:
+			f.Ended <- Exit{status, time.Now()}
+		}
+	}
+}
+
+// End asks all processes to end, and kills them after the grace period or when hurry ends. It
+// returns how many there were and how many could not be ended.
+func (f *Family) End(hurry context.Context, grace time.Duration) (found, left int) {
+	select {
+	case <-f.Empty:
+		return 0, 0
+	default:
+	}
+	found = signalAll(syscall.SIGTERM)
+	select {
+	case <-f.Empty:
+		return found, 0
+	case <-hurry.Done():
+	case <-time.After(grace):
+	}
+	if left = KillAll(); left == 0 {
+		select { // dead processes may not have been reaped yet
+		case <-f.Empty:
+		case <-time.After(killTime):
+		}
+	}
+	return found, left
+}

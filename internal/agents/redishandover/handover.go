@@ -1,0 +1,69 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redishandover
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/resp"
+	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
+)
+
+const (
+	// pause is the interval between two looks. A handover takes some hundred milliseconds at most,
+	// because the replica asks for votes at once.
+	pause = 50 * time.Millisecond
+	// longPause is the interval while a DNS name must change or the last election is too recent.
+	longPause = 500 * time.Millisecond
+	// lingering is how long a server without slots still answers, because it may have lost them a
+	// moment ago: it redirects clients with an old map, which may need more than one redirect.
+	// Otherwise some keep the old map for 10 seconds (go-redis, clusterStateHolder).
+	lingering = 3 * time.Second
+	// answerTime limits the answers of a replica, whose pod may be gone.
+	answerTime = time.Second
+	// unknownTime is how long a replica may be at an address of no pod. DNS is behind when pods are
+	// recreated: it may be cached for 5 seconds (CoreDNS, plugin kubernetes, ttl).
+	unknownTime = 7 * time.Second
+)
+
+// handover gives away the slots of the server in this pod.
+type handover struct {
+	password string
+	service  string
+	address  string   // of the server
+	pods     []string // addresses
+	own      *resp.Conn
+	attempt  time.Duration // how long to wait for one attempt
+	epoch    uint64        // current epoch of the server
+	log      *slog.Logger
+
+	lastReason string // the last logged reason why a replica does not take over
+	unknown    bool   // all candidates are at addresses of no pod
+	tooSoon    bool   // a candidate cannot be elected again yet
+
+	waitUntil time.Time     // until when to wait for the operator to finish moves
+	moveTime  time.Duration // limit for moving the remaining slots; the rest is for the handover
+	logged    string        // the moves that were logged
+	moved     bool          // the remaining slots were moved, as far as possible
+}
+
+// nodes reads the node table of a server.
+func (h *handover) nodes(ctx context.Context, of *resp.Conn) ([]clusternodes.Node, error) {
+	text, err := of.Do(ctx, "CLUSTER", "NODES")
+	if err != nil {
+		return nil, err
+	}
+	return clusternodes.Parse(text)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

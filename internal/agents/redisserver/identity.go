@@ -1,0 +1,75 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisserver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/agents/shared/durable"
+)
+
+// mustBlock reports whether no replica may copy the server yet, because its address may have been another server's. It may
+// be copied if it was started at this address before, as the same node, and the operator has allowed replication and had
+// the server save that (CONFIG REWRITE, which quotes values). docs/design/redis.md has the reason.
+func mustBlock(before, ip string, found facts) bool {
+	member := found.own != nil && (found.own.Primary != "" || found.own.SlotCount() > 0)
+	stays, admitted := false, true
+	for line := range strings.Lines(before) {
+		words := strings.Fields(line)
+		stays = stays || len(words) == 2 && words[0] == announceIP && strings.Trim(words[1], `"`) == ip
+		admitted = admitted && !slices.Contains(words, blockingRule)
+	}
+	return !stays || !admitted || !member || decide(found) != ""
+}
+
+// blockingRule, for the user that replicas log in as, keeps them from copying a server.
+const blockingRule = "-psync"
+
+// readBefore reads the configuration of the previous start; "" if there was none in this pod.
+func readBefore(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the configuration of the previous start: %w", err)
+	}
+	return string(text), nil
+}
+
+// forgetAddress removes the address of a node from the node table in a folder.
+func forgetAddress(folder, id string) error {
+	path := filepath.Join(folder, nodesFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the table of nodes: %w", err)
+	}
+	if err := durable.Replace(path, strings.NewReader(withoutAddress(string(text), id)), 0o600); err != nil {
+		return fmt.Errorf("write the table of nodes: %w", err)
+	}
+	return nil
+}
+
+// withoutAddress marks the address of a node as unknown, as servers do: ":0@0", and noaddr.
+func withoutAddress(table, id string) string {
+	var out strings.Builder
+	for line := range strings.Lines(table) {
+		words := strings.SplitN(line, " ", 4)
+		if len(words) == 4 && words[0] == id {
+			_, more, has := strings.Cut(words[1], ",") // the hostname, and fields of newer versions
+			if words[1] = ":0@0"; has {
+				words[1] += "," + more
+			}
+			if !slices.Contains(strings.Split(words[2], ","), "noaddr") {
+				words[2] += ",noaddr"
+			}
+			line = strings.Join(words, " ")
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}

@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+)
+
+const (
+	// HostPatience is how long a pod may take to begin before its host is looked at; longer
+	// and longer times pass between further looks, up to hostLooks.
+	HostPatience = 10 * time.Second
+	hostLooks    = 5 * time.Minute
+)
+
+// Host is what the cluster knows about a host.
+type Host struct {
+	// Missing reports that the node does not exist.
+	Missing bool
+	// Ready is the condition Ready of the node; since and message are its transition time and its message.
+	Ready   bool
+	since   time.Time
+	message string
+	// boot is the boot ID of the host.
+	boot string
+}
+
+// StateOf returns what a Node shows of its host.
+func StateOf(node *corev1.Node) *Host {
+	out := &Host{boot: node.Status.NodeInfo.BootID}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			out.Ready, out.since, out.message = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time, c.Message
+		}
+	}
+	return out
+}
+
+// Explains reports whether the state of the host may explain what a pod reports: it does not start, its kubelet is
+// silent, or it ended without a result.
+func Explains(a *egov1.Activity, pod *corev1.Pod, now time.Time) bool {
+	switch {
+	case pod == nil || Over(a):
+		return false
+	case Ended(pod):
+		return ResultOf(pod) == nil && pod.Annotations[BootAnnotation] != ""
+	case begun(pod):
+		return !hostReachable(pod)
+	default:
+		return is(pod, corev1.PodScheduled, corev1.ConditionFalse) || now.Sub(pod.CreationTimestamp.Time) >= HostPatience
+	}
+}
+
+// nextLook returns when to look again at a pod that has not started, within the time that is left.
+func nextLook(pod *corev1.Pod, left time.Duration, now time.Time) time.Duration {
+	return min(left, max(HostPatience, min(hostLooks, now.Sub(pod.CreationTimestamp.Time))))
+}
+
+// restarted reports whether the host was restarted since a pod was created.
+func (h *Host) restarted(pod *corev1.Pod) bool {
+	was := pod.Annotations[BootAnnotation]
+	return h != nil && h.boot != "" && was != "" && h.boot != was
+}
+
+// Problem returns what is wrong with a host; empty if nothing is, or if the host was not read.
+func (h *Host) Problem(name string) string {
+	switch {
+	case h == nil || h.Ready:
+		return ""
+	case h.Missing:
+		return "there is no node " + name + " any more"
+	case h.since.IsZero():
+		return "node " + name + " is not Ready"
+	}
+	text := fmt.Sprintf("node %s is not Ready since %s", name, h.since.UTC().Format(time.RFC3339))
+	if h.message != "" {
+		text += ": " + h.message
+	}
+	return text
+}

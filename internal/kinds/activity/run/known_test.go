@@ -1,0 +1,21 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"time"
+
+	"github.com/opcrew/opcrew/internal/kinds/activity/activitytest"
+)
+
+// dead is a host that is not heard of since some time before noon.
+func dead(before time.Duration) *Host {
+	return &Host{since: activitytest.Noon.Add(-before), message: "Kubelet stopped posting node status."}
+}
+
+func allowed() *Start { return &Start{Order: "{}"} }
+
+func blocked(reason, message string, final bool) *Start {
+	return &Start{Obstacle: &Obstacle{Final: final, Reason: reason, Message: message}}
+}

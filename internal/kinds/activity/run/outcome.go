@@ -1,0 +1,139 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+)
+
+// outcome judges a run whose pod has ended.
+func outcome(a *egov1.Activity, f Observed) Verdict {
+	pod, since := f.Pod, ""
+	if f.Host.restarted(pod) {
+		since = ", and host " + a.Spec.Host + " was restarted since its pod was made"
+	}
+	result := ResultOf(pod)
+	switch {
+	case result != nil:
+		v := byResult(a, pod, *result)
+		v.Result = result
+		return v
+	case begun(pod) || a.Status.StartTime != nil:
+		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
+			Message: "the runner ended without a result: " + lastMessage(pod) + since + "; whether the command ended is unknown, and it is not run again unless spec.run is raised"}
+	case pod.Spec.NodeName != "" && !failedByKubelet(pod):
+		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
+			Message: "its host was gone before it reported whether the command started: " + lastMessage(pod) + since + "; it is not run again unless spec.run is raised"}
+	case a.Spec.Cancel:
+		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "cancelled before it began"}
+	case a.Status.Prosta == egov1.StateUnreachable:
+		return Verdict{State: egov1.StateUnreachable, Reason: egov1.ReasonHostUnreachable, Message: "it did not begin in time, and was withdrawn"}
+	default:
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "it did not begin: " + lastMessage(pod)}
+	}
+}
+
+// Controllers that collect the pods of deleted nodes set their phase to Failed, too.
+const (
+	collected = "DeletionByPodGC"
+	nodeLost  = "NodeLost"
+	// Reasons that the kubelet and the eviction API set.
+	byKubelet = "Evicted"
+	byAPI     = "EvictionByEvictionAPI"
+)
+
+// failedByKubelet reports whether the kubelet itself failed the pod. It reports containers a second or more late, so a
+// pod that another controller failed may have run a container that was never reported.
+func failedByKubelet(pod *corev1.Pod) bool {
+	if disruption(pod).Reason == collected || pod.Status.Reason == nodeLost {
+		return false
+	}
+	return ContainerStatus(pod).State.Terminated != nil || pod.Status.Reason != "" || pod.Status.Message != ""
+}
+
+// disruption returns the condition that names who ended a pod early, and why; empty for none.
+func disruption(pod *corev1.Pod) corev1.PodCondition {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+// evicted describes the eviction of a pod, in the words of the evictor; empty if it was not evicted.
+func evicted(pod *corev1.Pod) string {
+	c := disruption(pod)
+	words := cmp.Or(firstLine(pod.Status.Message), firstLine(c.Message), c.Reason)
+	switch {
+	case c.Reason == collected:
+		return ""
+	case pod.Status.Reason == byKubelet || c.Reason == byAPI:
+		return "its pod was evicted (" + strings.TrimSpace(words) + ")"
+	case c.Reason != "":
+		return fmt.Sprintf("its pod was disrupted by %s (%s)", c.Reason, strings.TrimSpace(words))
+	}
+	return ""
+}
+
+// lastMessage returns the best available explanation of why a pod ended.
+func lastMessage(pod *corev1.Pod) string {
+	if why := evicted(pod); why != "" {
+		return why
+	}
+	s := ContainerStatus(pod)
+	if t := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated); t != nil {
+		return cmp.Or(firstLine(t.Message), fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode))
+	}
+	words := cmp.Or(pod.Status.Message, pod.Status.Reason, disruption(pod).Message)
+	if pod.DeletionTimestamp != nil {
+		return cmp.Or(words, "its pod was deleted")
+	}
+	return cmp.Or(words, "its pod failed")
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line[:min(len(line), 200)]
+}
+
+// byResult converts the result of the runner to the states of the API.
+func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) Verdict {
+	switch r.State {
+	case hostjob.Succeeded:
+		return Verdict{State: egov1.StateSucceeded, Reason: egov1.ReasonSucceeded, Message: "exit code 0"}
+	case hostjob.Failed:
+		return failed(r)
+	case hostjob.Cancelled:
+		why := "its processes were ended"
+		if !a.Spec.Cancel {
+			why = cmp.Or(evicted(pod), "its pod was deleted by another client") + ", so " + why
+		}
+		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: why}
+	case hostjob.TimedOut:
+		return Verdict{State: egov1.StateTimedOut, Reason: egov1.ReasonTimedOut, Message: "its timeout was over, and it was ended"}
+	case hostjob.NotStarted, hostjob.Invalid:
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "it did not begin: " + cmp.Or(r.Message, r.Reason)}
+	default:
+		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost, Message: cmp.Or(r.Message, r.Reason)}
+	}
+}
+
+func failed(r hostjob.Result) Verdict {
+	if r.Signal != "" {
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonKilled, Message: "signal " + r.Signal + " ended it"}
+	}
+	code := int32(-1)
+	if r.ExitCode != nil {
+		code = int32(*r.ExitCode)
+	}
+	return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonExited, Message: fmt.Sprintf("exit code %d", code)}
+}

@@ -1,0 +1,157 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package run has what is known about one run of an Activity: its names, what its pod and its host show, and the verdict
+// that follows. It is pure. Reading, the rights of the requester, schedules and children belong to package activity.
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/podapi/hostjob"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// ObstacleInterval passes between two looks at what prevents a run from starting.
+const ObstacleInterval = 10 * time.Second
+
+// Observed is what a verdict is based on.
+type Observed struct {
+	// Pod is the pod of the present run, nil for none.
+	Pod *corev1.Pod
+	// Begin is set while the run has no pod and may get one.
+	Begin *Start
+	// Host is nil where its node was not read.
+	Host *Host
+}
+
+// Verdict is what is known about a run.
+type Verdict struct {
+	State           egov1.State
+	Reason, Message string
+	// Result is what the runner reported, nil for nothing.
+	Result *hostjob.Result
+	// Withdraw requests the deletion of the pod: the run is cancelled, or its start deadline is over.
+	Withdraw bool
+	// Again is when to look again; 0 for the next event.
+	Again time.Duration
+}
+
+// Judge returns what is known about the present run.
+func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
+	switch {
+	case Over(a) && !Corrects(a, f.Pod):
+		return Verdict{State: a.Status.Prosta}
+	case f.Pod == nil && a.Status.Run == Number(a) && a.Status.PodUID != "":
+		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
+			Message: "its pod is gone and its result is lost; it is not run again unless spec.run is raised"}
+	case f.Pod == nil:
+		return withoutPod(a, f, now)
+	case Ended(f.Pod):
+		return outcome(a, f)
+	default:
+		return withPod(a, f, now)
+	}
+}
+
+// Corrects reports whether a host that was given up has reported a result after all.
+func Corrects(a *egov1.Activity, pod *corev1.Pod) bool {
+	return a.Status.Prosta == egov1.StateUnreachable && pod != nil && Ended(pod) && ResultOf(pod) != nil
+}
+
+// withoutPod judges a run that has no pod.
+func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
+	left := StartDeadline(a).Sub(now)
+	switch {
+	case a.Spec.Cancel:
+		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "cancelled before it began"}
+	case f.Begin != nil && f.Begin.Obstacle != nil && f.Begin.Obstacle.Final:
+		return refused(f.Begin.Obstacle)
+	case left <= 0 && (f.Begin == nil || f.Begin.Obstacle == nil):
+		return tooLate(a, egov1.ReasonNotStarted, "its pod could not be made")
+	case f.Begin == nil || f.Begin.Obstacle == nil:
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "its pod is being made", Again: left}
+	case left <= 0:
+		return tooLate(a, f.Begin.Obstacle.Reason, f.Begin.Obstacle.Message)
+	default:
+		o := f.Begin.Obstacle
+		return Verdict{State: egov1.StatePending, Reason: o.Reason, Message: o.Message, Again: min(left, ObstacleInterval)}
+	}
+}
+
+// refused ends a run that can never start.
+func refused(o *Obstacle) Verdict {
+	state := egov1.StateRefused
+	if o.Reason == egov1.ReasonNotStarted {
+		state = egov1.StateFailed
+	}
+	return Verdict{State: state, Reason: o.Reason, Message: o.Message}
+}
+
+// tooLate ends a run that did not start in time.
+func tooLate(a *egov1.Activity, reason, why string) Verdict {
+	state := egov1.StateUnreachable
+	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {
+		state = egov1.StateFailed
+	}
+	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("it did not begin within %d s: %s", deadline(a), why)}
+}
+
+// withPod judges a run whose pod has not ended.
+func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
+	pod, left := f.Pod, StartDeadline(a).Sub(now)
+	again := nextLook(pod, left, now)
+	switch {
+	case begun(pod) && !hostReachable(pod):
+		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonHostUnreachable, Withdraw: a.Spec.Cancel,
+			Message: unreachable(a, f) + "; the state of the command is unknown until it answers"}
+	case left <= 0 && !begun(pod):
+		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(a, f))
+		v.Withdraw = true
+		return v
+	case a.Spec.Cancel && !begun(pod):
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonCancelled, Message: "it is being cancelled before it began", Withdraw: true, Again: again}
+	case a.Spec.Cancel:
+		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonCancelled, Message: fmt.Sprintf("its processes are being ended, within %d s", Grace(a)), Withdraw: true}
+	case begun(pod):
+		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonRunning, Message: "it runs on " + a.Spec.Host}
+	case pod.DeletionTimestamp != nil:
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "its pod was deleted before it began", Again: again}
+	default:
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: whyNot(a, f), Again: again}
+	}
+}
+
+func deadline(a *egov1.Activity) int64 {
+	return ptr.Deref(a.Spec.StartDeadlineSeconds, egov1.DefaultStartDeadline)
+}
+
+// StartDeadline returns when the command must have started. A further run counts from when it was recorded.
+func StartDeadline(a *egov1.Activity) time.Time {
+	since := a.CreationTimestamp.Time
+	if a.Status.RunSince != nil && a.Status.Run == Number(a) {
+		since = a.Status.RunSince.Time
+	}
+	return since.Add(Seconds(deadline(a)))
+}
+
+// unreachable describes a host that does not answer, with what the cluster knows about it.
+func unreachable(a *egov1.Activity, f Observed) string {
+	if why := f.Host.Problem(a.Spec.Host); why != "" {
+		return "the host does not answer (" + why + ")"
+	}
+	return "the host does not answer"
+}
+
+// whyNot returns why a pod has not started. A dead host is the cause, whatever the scheduler says about its taints.
+func whyNot(a *egov1.Activity, f Observed) string {
+	why, _ := workload.WhyNotReady(f.Pod)
+	return "its pod has not begun: " + cmp.Or(f.Host.Problem(a.Spec.Host), why)
+}

@@ -1,0 +1,126 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package build declares the children of a Diva: Services, policies, the inventory, and what runs pods. It decides
+// nothing; the decisions come as arguments.
+package build
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
+	"github.com/opcrew/opcrew/internal/podtemplate"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// dataDir is where the article mounts storage.
+const dataDir = "/wi"
+
+// ClientService gives each client a name, also while it is not ready: the manager is to find it down, and not unknown.
+func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
+	id := names.Clients(d)
+	return corev1ac.Service(id.Name, id.Namespace).WithLabels(id.Labels).
+		WithSpec(corev1ac.ServiceSpec().
+			WithClusterIP(corev1.ClusterIPNone).
+			WithPublishNotReadyAddresses(true).
+			WithSelector(id.Selector).
+			WithPorts(corev1ac.ServicePort().WithName("ssh").WithProtocol(corev1.ProtocolTCP).
+				WithPort(names.SSHPort(d)).WithTargetPort(intstr.FromInt32(names.SSHPort(d)))))
+}
+
+// SSHPolicy lets only the manager reach the sshd of the clients, where the network enforces policies. All other ports
+// of the clients stay open.
+func SSHPolicy(d *opsv1.Diva) *networkingv1ac.NetworkPolicyApplyConfiguration {
+	id := names.Clients(d)
+	others := networkingv1ac.NetworkPolicyIngressRule().
+		WithPorts(portRange(corev1.ProtocolUDP, 1, 65535), portRange(corev1.ProtocolSCTP, 1, 65535))
+	if port := names.SSHPort(d); port > 1 {
+		others.WithPorts(portRange(corev1.ProtocolTCP, 1, port-1))
+	}
+	if port := names.SSHPort(d); port < 65535 {
+		others.WithPorts(portRange(corev1.ProtocolTCP, port+1, 65535))
+	}
+	return networkingv1ac.NetworkPolicy(id.Name, id.Namespace).WithLabels(id.Labels).
+		WithSpec(networkingv1ac.NetworkPolicySpec().
+			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)).
+			WithPolicyTypes(networkingv1.PolicyTypeIngress).
+			WithIngress(
+				networkingv1ac.NetworkPolicyIngressRule().
+					WithFrom(networkingv1ac.NetworkPolicyPeer().WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Managers(d).Selector))).
+					WithPorts(networkingv1ac.NetworkPolicyPort().WithProtocol(corev1.ProtocolTCP).WithPort(intstr.FromInt32(names.SSHPort(d)))),
+				others))
+}
+
+func portRange(protocol corev1.Protocol, from, to int32) *networkingv1ac.NetworkPolicyPortApplyConfiguration {
+	return networkingv1ac.NetworkPolicyPort().WithProtocol(protocol).WithPort(intstr.FromInt32(from)).WithEndPort(to)
+}
+
+// StatefulSet runs the clients. They start in parallel, as none needs another, and so that pods of a bad image do not
+// block the way back.
+func StatefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, agentImage string) *appsv1ac.StatefulSetApplyConfiguration {
+	id := names.Clients(d)
+	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType // see ownerPatches in package storage
+	return appsv1ac.StatefulSet(id.Name, id.Namespace).WithLabels(id.Labels).
+		WithSpec(appsv1ac.StatefulSetSpec().
+			WithReplicas(replicas).
+			WithServiceName(id.Name).
+			WithPodManagementPolicy(appsv1.ParallelPodManagement).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)).
+			WithPersistentVolumeClaimRetentionPolicy(appsv1ac.StatefulSetPersistentVolumeClaimRetentionPolicy().
+				WithWhenDeleted(retain).WithWhenScaled(retain)).
+			WithVolumeClaimTemplates(storage.Template(d, claim)).
+			WithTemplate(ClientTemplate(d, agentImage)))
+}
+
+// ClientTemplate declares the pods of clients.
+func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecApplyConfiguration {
+	part, port := d.Spec.Client.Part, names.SSHPort(d)
+	c := container(d, part).
+		WithPorts(corev1ac.ContainerPort().WithName("ssh").WithContainerPort(port).WithProtocol(corev1.ProtocolTCP)).
+		WithVolumeMounts(corev1ac.VolumeMount().WithName(names.ClaimTemplate).WithMountPath(dataDir), configFile(sshdConfigKey, sshdConfig))
+	if c.ReadinessProbe == nil {
+		c.WithReadinessProbe(corev1ac.Probe().WithPeriodSeconds(5).
+			WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromInt32(port))))
+	}
+	template := names.Clients(d).Template(c)
+	template.Spec.WithVolumes(inventoryVolume(d))
+	if isRoot(part) { // as in the article
+		template.Spec.WithVolumes(corev1ac.Volume().WithName(articleVolume).WithSecret(secretVolume(d, articleItems, 0o600)))
+		for _, i := range articleItems {
+			c.WithVolumeMounts(corev1ac.VolumeMount().WithName(articleVolume).WithMountPath("/root/.ssh/" + i.file).WithSubPath(i.file))
+		}
+	}
+	clientFiles.mount(template.Spec, c, d, part, agentImage)
+	template.Spec.Containers[0] = *c
+	podtemplate.Override(template, part.Pod)
+	return template
+}
+
+// container is that of a part, named as the object. It has the runtime's default rights: sshd, and ansible as another
+// user, need more than an ordinary server.
+func container(d *opsv1.Diva, part opsv1.Part) *corev1ac.ContainerApplyConfiguration {
+	c := corev1ac.Container().WithName(d.Name).WithImage(string(part.Image))
+	workload.WithResources(c, part.Resources)
+	workload.WithEnvs(c, part.Env)
+	if p := part.Probes; p != nil {
+		c.ReadinessProbe, c.LivenessProbe, c.StartupProbe = probe(p.Readiness), probe(p.Liveness), probe(p.Startup)
+	}
+	return c
+}
+
+func probe(p *corev1.Probe) *corev1ac.ProbeApplyConfiguration {
+	if p == nil {
+		return nil
+	}
+	return podtemplate.Convert[*corev1ac.ProbeApplyConfiguration](p)
+}

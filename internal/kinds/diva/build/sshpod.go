@@ -1,0 +1,129 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+)
+
+const (
+	// AgentContainer is the name of the container that keeps the SSH files in step with the Secret.
+	AgentContainer = "ssh-files"
+	// filesDir is where pods find the files that are kept in step with the Secret.
+	filesDir = "/etc/opcrew/ssh"
+	// Volumes of the agent: the Secret, and the files in memory, in a directory that is
+	// mounted whole and in one whose files are mounted one by one.
+	sourceVolume, filesVolume = "ssh-source", "ssh-files"
+	sourceMount, filesMount   = "/run/opcrew/secret", "/run/opcrew/ssh"
+	liveDir, inPlaceDir       = "live", "in-place"
+	// articleVolume is the Secret as the article mounts it.
+	articleVolume = "diva-client-ssh"
+)
+
+// item is a key of the Secret and the name of its file.
+type item struct{ key, file string }
+
+var (
+	clientItems = []item{
+		{ring.AuthorizedKeys, "authorized_keys"}, {ring.HostKey, "ssh_host_ed25519_key"}, {ring.HostPublicKey, "ssh_host_ed25519_key.pub"},
+	}
+	// There is no public key beside the private one: ssh would offer it, and one of another pair
+	// for the moment between the two files that change.
+	managerItems = []item{{ring.IdentityKey, "identity"}, {ring.NextIdentityKey, "identity-next"}, {ring.KnownHosts, "known_hosts"}}
+	articleItems = []item{{ring.PrivateKey, "id_rsa"}, {ring.PublicKey, "id_rsa.pub"}}
+)
+
+// files are what the agent of a pod serves. required are those without which the pod
+// does not start; inPlace has them in a second directory, to be mounted one by one.
+type files struct {
+	items    []item
+	required []string
+	inPlace  bool
+}
+
+var (
+	clientFiles  = files{items: clientItems, required: []string{"authorized_keys", "ssh_host_ed25519_key"}}
+	managerFiles = files{items: managerItems, required: []string{"identity", "identity-next"}, inPlace: true}
+)
+
+// mount gives a pod its ssh files: the Secret, the agent that copies them for the user that
+// the pod runs as, and what its container sees of them.
+func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.ContainerApplyConfiguration, d *opsv1.Diva, part opsv1.Part, agentImage string) {
+	spec.WithVolumes(
+		// Keys that are not there now may come: a pod waits for those that it cannot do without.
+		corev1ac.Volume().WithName(sourceVolume).WithSecret(secretVolume(d, s.items, 0o440).WithOptional(true)),
+		corev1ac.Volume().WithName(filesVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
+			WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse("1Mi"))))
+	spec.WithInitContainers(s.agent(agentImage, runAs(part)))
+	if part.RunAsUser != nil {
+		spec.SecurityContext.WithRunAsUser(runAs(part)).WithRunAsGroup(runAs(part))
+	}
+	if !isRoot(part) { // root's ssh refuses a key that a group can read
+		spec.SecurityContext.WithFSGroup(runAs(part))
+	}
+	c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesDir).WithSubPath(liveDir).WithReadOnly(true))
+}
+
+// runAs is the user that a part runs as, root where it says nothing.
+func runAs(part opsv1.Part) int64 {
+	if part.RunAsUser == nil {
+		return 0
+	}
+	return *part.RunAsUser
+}
+
+// isRoot reports whether a part runs as root, whose home directory the article's mounts are in.
+func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
+
+func secretVolume(d *opsv1.Diva, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {
+	source := corev1ac.SecretVolumeSource().WithSecretName(names.SecretName(d)).WithDefaultMode(mode)
+	for _, i := range items {
+		source.WithItems(corev1ac.KeyToPath().WithKey(i.key).WithPath(i.file))
+	}
+	return source
+}
+
+// agent keeps the files in step. It is a sidecar that starts before the other containers,
+// which wait until the files are there. It has the user of those: ssh refuses a private
+// key that others of its own user's group can read.
+func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfiguration {
+	args := []string{"ssh-files", "--from", sourceMount, "--to", filesMount + "/" + liveDir}
+	for _, name := range s.required {
+		args = append(args, "--require", name)
+	}
+	if s.inPlace {
+		args = append(args, "--in-place", filesMount+"/"+inPlaceDir)
+	}
+	return corev1ac.Container().WithName(AgentContainer).
+		WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent).
+		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
+		WithArgs(args...).
+		WithStartupProbe(corev1ac.Probe().WithPeriodSeconds(1).WithFailureThreshold(3600).
+			WithExec(corev1ac.ExecAction().WithCommand("/opcrew-agent", "ssh-files", "--check", "--to", filesMount+"/"+liveDir))).
+		WithResources(corev1ac.ResourceRequirements().
+			WithRequests(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("5m"), corev1.ResourceMemory: resource.MustParse("16Mi")}).
+			WithLimits(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("64Mi")})).
+		WithSecurityContext(corev1ac.SecurityContext().
+			WithRunAsUser(user).WithRunAsGroup(user).
+			WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
+			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
+		WithVolumeMounts(
+			corev1ac.VolumeMount().WithName(sourceVolume).WithMountPath(sourceMount).WithReadOnly(true),
+			corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesMount))
+}
+
+// configFile mounts one file of the inventory's ConfigMap beside those of the image.
+func configFile(key, path string) *corev1ac.VolumeMountApplyConfiguration {
+	return corev1ac.VolumeMount().WithName("inventory").WithMountPath(path).WithSubPath(key).WithReadOnly(true)
+}
+
+func inventoryVolume(d *opsv1.Diva) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName("inventory").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(names.InventoryName(d)))
+}

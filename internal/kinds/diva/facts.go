@@ -1,0 +1,66 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+	"github.com/opcrew/opcrew/internal/kinds/diva/served"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// reconciler is keyed by a Diva.
+type reconciler struct {
+	*kit.Tools
+	served *served.Reader
+	// refusals finds why pods of clients are missing, unbound why claims have no volume.
+	refusals, unbound workload.Refusals
+	classes           workload.Classes
+}
+
+// facts are all that is read about a Diva.
+type facts struct {
+	clients workload.Members
+	manager workload.Rollout
+	// attachment is why the first pod that has a node has not started.
+	attachment attachment
+	// secret is opcrew's own, nil if there is none; ring is what it holds, and given what the user provides.
+	secret *corev1.Secret
+	ring   *ring.Ring
+	given  keys.Given
+	// fresh is a new pair and a new host's pair, where a plan may need them: random values cannot be computed twice alike.
+	fresh struct{ pair, host *keys.Pair }
+	// serving are the digests of what pods serve whose logs were read, by their UIDs.
+	serving map[string]string
+	// claims are those of the Diva by name. stale are those that the cache has as they were before opcrew's last
+	// patch, ownSizes those whose too large request opcrew wrote. unbound is why one has no volume.
+	claims          map[string]*corev1.PersistentVolumeClaim
+	stale, ownSizes map[string]bool
+	unbound         workload.Refusal
+	// rigid says, by class, why volumes do not grow, of the classes whose claims are to grow.
+	rigid map[string]string
+	// inventory is the list of clients that the manager has.
+	inventory  string
+	agentImage string
+	now        time.Time
+}
+
+// attachment is what a pod waits for that has a node, and has not begun.
+type attachment struct {
+	pod, words string
+	again      time.Duration
+}
+
+// hasReason reports whether a condition had a reason when last written.
+func hasReason(d *opsv1.Diva, kind, reason string) bool {
+	c := meta.FindStatusCondition(d.Status.Conditions, kind)
+	return c != nil && c.Reason == reason
+}

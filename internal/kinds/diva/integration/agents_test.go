@@ -1,0 +1,82 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
+)
+
+// simulated plays the agents in the pods: each serves what the Secret held when its
+// kubelet last brought it.
+type simulated struct {
+	mu    sync.Mutex
+	files map[types.UID]map[string][]byte
+	asked int
+}
+
+var agents = &simulated{files: map[types.UID]map[string][]byte{}}
+
+func (s *simulated) log(_ context.Context, pod *corev1.Pod) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	files, ok := s.files[pod.UID]
+	if !ok {
+		return "", errors.New("the node does not answer")
+	}
+	return fmt.Sprintf(`{"msg":"Starting"}`+"\n"+`{"msg":"Serving","digest":%q}`+"\n", sshkeys.Digest(files)), nil
+}
+
+func (s *simulated) questions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+// bring has a kubelet bring the Secret, as it is, to a pod.
+func (s *shop) bring(pod *corev1.Pod) {
+	s.Helper()
+	files := map[string][]byte{}
+	for _, volume := range pod.Spec.Volumes {
+		if volume.Name != "ssh-source" {
+			continue
+		}
+		secret := &corev1.Secret{}
+		if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: pod.Namespace, Name: volume.Secret.SecretName}, secret); err != nil {
+			s.Fatal(err)
+		}
+		for _, item := range volume.Secret.Items {
+			if content, ok := secret.Data[item.Key]; ok {
+				files[item.Path] = content
+			}
+		}
+	}
+	agents.mu.Lock()
+	defer agents.mu.Unlock()
+	agents.files[pod.UID] = files
+}
+
+// bringTo has the kubelets of all pods of a role bring the Secret.
+func (s *shop) bringTo(role string) {
+	s.Helper()
+	for _, pod := range s.pods(role) {
+		s.bring(&pod)
+	}
+}
+
+// serves gives a file as a pod serves it.
+func (s *shop) serves(pod corev1.Pod, file string) string {
+	agents.mu.Lock()
+	defer agents.mu.Unlock()
+	return string(agents.files[pod.UID][file])
+}

@@ -1,0 +1,96 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package keys reads and makes the key pairs of a Diva: its own, those that a user gives, and public keys.
+// It knows the formats of ssh. What a pair is used for, and when it is replaced, is in packages ring and rotation.
+package keys
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// Pair is a private key as ssh reads it, and its public key as one line without a comment.
+type Pair struct {
+	Private []byte
+	Public  string
+}
+
+// New makes an ed25519 pair.
+func New(comment string) (*Pair, error) {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, comment)
+	if err != nil {
+		return nil, fmt.Errorf("encode a key: %w", err)
+	}
+	p, why := Parse(string(pem.EncodeToMemory(block)))
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	return p, nil
+}
+
+// Parse reads a private key, or says why it cannot be used.
+func Parse(text string) (p *Pair, why string) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) + "\n"
+	signer, err := ssh.ParsePrivateKey([]byte(text))
+	var locked *ssh.PassphraseMissingError
+	switch {
+	case errors.As(err, &locked):
+		return nil, "it is locked by a passphrase, which the manager cannot enter; write one without"
+	case err != nil:
+		return nil, fmt.Sprintf("it is no private key (%v); write one as ssh-keygen -t ed25519 makes it", err)
+	case signer.PublicKey().Type() == "ssh-dss":
+		return nil, "it is a DSA key, which no sshd accepts any more; write one as ssh-keygen -t ed25519 makes it"
+	}
+	private, err := readable(text)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return &Pair{Private: private, Public: line(signer.PublicKey())}, ""
+}
+
+// line is a public key as a line of authorized_keys.
+func line(key ssh.PublicKey) string {
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
+}
+
+// ParsePublic reads the public keys of a text, one a line, with their options and without
+// their comments. bad are the numbers of the lines that are none.
+func ParsePublic(text string) (keys []string, bad []int) {
+	for i, each := range strings.Split(text, "\n") {
+		each = strings.TrimSpace(each)
+		if each == "" || strings.HasPrefix(each, "#") {
+			continue
+		}
+		key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(each))
+		if err != nil {
+			bad = append(bad, i+1)
+			continue
+		}
+		parsed := line(key)
+		if len(options) > 0 {
+			parsed = strings.Join(options, ",") + " " + parsed
+		}
+		keys = append(keys, parsed)
+	}
+	return keys, bad
+}
+
+// Fingerprint is that of a public key as ssh prints it, or is empty.
+func Fingerprint(public string) string {
+	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(public))
+	if err != nil {
+		return ""
+	}
+	return ssh.FingerprintSHA256(key)
+}

@@ -1,0 +1,34 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package diva
+
+import (
+	"time"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+	"github.com/opcrew/opcrew/internal/kinds/diva/rotation"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// planAt returns the plan that follows from facts at a time.
+func planAt(object *opsv1.Diva, f facts, now time.Time) kit.Plan {
+	r := &reconciler{}
+	return r.Plan(object, f, r.Decide(object, f, now))
+}
+
+// reportAt fills the status from facts and from what was done at a time.
+func reportAt(object *opsv1.Diva, f facts, done kit.Outcome, now time.Time) {
+	r := &reconciler{}
+	done.Now = now
+	r.Report(object, f, r.Decide(object, f, now), done)
+}
+
+// nextRing returns the ring that the Secret is to hold.
+func nextRing(object *opsv1.Diva, f facts) *ring.Ring {
+	return rotation.Next(object, rotationInput(f, noon))
+}
+
+// podsOf returns what the rotation of keys reads of pods.
+func podsOf(f facts) rotation.Pods { return rotationInput(f, noon).Pods }

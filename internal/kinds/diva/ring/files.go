@@ -1,0 +1,100 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
+)
+
+// Authorized are the authorized_keys lines of clients: in one order, so that a step that changes
+// what they stand for and not what they are changes nothing at the clients.
+func (r *Ring) Authorized(extra []string) string {
+	lines := append([]string{r.Current.Public}, extra...)
+	if r.Next != nil {
+		lines = append(lines, r.Next.Public)
+	}
+	if r.Previous != "" {
+		lines = append(lines, r.Previous)
+	}
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "\n") + "\n"
+}
+
+// Known are the lines by which the manager knows clients: all of them have the same key.
+func (r *Ring) Known(d *opsv1.Diva) string {
+	id := names.Clients(d)
+	short := id.Name + "." + id.Namespace
+	patterns := []string{"*." + short + ".svc", "*." + short + ".svc.*", "*." + short, "*." + id.Name, id.Name + "-*"}
+	if port := names.SSHPort(d); port != opsv1.DefaultSSHPort {
+		for i := range patterns {
+			patterns[i] = fmt.Sprintf("[%s]:%d", patterns[i], port)
+		}
+	}
+	var out strings.Builder
+	for _, key := range append(r.hostPublic(), r.FormerHosts...) {
+		fmt.Fprintf(&out, "%s %s\n", strings.Join(patterns, ","), key)
+	}
+	return out.String()
+}
+
+// hostPublic is the host's public key, or nothing.
+func (r *Ring) hostPublic() []string {
+	if r.Host == nil {
+		return nil
+	}
+	return []string{r.Host.Public}
+}
+
+// ClientFiles are what a client's agent serves, by the names of the files.
+func (r *Ring) ClientFiles(extra []string) map[string][]byte {
+	files := map[string][]byte{"authorized_keys": []byte(r.Authorized(extra))}
+	if r.Host != nil {
+		files["ssh_host_ed25519_key"], files["ssh_host_ed25519_key.pub"] = r.Host.Private, []byte(r.Host.Public+"\n")
+	}
+	return files
+}
+
+// ManagerFiles are what a manager's agent serves.
+func (r *Ring) ManagerFiles(d *opsv1.Diva) map[string][]byte {
+	files := map[string][]byte{"known_hosts": []byte(r.Known(d))}
+	if first, next := r.identities(); next != nil {
+		files["identity"], files["identity-next"] = first.Private, next.Private
+	}
+	return files
+}
+
+// identities are the two private keys that the manager has, nil for those that it has
+// already. They are the same, but for the time of a switch: ssh reads a key once to offer it
+// and once more to sign, and does not log in with one that was changed between. It then
+// tries the other, so only one of them is changed at a time.
+func (r *Ring) identities() (first, next *keys.Pair) {
+	switch {
+	case !r.Identity:
+		return nil, nil
+	case r.Former != nil:
+		return r.Former, r.Current
+	}
+	return r.Current, r.Current
+}
+
+// The roles of pods, as their label app.kubernetes.io/component has them.
+const (
+	Client  = "client"
+	Manager = "manager"
+)
+
+// Digests are those of the files that pods are to serve, by their roles.
+func (r *Ring) Digests(d *opsv1.Diva) map[string]string {
+	return map[string]string{
+		Client:  sshkeys.Digest(r.ClientFiles(keys.Extra(d))),
+		Manager: sshkeys.Digest(r.ManagerFiles(d)),
+	}
+}

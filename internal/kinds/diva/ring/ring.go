@@ -1,0 +1,106 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ring holds the key ring of a Diva: what its Secret stores while one pair takes the place of another, and
+// the files that pods get of it. When the ring changes is in package rotation.
+package ring
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+)
+
+// Keys of the Secret. privateKey and publicKey are the article's; the others record how far a change of the pair is, so
+// that it survives a crash between any two steps.
+const (
+	PrivateKey      = "privateKey"
+	PublicKey       = "publicKey"
+	IdentityKey     = "identity"       // what the manager logs in with,
+	NextIdentityKey = "identityNext"   // and what else: the key that comes, while one does
+	AuthorizedKeys  = "authorizedKeys" // what clients accept
+	KnownHosts      = "knownHosts"     // what the manager knows clients by
+	HostKey         = "hostKey"
+	HostPublicKey   = "hostPublicKey"
+	formerHostKey   = "formerHostKey"     // those of clients that run since before it was lost, one a line
+	nextPrivateKey  = "nextPrivateKey"    // the pair that clients are brought to let in
+	previousPublic  = "previousPublicKey" // the key that the manager is brought to leave
+	madeAnnotation  = "opcrew.io/ssh-key-made"
+	rotateRequested = opsv1.RotateAnnotation
+)
+
+// Ring is what a Diva's Secret holds.
+type Ring struct {
+	Current *keys.Pair
+	// Next replaces it as soon as all clients accept it.
+	Next *keys.Pair
+	// Previous is accepted for as long as a manager may log in with it. Former is its pair, nil after the Secret was
+	// lost.
+	Previous string
+	Former   *keys.Pair
+	// Identity reports whether the manager has the current key. After the Secret was lost it has not: clients accept
+	// only the key that the manager still holds.
+	Identity bool
+	// Host is the pair that identifies clients, nil where it alone was lost; FormerHosts are the public keys of clients
+	// that were started before one was lost.
+	Host        *keys.Pair
+	FormerHosts []string
+	// Made is when the current pair was, and Request the annotation that it was made for.
+	Made    time.Time
+	Request string
+}
+
+// Parse reads a Secret. What cannot be read is as if it were not there; without the
+// current pair nothing is.
+func Parse(secret *corev1.Secret) *Ring {
+	if secret == nil {
+		return nil
+	}
+	of := func(key string) *keys.Pair { p, _ := keys.Parse(string(secret.Data[key])); return p }
+	r := &Ring{
+		Next: of(nextPrivateKey), Host: of(HostKey), Request: secret.Annotations[rotateRequested],
+		Previous: string(secret.Data[previousPublic]), FormerHosts: lines(string(secret.Data[formerHostKey])),
+	}
+	r.Current = inUse(of(PrivateKey), of(IdentityKey), of(NextIdentityKey), r.Previous)
+	r.Identity = len(secret.Data[NextIdentityKey]) > 0
+	if first := of(IdentityKey); first != nil && first.Public == r.Previous {
+		r.Former = first
+	}
+	r.Made, _ = time.Parse(time.RFC3339, secret.Annotations[madeAnnotation])
+	if r.Current == nil {
+		return nil
+	}
+	return r
+}
+
+// inUse is the pair that the manager logs in with, or is brought to. It has it twice, and
+// privateKey is one more copy: one of the three that someone edits by hand is no step, and
+// is put back, as no client accepts it.
+func inUse(stored, first, second *keys.Pair, previous string) *keys.Pair {
+	edited := stored != nil && first != nil && stored.Public == first.Public && stored.Public != previous
+	if second == nil || edited {
+		return stored
+	}
+	return second
+}
+
+// lines are those of a text that are not empty.
+func lines(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+}
+
+// Phase is how far a change of the pair is, as far as the Secret shows.
+func (r *Ring) Phase() opsv1.SSHPhase {
+	switch {
+	case r.Next != nil || !r.Identity:
+		return opsv1.SSHAuthorizing
+	case r.Previous != "":
+		return opsv1.SSHSwitching
+	}
+	return opsv1.SSHInUse
+}

@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rotation
+
+import (
+	"time"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+)
+
+// Due reports whether the pair is to be changed: the user provides another one, requests a change, or it is old. A
+// pair of the user's own is changed by the user alone.
+func Due(d *opsv1.Diva, r *ring.Ring, g keys.Given, now time.Time) bool {
+	switch request := d.Annotations[opsv1.RotateAnnotation]; {
+	case g.Problem != nil:
+		return false
+	case g.Pair != nil:
+		return g.Pair.Public != r.Current.Public
+	case request != r.Request && request != "":
+		return true
+	}
+	age := maxAge(d)
+	return age > 0 && !now.Before(r.Made.Add(age))
+}
+
+// DueIn returns in how long the pair will be too old; 0 for never.
+func DueIn(d *opsv1.Diva, r *ring.Ring, g keys.Given, now time.Time) time.Duration {
+	age := maxAge(d)
+	if age == 0 || g.Pair != nil || g.Problem != nil || r.Phase() != opsv1.SSHInUse {
+		return 0
+	}
+	return max(time.Second, r.Made.Add(age).Sub(now))
+}
+
+// maxAge is how old the pair may become; 0 for any age.
+func maxAge(d *opsv1.Diva) time.Duration {
+	if d.Spec.SSH == nil {
+		return 0
+	}
+	return d.Spec.SSH.RotateAfter.Duration()
+}
+
+// Changing reports whether the pair is being changed, or was when last reported.
+func Changing(d *opsv1.Diva, r *ring.Ring) bool {
+	return r.Phase() != opsv1.SSHInUse || d.Status.SSH != nil && d.Status.SSH.Phase != opsv1.SSHInUse && d.Status.SSH.Phase != ""
+}
+
+// Retiring reports whether clients may still accept the previous key, which the Secret no longer holds.
+func (p Pods) Retiring(d *opsv1.Diva, r *ring.Ring) bool {
+	s := d.Status.SSH
+	return s != nil && (s.Phase == opsv1.SSHSwitching || s.Phase == opsv1.SSHRetiring) &&
+		r.Phase() == opsv1.SSHInUse && p.clientsBehind(d, r) > 0
+}

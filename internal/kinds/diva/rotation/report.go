@@ -1,0 +1,69 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rotation
+
+import (
+	"fmt"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+)
+
+// Status returns which keys are in use.
+func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
+	out := &opsv1.SSHStatus{
+		Phase: r.Phase(), Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public,
+		PreviousFingerprint: keys.Fingerprint(r.Previous), FormerHostKeys: r.FormerHosts,
+	}
+	switch {
+	case r.Host != nil:
+		out.HostKey = r.Host.Public
+	case d.Status.SSH != nil: // clients that run still have it
+		out.HostKey, out.FormerHostKeys = d.Status.SSH.HostKey, d.Status.SSH.FormerHostKeys
+	}
+	switch {
+	case r.Next != nil:
+		out.PreviousFingerprint, out.Fingerprint = out.Fingerprint, keys.Fingerprint(r.Next.Public)
+	case !r.Identity:
+		out.PublicKey = r.Previous
+	case p.Retiring(d, r):
+		out.Phase, out.PreviousFingerprint = opsv1.SSHRetiring, d.Status.SSH.PreviousFingerprint
+	}
+	return out
+}
+
+// Progress says how far a change of the pair is, in the phase that the status has.
+func (p Pods) Progress(d *opsv1.Diva, r *ring.Ring) string {
+	all, s := len(p.Clients), d.Status.SSH
+	switch s.Phase {
+	case opsv1.SSHAuthorizing:
+		return fmt.Sprintf("%d of %d clients accept the new key %s%s", all-p.clientsBehind(d, r), all, s.Fingerprint, p.firstBehind(d, r))
+	case opsv1.SSHSwitching:
+		managers := len(p.Managers)
+		return fmt.Sprintf("%d of %d managers log in with the new key %s", managers-p.managersBehind(d, r), managers, s.Fingerprint)
+	}
+	return fmt.Sprintf("%d of %d clients no longer accept the previous key %s%s", all-p.clientsBehind(d, r), all, s.PreviousFingerprint, p.firstBehind(d, r))
+}
+
+// KeyStays says which key is in use while the one that the user provides cannot be used, and that a change that
+// began before goes on.
+func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
+	text := "; the key in use stays: " + keys.Fingerprint(d.Status.SSH.PublicKey)
+	if d.Status.SSH.Phase == opsv1.SSHInUse {
+		return text
+	}
+	return text + "; a change that began before goes on: " + p.Progress(d, r)
+}
+
+// firstBehind names the first client that the step waits for.
+func (p Pods) firstBehind(d *opsv1.Diva, r *ring.Ring) string {
+	digest := r.Digests(d)[ring.Client]
+	for _, pod := range p.Clients {
+		if pod.Serves != digest {
+			return "; waiting for " + pod.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rotation
+
+import (
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
+	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+)
+
+// replaceNextPair follows a user who provides another key while clients are brought to accept one.
+func replaceNextPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
+	g := in.Given.Pair
+	if in.phase() != opsv1.SSHAuthorizing || in.Ring.Next == nil || g == nil || g.Public == in.Ring.Next.Public {
+		return nil, false
+	}
+	out := *in.Ring
+	if out.Next = g; g.Public == in.Ring.Current.Public {
+		out.Next = nil
+	}
+	return &out, true
+}
+
+// waitForClients changes nothing until all clients accept the key that is to be used.
+func waitForClients(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
+	return in.Ring, in.phase() == opsv1.SSHAuthorizing && in.Pods.clientsBehind(d, in.Ring) > 0
+}
+
+// switchManager makes the manager log in with the key that all clients now accept.
+func switchManager(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
+	if in.phase() != opsv1.SSHAuthorizing {
+		return nil, false
+	}
+	out := *in.Ring
+	if out.Next != nil {
+		out.Previous, out.Former = out.Current.Public, out.Current
+		out.Current, out.Next, out.Made = out.Next, nil, in.Now
+	}
+	out.Identity = true
+	return &out, true
+}
+
+// waitForManagers changes nothing until all managers log in with the current key.
+func waitForManagers(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
+	return in.Ring, in.phase() == opsv1.SSHSwitching && in.Pods.managersBehind(d, in.Ring) > 0
+}
+
+// retirePrevious has clients no longer accept the key that no manager logs in with.
+func retirePrevious(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
+	if in.phase() != opsv1.SSHSwitching {
+		return nil, false
+	}
+	out := *in.Ring
+	out.Previous, out.Former = "", nil
+	return &out, true
+}
+
+// startRotation has clients accept another pair, beside the one that is in use.
+func startRotation(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
+	if !Due(d, in.Ring, in.Given, in.Now) {
+		return nil, false
+	}
+	out := *in.Ring
+	out.Current = sameKey(in.Ring.Current, in.Given.Pair)
+	out.Next, out.Request = in.wanted(), d.Annotations[opsv1.RotateAnnotation]
+	return &out, true
+}
+
+// keepPair changes nothing but the form in which the user provides the key that is in use: the user may need it so.
+func keepPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
+	out := *in.Ring
+	out.Current = sameKey(in.Ring.Current, in.Given.Pair)
+	return &out, true
+}
+
+// sameKey is the pair of the user if it is the same key, in whatever form.
+func sameKey(current, given *keys.Pair) *keys.Pair {
+	if given != nil && given.Public == current.Public {
+		return given
+	}
+	return current
+}

@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package served reads which files the ssh agents in a Diva's pods serve. An agent writes a digest of them to its log,
+// which the API server can read wherever kubectl logs works. What the digests should be is in package ring.
+package served
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
+)
+
+const (
+	// askTimeout bounds one reading of all pods of a Diva: a node that does not answer delays no other Diva.
+	askTimeout = 2 * time.Second
+	// askAtOnce is how many pods are read at a time.
+	askAtOnce = 16
+	// logLines is more than an agent writes between two changes of what it serves.
+	logLines = int64(50)
+)
+
+// LogReader returns the end of the log of a pod's agent.
+type LogReader func(ctx context.Context, pod *corev1.Pod) (string, error)
+
+// Logs reads the logs of a container from the API server.
+func Logs(clientset kubernetes.Interface, container string) LogReader {
+	return func(ctx context.Context, pod *corev1.Pod) (string, error) {
+		lines := logLines
+		raw, err := clientset.CoreV1().Pods(pod.Namespace).
+			GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, TailLines: &lines}).DoRaw(ctx)
+		return string(raw), err
+	}
+}
+
+// Reader remembers the digests that pods serve, and reads no log twice that showed what is wanted.
+type Reader struct {
+	Log   LogReader
+	known kit.Memory[client.ObjectKey, map[string]string]
+}
+
+// Digests returns the digests of what pods serve, by their UIDs. wanted are those by role that need no second reading.
+// A pod whose log cannot be read has none.
+func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev1.Pod, wanted map[string]string) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	known, mu, out := r.known.Get(of), sync.Mutex{}, map[string]string{}
+	keep := func(uid, digest string) {
+		mu.Lock()
+		defer mu.Unlock()
+		out[uid] = digest
+	}
+	group := errgroup.Group{}
+	group.SetLimit(askAtOnce)
+	for _, pod := range pods {
+		uid := string(pod.UID)
+		if known[uid] == wanted[Role(pod)] && known[uid] != "" {
+			keep(uid, known[uid])
+			continue
+		}
+		group.Go(func() error {
+			if log, err := r.Log(ctx, pod); err == nil {
+				keep(uid, cmp.Or(sshkeys.Served(log), known[uid]))
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // what could not be read is not known
+	r.known.Set(of, out)
+	return out
+}
+
+// Forget drops what is remembered about a Diva.
+func (r *Reader) Forget(key client.ObjectKey) { r.known.Forget(key) }
+
+// Role is the part of a Diva that a pod belongs to.
+func Role(pod *corev1.Pod) string { return pod.Labels["app.kubernetes.io/component"] }

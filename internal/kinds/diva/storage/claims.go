@@ -1,0 +1,113 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// Expected is a claim that the spec asks for.
+type Expected struct {
+	Name    string
+	Storage opsv1.Storage
+}
+
+// unnumbered is how many claims are not of clients; they come before those.
+const unnumbered = 2
+
+// ExpectedClaims lists the claims that the spec asks for, those of the clients in their order.
+func ExpectedClaims(d *opsv1.Diva) []Expected {
+	out := managersClaims(d)
+	for i := range d.Spec.Client.Replicas {
+		out = append(out, Expected{names.ClientClaim(d, i), d.Spec.Client.Storage})
+	}
+	return out
+}
+
+func managersClaims(d *opsv1.Diva) []Expected {
+	return []Expected{{names.Managers(d).Name, d.Spec.Manager.Storage}, {names.ExtraClaim(d), d.Spec.Extra.Storage}}
+}
+
+// clientClaims are those of the clients by name, including clients that are gone.
+func (in Input) clientClaims() []*corev1.PersistentVolumeClaim {
+	var out []*corev1.PersistentVolumeClaim
+	for _, name := range slices.Sorted(maps.Keys(in.Claims)) {
+		if strings.HasPrefix(name, names.ClaimTemplate+"-"+names.Clients(in.Diva).Name+"-") {
+			out = append(out, in.Claims[name])
+		}
+	}
+	return out
+}
+
+// existing lists the claims that exist, with what the spec asks for each.
+func (in Input) existing() []Expected {
+	out := slices.DeleteFunc(managersClaims(in.Diva), func(e Expected) bool { return in.Claims[e.Name] == nil })
+	for _, claim := range in.clientClaims() {
+		out = append(out, Expected{claim.Name, in.Diva.Spec.Client.Storage})
+	}
+	return out
+}
+
+// FirstUnbound is the first claim that has no volume yet; nil if all have.
+func (in Input) FirstUnbound() *corev1.PersistentVolumeClaim {
+	for _, e := range ExpectedClaims(in.Diva) {
+		if claim := in.Claims[e.Name]; claim != nil && claim.Status.Phase != corev1.ClaimBound && claim.Status.Phase != corev1.ClaimLost {
+			return claim
+		}
+	}
+	return nil
+}
+
+// SmallClasses are the classes of claims that request less than the spec asks for.
+func (in Input) SmallClasses() []string {
+	var out []string
+	for _, e := range in.existing() {
+		claim := in.Claims[e.Name]
+		if requested := workload.Requested(claim); workload.HasVolume(claim) && requested.Cmp(Size(e.Storage)) < 0 {
+			out = append(out, workload.ClassOf(claim))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Oversized reports whether a claim requests more than the spec asks for, and did not get it.
+func (in Input) Oversized() bool {
+	return slices.ContainsFunc(in.existing(), func(e Expected) bool {
+		requested := workload.Requested(in.Claims[e.Name])
+		return pending(in.Claims[e.Name]) && requested.Cmp(Size(e.Storage)) > 0
+	})
+}
+
+// Size is the size of a claim in the spec; 0 for text that the schema does not admit.
+func Size(s opsv1.Storage) resource.Quantity {
+	q, err := resource.ParseQuantity(s.Size)
+	if err != nil {
+		return resource.Quantity{}
+	}
+	return q
+}
+
+// AccessMode is the access mode of a claim in the spec.
+func AccessMode(s opsv1.Storage) corev1.PersistentVolumeAccessMode {
+	return cmp.Or(s.AccessMode, corev1.ReadWriteOnce)
+}
+
+// sharable reports whether a volume can be at several nodes. The modes of a claim that exists cannot change.
+func (in Input) sharable(name string, s opsv1.Storage) bool {
+	if claim := in.Claims[name]; claim != nil {
+		return slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteMany)
+	}
+	return AccessMode(s) == corev1.ReadWriteMany
+}

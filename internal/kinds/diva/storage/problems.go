@@ -1,0 +1,67 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+func lost(_ Input, _ Expected, claim *corev1.PersistentVolumeClaim) string {
+	if claim.Status.Phase != corev1.ClaimLost {
+		return ""
+	}
+	return fmt.Sprintf("claim %s has lost its volume %s", claim.Name, claim.Spec.VolumeName)
+}
+
+// terminating reports a claim that a user deleted. It exists for as long as a pod uses it; the one that the pod is
+// recreated with has none of its data.
+func terminating(in Input, _ Expected, claim *corev1.PersistentVolumeClaim) string {
+	if claim.DeletionTimestamp == nil {
+		return ""
+	}
+	when, data := "it is released", ""
+	if pod := in.Users[claim.Name]; pod != "" {
+		when = "pod " + pod + " ends"
+	}
+	if volume := claim.Spec.VolumeName; volume != "" {
+		data = fmt.Sprintf(", with volume %s unless its reclaim policy is Retain", volume)
+	}
+	return fmt.Sprintf("claim %s is being deleted, which cannot be undone: it goes as soon as %s%s, and an empty one takes its place; copy the data that you need before", claim.Name, when, data)
+}
+
+// differs reports a claim that an earlier Diva left, and that is of another class or cannot be where it is to be.
+func differs(_ Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
+	const many = corev1.ReadWriteMany
+	class, is := workload.ClassOf(claim), ""
+	switch {
+	case class != e.Storage.ClassName:
+		is = fmt.Sprintf("of class %q, not %q", class, e.Storage.ClassName)
+	case AccessMode(e.Storage) == many && !slices.Contains(claim.Spec.AccessModes, many):
+		is = fmt.Sprintf("%s, not %s", claim.Spec.AccessModes, many)
+	default:
+		return ""
+	}
+	return fmt.Sprintf("claim %s existed before and is %s; it is used as it is. Recreate the Diva with a spec that matches the claim (the data stays while deletionPolicy is Retain), or delete the claim and its data", claim.Name, is)
+}
+
+// cannotGrow reports a claim that cannot have the size that the spec asks for, and how to take that back.
+func cannotGrow(in Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
+	requested, has, desired := workload.Requested(claim), workload.Capacity(claim), Size(e.Storage)
+	words, final := workload.ResizeRefused(claim)
+	switch why := in.Rigid[workload.ClassOf(claim)]; {
+	case !workload.HasVolume(claim):
+	case why != "" && requested.Cmp(desired) < 0:
+		return fmt.Sprintf("claim %s stays at %s and not %s: %s%s", claim.Name, requested.String(), desired.String(), why, in.wayBack(e))
+	case final && pending(claim) && desired.Cmp(has) > 0:
+		return fmt.Sprintf("claim %s stays at %s and not %s: %s%s", claim.Name, has.String(), requested.String(), words, in.wayBack(e))
+	case pending(claim) && requested.Cmp(desired) > 0 && desired.Cmp(has) <= 0 && in.OwnSizes[claim.Name]:
+		return fmt.Sprintf("claim %s has %s and still requests %s: Kubernetes lets it request less only if that is more than it has; write %dGi", claim.Name, has.String(), requested.String(), has.Value()/gi+1)
+	}
+	return ""
+}

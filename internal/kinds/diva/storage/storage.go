@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package storage decides about the claims of a Diva: their sizes, owners and labels, and what StorageReady reports of
+// them. It reads and writes nothing; it returns the claims to apply and the patches of those that the StatefulSet made.
+package storage
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// Decision is what the facts require.
+type Decision struct {
+	// TemplateSize is how large claims of new clients are.
+	TemplateSize resource.Quantity
+	// Shared reports whether all volumes of the manager can be mounted on several nodes.
+	Shared bool
+	// Children are the claims of the manager, Patches those of clients' claims.
+	Children []ensure.Child
+	Patches  []kit.Patch
+	Status   *opsv1.StorageStatus
+	Verdict  Verdict
+	// Again are the times after which to reconcile again; 0 for never.
+	Again []time.Duration
+}
+
+// Decide is pure.
+func Decide(in Input) Decision {
+	d, status := in.Diva, in.status()
+	out := Decision{
+		TemplateSize: in.templateSize(),
+		Shared:       in.sharable(names.Managers(d).Name, d.Spec.Manager.Storage) && in.sharable(names.ExtraClaim(d), d.Spec.Extra.Storage),
+		Children: []ensure.Child{
+			in.claim(names.Managers(d).Name, d.Spec.Manager.Storage),
+			in.claim(names.ExtraClaim(d), d.Spec.Extra.Storage),
+		},
+		Status:  status,
+		Verdict: in.verdict(Recreated(status)),
+		Again:   []time.Duration{reportedFor(status, in.Now)},
+	}
+	out.Patches = append(out.Patches, in.resizes()...)
+	out.Patches = append(out.Patches, in.ownerPatches()...)
+	out.Patches = append(out.Patches, in.labelPatches()...)
+	if len(in.Rigid) > 0 {
+		out.Again = append(out.Again, workload.ClassInterval)
+	}
+	return out
+}

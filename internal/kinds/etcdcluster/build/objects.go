@@ -1,0 +1,137 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/internal/podtemplate"
+)
+
+// PeerService gives members their DNS names. Members that are not ready are published too: they need each other to become ready.
+func PeerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
+	return corev1ac.Service(c.Name, c.Namespace).WithLabels(model.Labels(c)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithClusterIP(corev1.ClusterIPNone).
+			WithPublishNotReadyAddresses(true).
+			WithSelector(model.OwnSelector(c)).
+			WithPorts(port("client", etcdv1beta2.ClientPort), port("peer", etcdv1beta2.PeerPort)))
+}
+
+// ClientService is the Service for clients. It selects voters only: a learner refuses clients, and what is written before the
+// cluster counts as formed might be lost.
+func ClientService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
+	voters := model.OwnSelector(c)
+	voters[model.VoterLabel] = model.IsVoter
+	return corev1ac.Service(model.ClientService(c), c.Namespace).WithLabels(model.Labels(c)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithType(corev1.ServiceTypeClusterIP).
+			WithSelector(voters).
+			WithPorts(port("client", etcdv1beta2.ClientPort)))
+}
+
+func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
+	return corev1ac.ServicePort().WithName(name).WithProtocol(corev1.ProtocolTCP).WithPort(number).WithTargetPort(intstr.FromInt32(number))
+}
+
+// Connection is a ConfigMap that clients can mount, with what they need to connect.
+func Connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguration {
+	data := map[string]string{
+		"endpoints": fmt.Sprintf("%s://%s.%s.svc%s:%d", c.ClientScheme(), model.ClientService(c), c.Namespace, c.DomainSuffix(), etcdv1beta2.ClientPort),
+	}
+	if secret := c.OperatorSecret(); secret != "" {
+		data["tlsSecret"] = secret
+	}
+	return corev1ac.ConfigMap(model.ConnectionMap(c), c.Namespace).WithLabels(model.Labels(c)).WithData(data)
+}
+
+// DisruptionBudget keeps drains from taking the quorum of the present voters, and of the desired ones. A learner's pod may be
+// ready, and does not replace a voter's.
+func DisruptionBudget(c *etcdv1beta2.EtcdCluster, members []model.Member) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
+	voters := model.Voters(members)
+	learners := int32(len(members)) - voters
+	return policyv1ac.PodDisruptionBudget(c.Name, c.Namespace).WithLabels(model.Labels(c)).
+		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
+			WithMinAvailable(intstr.FromInt32(max(voters, c.Spec.Size)/2 + 1 + learners)).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(model.OwnSelector(c))))
+}
+
+// Claim declares the claim for a member's data.
+func (b Builder) Claim(m model.Member) *corev1ac.PersistentVolumeClaimApplyConfiguration {
+	spec := b.Cluster.Spec.Pod.PersistentVolumeClaimSpec
+	return corev1ac.PersistentVolumeClaim(m.Name, b.Cluster.Namespace).
+		WithLabels(model.Labels(b.Cluster)).
+		WithAnnotations(b.marks(m)).
+		WithAnnotations(map[string]string{volumes.ClaimAnnotation: settings.EncodeJSON(volumes.TermsOf(*spec))}).
+		WithSpec(podtemplate.Convert[*corev1ac.PersistentVolumeClaimSpecApplyConfiguration](spec))
+}
+
+// marks are the annotations that name the member of a pod or a claim.
+func (b Builder) marks(m model.Member) map[string]string {
+	out := map[string]string{model.SerialAnnotation: strconv.FormatInt(m.Serial, 10)}
+	if m.Seed {
+		out[model.RestoreAnnotation] = b.Cluster.Status.Restore.UID
+	}
+	if !b.formed() && !m.Seed {
+		out[model.FirstMembersAnnotation] = strconv.Itoa(int(b.FirstMembers))
+	}
+	return out
+}
+
+// podLabels are the labels of a member's pod. Labels of the spec do not override those of opcrew.
+func (b Builder) podLabels(m model.Member) map[string]string {
+	out := maps.Clone(settings.PodPolicy(b.Cluster).Labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, model.Labels(b.Cluster))
+	out[etcdv1beta2.NodeLabel] = m.Name
+	delete(out, model.VoterLabel)
+	if b.formed() && !m.Seed && m.Started && m.Voter() && !b.FormerServes {
+		out[model.VoterLabel] = model.IsVoter
+	}
+	return out
+}
+
+func (b Builder) podAnnotations(m model.Member, version string) map[string]string {
+	policy := settings.PodPolicy(b.Cluster)
+	out := maps.Clone(policy.Annotations)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, b.marks(m))
+	out[etcdv1beta2.VersionAnnotation] = version
+	out[model.SettingsAnnotation] = settings.Hash(b.Cluster)
+	if len(policy.Resources.Limits)+len(policy.Resources.Requests) > 0 {
+		out[settings.ResourcesAnnotation] = settings.EncodeJSON(policy.Resources)
+	}
+	out[model.StartAnnotation] = b.StartOf(m)
+	return out
+}
+
+// StartOf is how a member may start now.
+func (b Builder) StartOf(m model.Member) string {
+	switch {
+	case m.Seed:
+		return model.StartAs(etcdstart.Restored, m.ID)
+	case !b.formed():
+		return model.StartAs(etcdstart.Bootstrap, m.ID)
+	case m.Started:
+		return model.StartAs(etcdstart.Established, m.ID)
+	}
+	return model.StartAs(etcdstart.Join, m.ID)
+}

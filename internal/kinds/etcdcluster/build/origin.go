@@ -1,0 +1,43 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	"github.com/opcrew/opcrew/internal/backuppod"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// SourceTLS is where the container that makes the data of a seed has its client certificate for the member that it reads.
+const SourceTLS = "/etc/opcrew/tls"
+
+// Origin is what the seed of a restore or recovery begins with: a backup, or the data of a remaining member.
+type Origin struct {
+	// Name is what users know it by.
+	Name string
+	// Place, Object and Bump are those of the backup. From is the member that is read instead.
+	Place  backuppod.Place
+	Object string
+	Bump   *int64
+	From   *backup.Source
+	// TLSSecret has the client certificate for the member; empty: without TLS.
+	TLSSecret string
+}
+
+// mounts are the volumes of the container that makes the data of the seed.
+func (o Origin) mounts() []backuppod.Mount {
+	out := o.Place.Mounts(true)
+	if o.TLSSecret != "" {
+		out = append(out, backuppod.SecretMount("source-tls", SourceTLS, o.TLSSecret))
+	}
+	return out
+}
+
+// Needs are the objects without which the seed's pod would not start.
+func (o Origin) Needs() []backuppod.Need {
+	out := o.Place.Needs()
+	if o.TLSSecret != "" {
+		out = append(out, backuppod.SecretNeed("TLS.static.operatorSecret", o.TLSSecret))
+	}
+	return out
+}

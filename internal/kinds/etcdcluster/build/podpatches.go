@@ -1,0 +1,82 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+)
+
+// Establish withdraws from a pod the permission to start on an empty volume, and may let clients reach it.
+func Establish(m model.Member, show bool) kit.Patch {
+	to := model.StartAs(etcdstart.Established, m.ID)
+	change := PodPatch{Pod: m.Pod, Intent: to}
+	if m.Start() != to {
+		change.Annotate(model.StartAnnotation, to)
+	}
+	if show {
+		change.Intent += " " + model.VoterLabel
+		change.Label(model.VoterLabel, model.IsVoter)
+	}
+	return change.Patch()
+}
+
+// ChangeVersion changes the version of a pod in place: the kubelet stops etcd and starts the other image on the same volume.
+func ChangeVersion(c *etcdv1beta2.EtcdCluster, m model.Member, version string) kit.Patch {
+	change := PodPatch{Pod: m.Pod, Intent: version}
+	change.Annotate(etcdv1beta2.VersionAnnotation, version)
+	change.run(image(c, version))
+	return change.Patch()
+}
+
+// Repairs are patches that restore what was changed by hand on pods of members: labels that Services and the disruption budget
+// select by, and the annotation with the version. Nothing depends on them.
+func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
+	var out []kit.Patch
+	for _, m := range members {
+		if m.Pod == nil || m.Pod.DeletionTimestamp != nil || m.Patched {
+			continue
+		}
+		change, fixed := PodPatch{Pod: m.Pod}, FixedLabels(c, m)
+		for _, key := range slices.Sorted(maps.Keys(fixed)) {
+			if m.Pod.Labels[key] != fixed[key] {
+				change.Label(key, fixed[key])
+				change.Intent += " " + key
+			}
+		}
+		if m.Healthy && m.Version == versions.Desired(c) && model.VersionOf(m.Pod) != versions.Desired(c) && !m.Outdated {
+			change.Annotate(etcdv1beta2.VersionAnnotation, versions.Desired(c))
+			change.run(image(c, versions.Desired(c))) // the same that it runs, unless it was about to change
+			change.Intent += " " + versions.Desired(c)
+		}
+		if len(change.steps) > 0 {
+			out = append(out, change.Patch())
+		}
+	}
+	return out
+}
+
+// FixedLabels are the labels that a member's pod always has.
+func FixedLabels(c *etcdv1beta2.EtcdCluster, m model.Member) map[string]string {
+	out := model.Labels(c)
+	out[common.OwnerLabel], out[etcdv1beta2.NodeLabel] = string(c.UID), m.Name
+	return out
+}
+
+// NoteResources records on a pod the resources that it is to have.
+func NoteResources(c *etcdv1beta2.EtcdCluster, m model.Member) kit.Patch {
+	change := PodPatch{Pod: m.Pod, Intent: settings.Hash(c)}
+	change.Annotate(model.SettingsAnnotation, settings.Hash(c))
+	change.Annotate(settings.ResizedAnnotation, settings.Hash(c))
+	change.Annotate(settings.ResourcesAnnotation, settings.EncodeJSON(c.Spec.Pod.Resources))
+	return change.Patch()
+}

@@ -1,0 +1,66 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package corruption
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// validFor is how long a comparison counts, and undecidedFor one that some members did not answer.
+const validFor, undecidedFor = 10 * time.Minute, 30 * time.Second
+
+// finding is what a comparison shows of the voters.
+type finding struct {
+	// agree: all have the same data, and there are at least two.
+	agree bool
+	// corrupt are the ids of those whose data differs from that of a majority.
+	corrupt []uint64
+	// undecided is why the comparison shows neither.
+	undecided string
+}
+
+// finding is what the last comparison shows; unknown if there was none of the present voters.
+func (in *Input) finding() (out finding, known bool) {
+	last := in.Compared
+	if last == nil || in.Now.Sub(last.At) >= validFor {
+		return finding{}, false
+	}
+	voters := in.View.Voters()
+	for _, m := range voters {
+		_, summed := last.Sums[m.ID]
+		if _, failed := last.Failed[m.ID]; !summed && !failed {
+			return finding{}, false // it has joined since
+		}
+	}
+	out = examine(voters, *last)
+	decided := out.agree || len(out.corrupt) > 0 || len(last.Failed) == 0
+	return out, decided || in.Now.Sub(last.At) < undecidedFor
+}
+
+// examine finds the voters that differ from a majority of all voters, including those that did not answer.
+func examine(voters []etcd.Member, last steps.Comparison) finding {
+	if len(voters) == 1 {
+		return finding{undecided: "there is no other member to compare it with"}
+	}
+	right, have := last.Majority(voters)
+	if have < len(voters)/2+1 {
+		none := fmt.Sprintf("no majority of the %d voters has the same data", len(voters))
+		return finding{undecided: cmp.Or(last.Unknown(voters), none)}
+	}
+	out := finding{agree: have == len(voters)}
+	for _, m := range voters {
+		if sum, ok := last.Sums[m.ID]; ok && sum != right {
+			out.corrupt = append(out.corrupt, m.ID)
+		}
+	}
+	if !out.agree && len(out.corrupt) == 0 {
+		out.undecided = last.Unknown(voters)
+	}
+	return out
+}

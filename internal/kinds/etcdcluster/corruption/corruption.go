@@ -1,0 +1,111 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package corruption decides whose data is corrupt when etcd raises the alarm CORRUPT, and replaces such members.
+//
+// etcd's alarm does not name the member: its periodic check compares followers with the leader and accuses the first that
+// differs, even if the data of the leader has changed (PeriodicCheck in etcd's server/etcdserver/corrupt.go). So all
+// members are compared first, and only one that differs from a majority of the voters is removed. Until the alarm is taken
+// back no client can write, which keeps the data comparable.
+package corruption
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+)
+
+// rules are asked in this order while the alarm is raised. The first that decides anything decides.
+var rules = []func(*Input) steps.Verdict{disarmOrphaned, compare, replaceCorrupt, disarm, awaitUser}
+
+// Repair decides what is done while the alarm CORRUPT is raised.
+func Repair(in *Input) steps.Verdict {
+	if len(in.alarms()) == 0 {
+		return steps.Verdict{}
+	}
+	return steps.First(in, rules...)
+}
+
+// disarmOrphaned takes the alarm back if its member was removed and one voter is left, which cannot be compared.
+func disarmOrphaned(in *Input) steps.Verdict {
+	alarms := in.alarms()
+	if len(in.View.Voters()) != 1 || len(model.OrphanedAlarms(in.View, alarms)) != len(alarms) {
+		return steps.Verdict{}
+	}
+	return steps.Verdict{Step: steps.Disarm(alarms, "its member was removed")}
+}
+
+func compare(in *Input) steps.Verdict {
+	if _, known := in.finding(); known {
+		return steps.Verdict{}
+	}
+	return steps.Verdict{Step: steps.Compare(in.View.Voters())}
+}
+
+// replaceCorrupt removes a member that differs from the majority. Its successor is added, as a learner, when the alarm is
+// gone.
+func replaceCorrupt(in *Input) steps.Verdict {
+	found, _ := in.finding()
+	if len(found.corrupt) == 0 {
+		return steps.Verdict{}
+	}
+	i := slices.IndexFunc(in.Members, func(m model.Member) bool { return m.ID == found.corrupt[0] })
+	if i < 0 {
+		return steps.Verdict{Halt: true}
+	}
+	m := in.Members[i]
+	if !in.outvotes(found, m) {
+		return steps.Verdict{Waits: "a quorum of voters with the same data, to replace " + m.Name}
+	}
+	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, m, steps.ReplaceCorrupt(m))}
+}
+
+func disarm(in *Input) steps.Verdict {
+	if found, _ := in.finding(); !found.agree {
+		return steps.Verdict{}
+	}
+	return steps.Verdict{Step: steps.Disarm(in.alarms(), "all voters have the same data")}
+}
+
+func awaitUser(in *Input) steps.Verdict {
+	found, _ := in.finding()
+	return steps.Verdict{Waits: "a user to decide whose data is right: " + found.undecided}
+}
+
+// outvotes reports whether the voters with the majority's data can remove a member, and go on without it.
+func (in *Input) outvotes(found finding, m model.Member) bool {
+	right, answer := 0, 0
+	for _, voter := range in.View.Voters() {
+		status := in.View.Status[voter.ID]
+		if status.Err != nil || status.Leader == 0 {
+			continue
+		}
+		answer++
+		if voter.ID != m.ID && !slices.Contains(found.corrupt, voter.ID) {
+			right++
+		}
+	}
+	left := len(in.View.Voters()) - 1
+	return answer >= in.View.Quorum() && right >= left/2+1
+}
+
+// Message reports what is known about corrupt data, and what is done about it; empty: there is no alarm.
+func Message(in *Input) string {
+	alarms := in.alarms()
+	if len(alarms) == 0 {
+		return ""
+	}
+	out := fmt.Sprintf("Writes are refused: etcd reports that data is corrupt (alarm CORRUPT of %s)", model.NameByID(in.View, alarms[0].Member))
+	found, known := in.finding()
+	switch {
+	case !known:
+		return out + "; the members are compared"
+	case len(found.corrupt) > 0:
+		return out + "; the data of " + model.NameByID(in.View, found.corrupt[0]) + " is not that of the majority, and the member is replaced"
+	case found.agree:
+		return out + "; all voters have the same data, and the alarm is taken back"
+	}
+	return out + "; " + found.undecided + ", so nothing is done: restore a backup, or take the alarm back (etcdctl alarm disarm) if you know whose data is right"
+}

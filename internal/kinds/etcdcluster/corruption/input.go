@@ -1,0 +1,23 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package corruption
+
+import (
+	"time"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// Input is what the rules decide on.
+type Input struct {
+	Now     time.Time
+	View    etcd.View
+	Members []model.Member
+	// Compared is the last comparison of the members; nil: there was none.
+	Compared *steps.Comparison
+}
+
+func (in *Input) alarms() []etcd.Alarm { return model.Alarms(in.View, etcd.AlarmCorrupt) }

@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package formation
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Memory remembers which cluster has a name and, of one that is not formed yet, since when it has had a quorum. A process
+// that has forgotten waits once more.
+type Memory struct {
+	mu    sync.Mutex
+	times map[types.NamespacedName]origin
+}
+
+type origin struct {
+	uid types.UID
+	// quorum is since when there has been one; zero: there is none.
+	quorum time.Time
+	// members is the number of first members. The first pod may not be in the cache yet when the spec changes.
+	members int32
+	// pods are the UIDs of the first members' pods, with when they came into the cache.
+	pods map[types.UID]time.Time
+}
+
+// IsAnother reports whether the last cluster of a name was another one, and records this one.
+func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.times == nil {
+		m.times = map[types.NamespacedName]origin{}
+	}
+	last, known := m.times[key]
+	if last.uid != uid {
+		m.times[key] = origin{uid: uid}
+	}
+	return known && last.uid != uid
+}
+
+// BegunWith returns the number of first members that was recorded first.
+func (m *Memory) BegunWith(key types.NamespacedName, members int32) int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last := m.times[key]
+	if last.members == 0 && members > 0 {
+		last.members = members
+		m.times[key] = last
+	}
+	return last.members
+}
+
+// QuorumSince is since when there has been a quorum, without a pause; zero: there is none now.
+func (m *Memory) QuorumSince(key types.NamespacedName, now time.Time, quorum bool) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last := m.times[key]
+	switch {
+	case !quorum:
+		last.quorum = time.Time{}
+	case last.quorum.IsZero():
+		last.quorum = now
+	}
+	m.times[key] = last
+	return last.quorum
+}
+
+// LastPod is when the last of the pods that there are now came into the cache.
+func (m *Memory) LastPod(key types.NamespacedName, now time.Time, pods map[string]*corev1.Pod) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last, known := m.times[key], map[types.UID]time.Time{}
+	var latest time.Time
+	for _, pod := range pods {
+		came, seen := last.pods[pod.UID]
+		if !seen {
+			came = now
+		}
+		known[pod.UID] = came
+		if came.After(latest) {
+			latest = came
+		}
+	}
+	last.pods = known
+	m.times[key] = last
+	return latest
+}
+
+// Forget drops what is remembered about a name.
+func (m *Memory) Forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.times, key)
+}

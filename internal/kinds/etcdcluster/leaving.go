@@ -1,0 +1,73 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// stray is a pod of no member that is about to go; empty: there is none.
+func (p planner) stray() string {
+	for _, pod := range p.strays() {
+		if !workload.Stuck(pod, p.now) {
+			return pod.Name
+		}
+	}
+	return ""
+}
+
+// strays are the pods of no member.
+func (p planner) strays() []*corev1.Pod {
+	d := p.d
+	var out []*corev1.Pod
+	for _, name := range slices.Sorted(maps.Keys(p.pods)) {
+		if !d.has(name) {
+			out = append(out, p.pods[name])
+		}
+	}
+	return out
+}
+
+// hanging are the pods that are stuck on their way out and hold up nothing: those of members that were removed, and
+// those from before a restore once they cannot have clients any more.
+func (p planner) hanging() workload.Leftovers {
+	c := p.c
+	pods := p.strays()
+	for _, pod := range p.others.Pods {
+		if model.LineageOf(c, pod.Name) == model.Former && !p.lineage(c, nil).FormerServes() {
+			pods = append(pods, pod)
+		}
+	}
+	return workload.StuckOf(pods, p.now)
+}
+
+// strayClaim reports a claim that is no member's any more, and is not on its way out.
+func (p planner) strayClaim() bool {
+	d := p.d
+	for name, claim := range p.claims {
+		if claim.DeletionTimestamp == nil && !d.has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// waiting is what the next change waits for, as the end of a message.
+func (r reporter) waiting() string {
+	d := r.d
+	switch {
+	case d.next.Waits != "":
+		return "; it waits for " + d.next.Waits
+	case d.next.Step != nil && r.refused.Words != "":
+		return fmt.Sprintf("; to %s is refused: %s", d.next.Step.Name, r.refused.Words)
+	}
+	return ""
+}

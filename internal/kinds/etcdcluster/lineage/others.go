@@ -1,0 +1,73 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lineage
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+)
+
+// Others are the pods and claims of other lineages than the cluster's. They are no members.
+type Others struct {
+	Pods   []*corev1.Pod
+	Claims []*corev1.PersistentVolumeClaim
+}
+
+// seeds reports whether something is left of a restore that was called off.
+func (o Others) seeds(c *etcdv1beta2.EtcdCluster) bool {
+	for _, pod := range o.Pods {
+		if model.LineageOf(c, pod.Name) == model.OfSeed {
+			return true
+		}
+	}
+	for _, claim := range o.Claims {
+		if model.LineageOf(c, claim.Name) == model.OfSeed {
+			return true
+		}
+	}
+	return false
+}
+
+// live reports whether there is a pod that is not being deleted.
+func (o Others) live() bool {
+	return slices.ContainsFunc(o.Pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil })
+}
+
+// Pod is the pod of a name; nil if there is none.
+func (o Others) Pod(name string) *corev1.Pod {
+	for _, pod := range o.Pods {
+		if pod.Name == name {
+			return pod
+		}
+	}
+	return nil
+}
+
+// Claim is the claim of a name; nil if there is none.
+func (o Others) Claim(name string) *corev1.PersistentVolumeClaim {
+	for _, claim := range o.Claims {
+		if claim.Name == name {
+			return claim
+		}
+	}
+	return nil
+}
+
+// Names are the names of all of them, in order.
+func (o Others) Names() string {
+	var out []string
+	for _, pod := range o.Pods {
+		out = append(out, "pod "+pod.Name)
+	}
+	for _, claim := range o.Claims {
+		out = append(out, "claim "+claim.Name)
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}

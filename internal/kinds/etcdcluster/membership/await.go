@@ -1,0 +1,41 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// awaitHealthy adds no member before etcd reports that all members are well.
+func awaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
+
+// awaitReady removes or stops no member before the kubelets too report that all others are ready: clients go by that. While
+// a member is out of space etcd has no pod be ready, and the change may be what makes room.
+func awaitReady(in *Input) steps.Verdict {
+	full := slices.ContainsFunc(in.View.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmNoSpace })
+	if full {
+		return in.await(model.Member.Well)
+	}
+	return in.await(model.Member.Ready)
+}
+
+// await waits for the first member that is not good enough, or does not run the version of its pod.
+func (in *Input) await(enough func(model.Member) bool) steps.Verdict {
+	for _, m := range in.Members {
+		if enough(m) && m.Version == model.VersionOf(m.Pod) {
+			continue
+		}
+		end := "be healthy"
+		if m.Learner || !m.Started {
+			end = "join"
+		}
+		return steps.Verdict{Waits: fmt.Sprintf("%s to %s%s", m.Name, end, m.WhyNotReady(in.Paused))}
+	}
+	return steps.Verdict{}
+}

@@ -1,0 +1,17 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import "github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+
+// addMember adds a member if there are too few, or the successor of one that has to be replaced. The latter is removed only
+// once its successor votes.
+func addMember(in *Input) steps.Verdict {
+	tooFew := in.count() < in.Size
+	successor := in.count() == in.Size && in.Surge && in.supersedes()
+	if in.KeepSize || !tooFew && !successor {
+		return steps.Verdict{}
+	}
+	return steps.Verdict{Step: in.Add}
+}

@@ -1,0 +1,39 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"slices"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// Input is what the rules decide on.
+type Input struct {
+	Now     time.Time
+	View    etcd.View
+	Members []model.Member
+	// Size is the desired number of members.
+	Size int32
+	// KeepSize: the spec is invalid, and Size does not count.
+	KeepSize bool
+	// Surge: a successor may be added although there are Size members already.
+	Surge bool
+	// Add is the step that adds the next member.
+	Add *steps.Step
+	// Paused: pods are not recreated.
+	Paused bool
+}
+
+type rule = func(*Input) steps.Verdict
+
+func (in *Input) count() int32 { return int32(len(in.Members)) }
+
+// supersedes reports whether a voter has to be replaced by another member.
+func (in *Input) supersedes() bool {
+	return slices.ContainsFunc(in.Members, func(m model.Member) bool { return m.Voter() && m.Superseded })
+}

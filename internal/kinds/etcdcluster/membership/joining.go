@@ -1,0 +1,63 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// silentAfter is how long a learner may not answer although its pod is ready. A learner that was sent a snapshot serves
+// clients only once it has published itself, which it tries for some seconds at a time (etcd: publishV3).
+const silentAfter = 2 * time.Minute
+
+// joining follows a member that was added until it votes, or removes it again. A slow learner does not delay the
+// replacement of a lost member.
+func joining(in *Input) steps.Verdict {
+	for _, m := range in.Members {
+		if m.Voter() && m.Started {
+			continue
+		}
+		if step := in.join(m); step != nil {
+			return steps.Verdict{Step: step}
+		}
+	}
+	return steps.Verdict{}
+}
+
+func (in *Input) join(m model.Member) *steps.Step {
+	switch {
+	case m.Lost != "":
+		return steps.Remove(m, m.Lost)
+	case m.Learner && in.count() > in.limit():
+		return steps.Remove(m, "the cluster is to have fewer members now")
+	case m.Learner && (m.Outdated || m.ClaimDiffers != ""):
+		return steps.Remove(m, "its pod or its claim was made for an earlier spec")
+	case m.Learner && in.isSilent(m):
+		return steps.Remove(m, fmt.Sprintf("its pod has been ready for %s, and it does not answer", silentAfter))
+	case m.Started && m.Healthy && m.IsEstablished():
+		return steps.Promote(m) // after a snapshot it may not serve for some seconds yet (etcd: publishV3)
+	}
+	return nil
+}
+
+// isSilent reports whether a learner is replaced because it does not answer. A learner has no data that others lack.
+func (in *Input) isSilent(m model.Member) bool {
+	if !m.Asked || m.Answers || m.Pod == nil || !workload.Ready(m.Pod) {
+		return false
+	}
+	return in.Now.Sub(workload.ReadyChanged(m.Pod)) >= silentAfter
+}
+
+// limit is the largest number of members for now: one more than desired while a successor joins.
+func (in *Input) limit() int32 {
+	if in.supersedes() {
+		return in.Size + 1
+	}
+	return in.Size
+}

@@ -1,0 +1,58 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+)
+
+// preferences say which member is removed first when there are too many: the one with the highest rank. The first
+// preference in which two members differ decides between them.
+var preferences = []func(model.Member) int64{superseded, cordoned, outdated, newest}
+
+// superseded prefers members that have to be replaced anyway.
+func superseded(m model.Member) int64 { return rank(m.Superseded) }
+
+// cordoned prefers members on nodes that may soon be drained. It comes before outdated, because a pod that is recreated with
+// its volume on the disk of a cordoned node cannot be scheduled.
+func cordoned(m model.Member) int64 { return rank(m.Node != nil && m.Node.Cordoned) }
+
+// outdated prefers members whose pods have to be recreated.
+func outdated(m model.Member) int64 { return rank(m.Outdated && !m.Superseded) }
+
+func newest(m model.Member) int64 { return m.Serial }
+
+func rank(preferred bool) int64 {
+	if preferred {
+		return 1
+	}
+	return 0
+}
+
+// removeMember removes a member if there are too many. A leader hands over first.
+func removeMember(in *Input) steps.Verdict {
+	if in.KeepSize || in.count() <= in.Size {
+		return steps.Verdict{}
+	}
+	m := slices.MaxFunc(in.Members, func(a, b model.Member) int {
+		for _, rank := range preferences {
+			if order := cmp.Compare(rank(a), rank(b)); order != 0 {
+				return order
+			}
+		}
+		return 0
+	})
+	why := "the cluster has more members than desired"
+	if cordoned(m) > 0 {
+		why += "; its node is cordoned"
+	}
+	if m.ClaimDiffers != "" {
+		why += "; " + m.ClaimDiffers
+	}
+	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, m, steps.Remove(m, why))}
+}

@@ -1,0 +1,140 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// Judge decides whether a member is lost.
+type Judge struct {
+	now time.Time
+	// nodeLossAfter is for how long a node may be silent.
+	nodeLossAfter time.Duration
+	// formed: the first members have formed the cluster. decides: a quorum has just listed the members.
+	formed, decides bool
+	// persistent: members have claims.
+	persistent bool
+}
+
+// NewJudge judges the members of a cluster.
+func NewJudge(c *etcdv1beta2.EtcdCluster, now time.Time, decides bool) Judge {
+	return Judge{now: now, nodeLossAfter: NodeLossAfter(c), formed: c.Status.ClusterID != "", decides: decides, persistent: Persistent(c)}
+}
+
+// Lost says why a member is done without, or nothing while it may come back as what it was.
+//
+// Before the cluster was formed nothing is lost: no one has written to it yet, and members
+// may start again. A member that has never run has nothing to lose but its place.
+//
+// A quorum has all writes that were ever acknowledged. So while there is one, members count as lost with their nodes.
+// Without one, what this member has may be nowhere else: then it is lost only with its data.
+func (j Judge) Lost(m Member) string {
+	if !j.formed {
+		return ""
+	}
+	if why := j.NodeGivenUp(m); why != "" && j.decides {
+		return why
+	}
+	return j.dataLost(m)
+}
+
+func (j Judge) dataLost(m Member) string {
+	if m.Pod != nil && m.Pod.DeletionTimestamp == nil && !m.Answers {
+		if why := GateRefusal(m.Pod); why != "" {
+			return why
+		}
+	}
+	if !m.Started {
+		return ""
+	}
+	if !j.persistent {
+		return lostWithPod(m.Pod)
+	}
+	if why := lostClaim(m.Claim); why != "" {
+		return why
+	}
+	return j.stranded(m)
+}
+
+// lostWithPod reports an emptyDir that went with its pod. A pod that is still going may
+// have its etcd running for a while, which makes no difference: it is not coming back.
+func lostWithPod(pod *corev1.Pod) string {
+	switch {
+	case pod == nil:
+		return "its pod is gone, and its emptyDir with it"
+	case pod.DeletionTimestamp != nil:
+		return "its pod is being deleted, and its emptyDir with it"
+	case Ended(pod):
+		return fmt.Sprintf("its pod has ended (%s), and its emptyDir is gone", pod.Status.Reason)
+	}
+	return ""
+}
+
+func lostClaim(claim *corev1.PersistentVolumeClaim) string {
+	switch {
+	case claim == nil:
+		return "its claim is gone, and its data with it"
+	case claim.Status.Phase == corev1.ClaimLost:
+		return "the volume of its claim is gone"
+	}
+	return ""
+}
+
+// NodeGivenUp returns why a member counts as lost with its node. One that answers is not: it is
+// only the kubelet that is silent then. A volume on the node is never used elsewhere: the
+// machine may be cut off, and its etcd still run.
+func (j Judge) NodeGivenUp(m Member) string {
+	if m.Pod == nil || m.Pod.Spec.NodeName == "" || m.Healthy {
+		return ""
+	}
+	name := m.Pod.Spec.NodeName
+	switch {
+	case m.Node == nil:
+		return fmt.Sprintf("its node %s is gone", name)
+	case m.Node.OutOfService:
+		return fmt.Sprintf("its node %s is out of service", name)
+	case !m.Node.SilentSince.IsZero() && j.now.Sub(m.Node.SilentSince) >= j.nodeLossAfter:
+		return fmt.Sprintf("its node %s has not been heard of since %s, longer than %s", name, m.Node.SilentSince.UTC().Format(time.RFC3339), j.nodeLossAfter)
+	}
+	return ""
+}
+
+// NodeLossAfter is for how long a node may be silent.
+func NodeLossAfter(c *etcdv1beta2.EtcdCluster) time.Duration {
+	text := etcdv1beta2.DefaultNodeLossAfter
+	if c.Spec.Healing != nil && c.Spec.Healing.NodeLossAfter != "" {
+		text = c.Spec.Healing.NodeLossAfter
+	}
+	after, err := time.ParseDuration(text)
+	if err != nil || after <= 0 {
+		after, _ = time.ParseDuration(etcdv1beta2.DefaultNodeLossAfter)
+	}
+	return after
+}
+
+// MayRun says why a member that is lost may still run and vote; empty: it cannot. A pod that is gone was
+// ended by its kubelet, or by someone who vouches for that (Kubernetes: force deletion).
+func (m Member) MayRun() string {
+	switch {
+	case m.Answers:
+		return "it answers"
+	case m.Pod == nil, Ended(m.Pod):
+		return ""
+	}
+	switch {
+	case m.Node == nil, m.Node.OutOfService: // also one without a node
+		return ""
+	case !m.Node.SilentSince.IsZero(): // what it said last of the gate may be over, too
+		return fmt.Sprintf("its node %s is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it", m.Pod.Spec.NodeName)
+	case Refused(m.Pod) != nil:
+		return ""
+	}
+	return "its pod is still there, on node " + m.Pod.Spec.NodeName
+}

@@ -1,0 +1,49 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// Node is what matters of a node to those that run on it.
+type Node struct {
+	// SilentSince is when its kubelet stopped reporting; zero: it reports.
+	SilentSince time.Time
+	// OutOfService: the taint out-of-service confirms that the machine is off.
+	OutOfService bool
+	// cordoned: no new pod is scheduled there, and those that run there may soon be drained.
+	Cordoned bool
+	// zone is the one that it is in, empty if it has none.
+	Zone string
+}
+
+// NodeOf reads all that any rule knows of a node. What differs in its result wakes the clusters with members there.
+func NodeOf(n *corev1.Node) Node {
+	out := Node{Zone: workload.Zone(n), Cordoned: n.Spec.Unschedulable}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			out.SilentSince = c.LastTransitionTime.Time
+		}
+	}
+	for _, taint := range n.Spec.Taints {
+		out.OutOfService = out.OutOfService || taint.Key == corev1.TaintNodeOutOfService
+	}
+	return out
+}
+
+// NodeOfPod is the node of a pod; nil if the pod has none, or the node is gone.
+func NodeOfPod(nodes map[string]Node, pod *corev1.Pod) *Node {
+	if pod == nil {
+		return nil
+	}
+	if n, ok := nodes[pod.Spec.NodeName]; ok {
+		return &n
+	}
+	return nil
+}

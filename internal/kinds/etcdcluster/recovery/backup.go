@@ -1,0 +1,80 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"slices"
+	"strings"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// fromBackup takes the newest backup, by when it was saved, that is known to be restorable. Revisions do not show it: those
+// of another cluster, or from before a restore, may be higher.
+func (in *Input) fromBackup(plan *Plan) {
+	var best *etcdv1beta2.BackupRecord
+	var passed []string
+	for _, b := range in.Backups {
+		v := b.Status.Verified
+		if v == nil || v.Object == "" {
+			continue
+		}
+		switch why := whyNot(in.Cluster, b); {
+		case why != "":
+			passed = append(passed, "object "+v.Object+" of "+b.Name+" "+why)
+		case best == nil || best.SavedAt.Before(v.SavedAt):
+			best, plan.Backup, plan.Object, plan.SavedAt = v, b.Name, v.Object, v.SavedAt
+		}
+	}
+	if best != nil {
+		return
+	}
+	plan.Waits = "a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify)"
+	if len(passed) > 0 {
+		plan.Waits += " and can be taken: " + strings.Join(passed, ", ")
+	}
+	plan.Waits += "; restore another one with an EtcdRestore"
+}
+
+// whyNot reports why a restorable backup is not used; empty: it may be.
+func whyNot(c *etcdv1beta2.EtcdCluster, b *etcdv1beta2.EtcdBackup) string {
+	v := b.Status.Verified
+	switch {
+	case slices.Contains(Unusable(c.Status.Restore), b.Name+"/"+v.Object):
+		return "was found to be gone or broken"
+	case v.ClusterID == "" || v.SavedAt == nil:
+		return "does not record of which cluster it is, and of when"
+	case v.ClusterID != c.Status.ClusterID && !slices.Contains(c.Status.FormerClusterIDs, v.ClusterID):
+		return "is of another cluster, " + v.ClusterID
+	}
+	return ""
+}
+
+// FoundUnusable reports whether the seed of a recovery has found its backup to be gone or broken, which no retry changes.
+// result is what its container reported; nil: nothing.
+func FoundUnusable(plan *etcdv1beta2.QuorumRecovery, result *backup.Result) bool {
+	return plan != nil && plan.Member == "" && result != nil && result.Outcome != backup.Succeeded &&
+		slices.Contains([]backup.Reason{backup.ReasonObjectMissing, backup.ReasonCorrupt, backup.ReasonNotRestorable}, result.Reason)
+}
+
+// Unusable are the backups that no plan uses after a recovery that was called off.
+func Unusable(last *etcdv1beta2.RestoreProgress) []string {
+	if last == nil || last.Recovery == nil || last.Phase != etcdv1beta2.PhaseAbandoned {
+		return nil
+	}
+	return last.Recovery.Unusable
+}
+
+// Former is the UID of the EtcdRestore that was carried out last. It may not know that yet, and must not be carried out
+// again.
+func Former(last *etcdv1beta2.RestoreProgress) string {
+	switch {
+	case last == nil || last.Recovery == nil && last.Phase != etcdv1beta2.PhaseRestored:
+		return ""
+	case last.Recovery != nil:
+		return last.Recovery.Former
+	}
+	return last.UID
+}

@@ -1,0 +1,57 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+)
+
+// Hopeless reports whether so many voters are lost that the quorum cannot come back by itself.
+func Hopeless(members []model.Member) bool {
+	return Alive(members) < int(model.Voters(members))/2+1 && AnyLost(members)
+}
+
+// Alive counts the voters that are there or may come back.
+func Alive(members []model.Member) int {
+	n := 0
+	for _, m := range members {
+		if m.Voter() && m.Lost == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// AnyLost reports whether a member is lost.
+func AnyLost(members []model.Member) bool {
+	for _, m := range members {
+		if m.Lost != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Unproven reports what keeps the loss from being proven: lost members that may still run somewhere, and decide. It is
+// empty if so many cannot run that they can never outvote the others.
+func Unproven(members []model.Member) string {
+	gone, doubts := 0, []string{}
+	for _, m := range members {
+		if !m.Voter() || m.Lost == "" {
+			continue
+		}
+		if doubt := m.MayRun(); doubt != "" {
+			doubts = append(doubts, m.Name+": "+doubt)
+			continue
+		}
+		gone++
+	}
+	voters := int(model.Voters(members))
+	if voters-gone < voters/2+1 {
+		return ""
+	}
+	return "proof that a majority is gone; " + strings.Join(doubts, "; ")
+}

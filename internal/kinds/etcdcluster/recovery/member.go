@@ -1,0 +1,44 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+)
+
+// fromMember takes the remaining member that has applied most of the log. All of them have to answer: the one that does not
+// may be the one.
+func (in *Input) fromMember(plan *Plan) {
+	for _, m := range in.Members {
+		switch {
+		case !m.Voter() || m.Lost != "":
+		case !m.Answers:
+			plan.Waits = "member " + m.Name + ", which still has its data, to answer" + m.WhyNotReady(in.Paused)
+			return
+		case m.IsCorrupt():
+		case plan.Member == "" || int64(m.Status.Applied) > plan.Index:
+			plan.Member, plan.Index = m.Name, int64(m.Status.Applied)
+		}
+	}
+	if plan.Member == "" {
+		plan.Waits = "a user to restore a backup: etcd reports that what is left is corrupt"
+	} else if why := in.Unreadable(plan.Member); why != "" {
+		plan.Waits = "member " + plan.Member + ", which has got furthest, to be where it can be read: " + why
+	}
+}
+
+// Unreadable reports why nothing can be read of a remaining member, or not for long; empty: it may be.
+func (in *Input) Unreadable(name string) string {
+	return unreadable(in.Members, name, model.NewJudge(in.Cluster, in.Now, false))
+}
+
+func unreadable(members []model.Member, name string, judge model.Judge) string {
+	for _, m := range members {
+		if m.Name != name || m.Pod == nil || m.Pod.DeletionTimestamp != nil || model.Ended(m.Pod) {
+			continue
+		}
+		return judge.NodeGivenUp(model.Member{Name: name, Pod: m.Pod, Node: m.Node})
+	}
+	return "its pod is gone, or about to go"
+}

@@ -1,0 +1,127 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+)
+
+// Loss is what the status reports of a lost quorum: how far the members had got, and how they come back. nil: the quorum is
+// not lost, or the members may only be starting again.
+func Loss(in *Input, plan *Plan) *etcdv1beta2.QuorumLoss {
+	status := &in.Cluster.Status
+	loss, awaited := status.QuorumLoss, in.awaited()
+	if loss == nil && !Hopeless(in.Members) && awaited == "" {
+		return nil
+	}
+	if loss == nil {
+		loss = &etcdv1beta2.QuorumLoss{}
+	}
+	if last := cmp.Or(in.LastDecided(), status.Decided); loss.LastQuorum == nil && last != nil {
+		loss.LastQuorum, loss.LastIndex = &last.Time, last.Index
+	}
+	loss.Digest, loss.Plan = "", "No plan is needed: enough members can still come back"+awaited
+	if plan != nil {
+		loss.Digest, loss.Plan = plan.Digest, in.describe(plan, loss)
+	}
+	return loss
+}
+
+// LastDecided is how far the cluster was when this process last saw it have a quorum; nil if it has not, or reads a seed.
+func (in *Input) LastDecided() *etcdv1beta2.Decided {
+	last := in.View.Decided
+	if last.At.IsZero() || model.FormatID(in.View.ClusterID) != in.Cluster.Status.ClusterID {
+		return nil
+	}
+	return &etcdv1beta2.Decided{Time: metav1.Time{Time: last.At.Truncate(time.Second)}, Index: int64(last.Index)}
+}
+
+// awaited reports the members that opcrew waits for although their nodes count as lost, and what brings them back.
+func (in *Input) awaited() string {
+	var out strings.Builder
+	judge := model.NewJudge(in.Cluster, in.Now, false)
+	for _, m := range in.Members {
+		switch why := judge.NodeGivenUp(m); {
+		case m.Lost != "" || m.Answers:
+		case why != "":
+			out.WriteString("; " + m.Name + ": " + cmp.Or(m.MayRun(), why+", and its pod stays until Kubernetes has ended it"))
+		case m.Disk.Gone:
+			fmt.Fprintf(&out, "; %s: node %s, which has its volume, is gone or out of service: it is given up when its pod could not be placed for %s, or when its claim is deleted",
+				m.Name, strings.Join(m.Disk.Nodes, ", "), model.NodeLossAfter(in.Cluster))
+		}
+	}
+	return out.String()
+}
+
+// describe explains a plan to the user who has to decide.
+func (in *Input) describe(plan *Plan, loss *etcdv1beta2.QuorumLoss) string {
+	if plan.Waits != "" {
+		return "It waits for " + plan.Waits
+	}
+	what := fmt.Sprintf("go on from EtcdBackup %s, object %s, saved at %s", plan.Backup, plan.Object, format(plan.SavedAt))
+	if plan.Member != "" {
+		what = fmt.Sprintf("go on from member %s, which has entry %d of the log", plan.Member, plan.Index)
+	}
+	if bound := MayBeLost(loss, plan.QuorumRecovery); bound != "" {
+		what += " (" + bound + ")"
+	}
+	held := in.HeldBy
+	switch wanted := isWanted(in.Cluster, plan.Digest); {
+	case wanted && held == "":
+		return "It is about to " + what
+	case wanted:
+		return fmt.Sprintf("It is to %s, and %s holds that up", what, held)
+	case held != "":
+		held = "; " + held + " holds that up"
+	}
+	return fmt.Sprintf("To %s, annotate it with %s=%s%s", what, etcdv1beta2.RecoverAnnotation, plan.Digest, held)
+}
+
+// PlanOf is the plan to follow a message about a lost quorum.
+func PlanOf(c *etcdv1beta2.EtcdCluster) string {
+	if c.Status.QuorumLoss == nil {
+		return ""
+	}
+	return ". " + c.Status.QuorumLoss.Plan + misnamed(c)
+}
+
+// misnamed reports an annotation with the digest of another plan.
+func misnamed(c *etcdv1beta2.EtcdCluster) string {
+	asked := c.Annotations[etcdv1beta2.RecoverAnnotation]
+	if asked == "" || IsDeclined(c) || asked == c.Status.QuorumLoss.Digest {
+		return ""
+	}
+	return fmt.Sprintf("; annotation %s=%.64s is of no plan that stands now", etcdv1beta2.RecoverAnnotation, asked)
+}
+
+// MayBeLost bounds what is lost. What was acknowledged before the last view with a quorum is in the log up to the entry that
+// the leader reported then, and one write is one entry at most.
+func MayBeLost(loss *etcdv1beta2.QuorumLoss, plan etcdv1beta2.QuorumRecovery) string {
+	switch {
+	case plan.Member == "":
+		return fmt.Sprintf("all that was written after %s is lost", format(plan.SavedAt))
+	case loss == nil || loss.LastQuorum == nil:
+		return "the members were not seen with a quorum by this operator, so it is not known what is lost"
+	}
+	at := loss.LastQuorum.UTC().Format(time.RFC3339)
+	if behind := loss.LastIndex - plan.Index; behind > 0 {
+		return fmt.Sprintf("up to %d entries from before %s may be lost, and what was written since", behind, at)
+	}
+	return fmt.Sprintf("no write that was acknowledged before %s is lost", at)
+}
+
+func format(at *metav1.Time) string {
+	if at == nil {
+		return "an unknown time"
+	}
+	return at.UTC().Format(time.RFC3339)
+}

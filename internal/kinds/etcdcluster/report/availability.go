@@ -1,0 +1,32 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"time"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// Availability is what is known about whether the cluster serves clients.
+type Availability struct {
+	Cluster *etcdv1beta2.EtcdCluster
+	Now     time.Time
+	View    etcd.View
+	Members []model.Member
+	// Invalid is why the spec cannot be carried out.
+	Invalid *model.Obstacle
+	// WritesRefused is why etcd accepts no writes although the members answer.
+	WritesRefused *model.Obstacle
+	// OtherID is the id of another cluster that answers at the members' addresses; empty: none does.
+	OtherID string
+	// SwitchingOver is reported while a restored member serves and clients are not sent to it yet; empty: they are.
+	SwitchingOver string
+	// StartsOver: the first members are recreated, all of them.
+	StartsOver bool
+	// Paused: pods are not recreated.
+	Paused bool
+}

@@ -1,0 +1,92 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package report computes the conditions of an EtcdCluster from what was observed and decided.
+//
+// Each group of conditions has an input of its own. What a restore or a recovery reports is in restore and recovery.
+package report
+
+import (
+	"fmt"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// Available reports whether a quorum is there, with the arithmetic.
+func (a *Availability) Available(set condition.Set) {
+	const kind = etcdv1beta2.EtcdClusterAvailable
+	c := a.Cluster
+	healthy, voters := a.healthy()
+	needed := voters/2 + 1
+	quorum := fmt.Sprintf("%d of %d voters are healthy, %d are needed", healthy, voters, needed)
+	c.Status.Quorum = ""
+	if reason, message := a.unformed(); reason != "" {
+		set.False(kind, reason, message)
+		return
+	}
+	c.Status.Quorum = quorum
+	hopeless := recovery.Hopeless(a.Members)
+	switch {
+	case a.SwitchingOver != "":
+		set.False(kind, etcdv1beta2.ReasonRestoring, a.SwitchingOver)
+	case a.WritesRefused != nil:
+		set.False(kind, a.WritesRefused.Reason, a.WritesRefused.Message)
+	case a.View.Err == nil && healthy >= needed:
+		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+quorum)
+	case a.View.Err == nil && !hopeless: // a quorum has just listed the members
+		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members decide, and do not all answer: "+quorum)
+	case hopeless:
+		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+quorum+gone(a.Members)+recovery.PlanOf(c))
+	case healthy < needed && a.isPlanned():
+		set.False(kind, common.ReasonUpdating, "The members are starting again: "+quorum)
+	case healthy < needed:
+		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+quorum+firstCause(a.Members, a.Paused)+recovery.PlanOf(c))
+	default:
+		set.Unknown(kind, etcdv1beta2.ReasonUnreachable, fmt.Sprintf("The members cannot be listed: %v", a.View.Err))
+	}
+}
+
+// unformed is why there is no quorum to report; an empty reason: there is one.
+func (a *Availability) unformed() (reason, message string) {
+	switch {
+	case model.Hibernating(a.Cluster):
+		return etcdv1beta2.ReasonHibernating, "spec.hibernate: no member runs"
+	case a.Cluster.Status.ClusterID == "":
+		return a.Beginning()
+	case a.IsMistaken():
+		return etcdv1beta2.ReasonClusterIDMismatch, a.mismatch()
+	}
+	return "", ""
+}
+
+// healthy counts the healthy voters, and all voters. The remaining members of a lost quorum follow no leader through no
+// fault of their own: then all that answer count.
+func (a *Availability) healthy() (healthy, voters int) {
+	for _, m := range a.Members {
+		if !m.Voter() {
+			continue
+		}
+		voters++
+		if m.Healthy || m.Answers && a.View.Err != nil {
+			healthy++
+		}
+	}
+	return healthy, voters
+}
+
+// IsMistaken reports whether another cluster answers than the status names, and nothing is known to be lost. That is no lost
+// quorum: either the status or the data was changed, and only the user knows which.
+func (a *Availability) IsMistaken() bool { return a.OtherID != "" && !recovery.Hopeless(a.Members) }
+
+// mismatch reports what is wrong then, and how to correct it.
+func (a *Availability) mismatch() string {
+	c := a.Cluster
+	return fmt.Sprintf("status.clusterID is %s, and cluster %s answers at the members' addresses: either the status was changed, or volumes were replaced. "+
+		"The membership is left as it is. If the data is right, set status.clusterID: kubectl patch etcdcluster %s -n %s --subresource=status --type=merge "+
+		`-p '{"status":{"clusterID":"%s"}}'; if it is not, put the volumes back`,
+		c.Status.ClusterID, a.OtherID, c.Name, c.Namespace, a.OtherID)
+}

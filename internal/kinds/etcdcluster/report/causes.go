@@ -1,0 +1,80 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// isPlanned reports whether the quorum is away only because the members are started after a hibernation, or changed where
+// there are too few to spare one: it comes back as soon as they have started.
+func (a *Availability) isPlanned() bool {
+	was := func(kind, reason string) bool {
+		last := meta.FindStatusCondition(a.Cluster.Status.Conditions, kind)
+		return last != nil && last.Reason == reason
+	}
+	const available = etcdv1beta2.EtcdClusterAvailable
+	changed := model.Voters(a.Members) <= 2 && was(etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating)
+	if !changed && !was(available, etcdv1beta2.ReasonHibernating) && !was(available, common.ReasonUpdating) {
+		return false
+	}
+	return !slices.ContainsFunc(a.Members, func(m model.Member) bool { return !m.Healthy && !a.isStarting(m) })
+}
+
+// isStarting reports whether a member is about to run, or has run for so short that it need not answer yet.
+func (a *Availability) isStarting(m model.Member) bool {
+	if m.Lost != "" || m.Pod == nil || m.Pod.DeletionTimestamp != nil {
+		return m.Lost == ""
+	}
+	_, stuck := workload.WhyNotReady(m.Pod)
+	since := model.RunsSince(m.Pod)
+	return !stuck && (since.IsZero() || a.Now.Sub(since) < model.StartTime)
+}
+
+// Beginning reports how far the first members are, in words that change only when one of them may need the user.
+func (a *Availability) Beginning() (reason, message string) {
+	if a.Invalid != nil {
+		return a.Invalid.Reason, a.Invalid.Message
+	}
+	message = fmt.Sprintf("The first %s starting", plural(len(a.Members), "member is", "members are"))
+	if a.StartsOver {
+		return etcdv1beta2.ReasonCreating, message + " over: one lost its volume before they had formed the cluster"
+	}
+	for _, m := range a.Members {
+		if m.Pod == nil {
+			continue
+		}
+		if why, stuck := m.WhyPodNotReady(); stuck {
+			return etcdv1beta2.ReasonMemberNotReady, message + "; " + m.Name + ": " + why
+		}
+	}
+	if a.View.Err != nil && a.runFor() > model.StartTime {
+		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %s not answer: %v", plural(len(a.Members), "member runs, and does", "members run, and do"), a.View.Err)
+	}
+	return etcdv1beta2.ReasonCreating, message
+}
+
+// runFor is for how long etcd has been running in all pods.
+func (a *Availability) runFor() time.Duration {
+	var least time.Duration
+	for _, m := range a.Members {
+		since := model.RunsSince(m.Pod)
+		if since.IsZero() {
+			return 0
+		}
+		if ran := a.Now.Sub(since); least == 0 || ran < least {
+			least = ran
+		}
+	}
+	return least
+}

@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// Membership is what is known about the number of members and what they are doing.
+type Membership struct {
+	Cluster *etcdv1beta2.EtcdCluster
+	Now     time.Time
+	Members []model.Member
+	// Unknown is why the members are not reported on; nil: they are.
+	Unknown *model.Obstacle
+	// Claims is the number of claims.
+	Claims int
+	// Leaving is a pod of a removed member that is about to go; empty: none.
+	Leaving string
+	// Waiting is what the next change waits for, to follow a message.
+	Waiting string
+	// Target is the version that members change to; empty: none.
+	Target string
+	// Paused: pods are not recreated.
+	Paused bool
+}
+
+// Ready reports whether there are as many members as desired, all of them ready.
+func (m *Membership) Ready(set condition.Set) {
+	const kind = etcdv1beta2.EtcdClusterMembersReady
+	c, all, ready := m.Cluster, len(m.Members), m.readyVoters()
+	count := fmt.Sprintf("%d of %d members are ready", ready, c.Spec.Size)
+	switch {
+	case model.Hibernating(c):
+		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("spec.hibernate: no member runs; the claims of %d members are kept", m.Claims))
+	case m.Unknown != nil:
+		set.False(kind, m.Unknown.Reason, m.Unknown.Message)
+	case recovery.AnyLost(m.Members):
+		set.False(kind, etcdv1beta2.ReasonMemberLost, count+firstCause(m.Members, m.Paused))
+	case int32(all) < c.Spec.Size:
+		set.False(kind, etcdv1beta2.ReasonScalingUp, count+m.Waiting)
+	case int32(all) > c.Spec.Size:
+		set.False(kind, etcdv1beta2.ReasonScalingDown, fmt.Sprintf("The cluster goes from %d to %d members%s", all, c.Spec.Size, m.Waiting))
+	case m.Leaving != "":
+		set.False(kind, etcdv1beta2.ReasonScalingDown, count+"; pod "+m.Leaving+" of a member that was taken out is going")
+	case ready < all && m.justStarted():
+		set.False(kind, common.ReasonApplying, count+"; the others are about to serve clients")
+	case ready < all:
+		set.False(kind, etcdv1beta2.ReasonMemberNotReady, count+firstCause(m.Members, m.Paused))
+	default:
+		set.True(kind, etcdv1beta2.ReasonAllMembersReady, count)
+	}
+}
+
+// readyVoters counts the members that vote and are ready.
+func (m *Membership) readyVoters() int {
+	ready := 0
+	for _, member := range m.Members {
+		if member.Voter() && member.Ready() {
+			ready++
+		}
+	}
+	return ready
+}
+
+// justStarted reports whether the members that are not ready have only just started: they answer, and have not served
+// clients yet.
+func (m *Membership) justStarted() bool {
+	return !slices.ContainsFunc(m.Members, func(member model.Member) bool {
+		since := model.RunsSince(member.Pod)
+		return !member.Ready() && (!member.Healthy || since.IsZero() || m.Now.Sub(since) > model.StartTime)
+	})
+}
+
+// Progress keeps the conditions that are there only while something is under way.
+func (m *Membership) Progress(set condition.Set) {
+	c := m.Cluster
+	formed, size := c.Status.ClusterID != "" && !model.Hibernating(c), int32(len(m.Members))
+	while := func(underWay bool, kind, reason, message string) {
+		if underWay {
+			set.True(kind, reason, message)
+		} else {
+			set.Remove(kind)
+		}
+	}
+	sizes := fmt.Sprintf("Current cluster size: %d, desired cluster size: %d", size, c.Spec.Size)
+	reason := etcdv1beta2.ReasonScalingUp
+	if size > c.Spec.Size {
+		reason = etcdv1beta2.ReasonScalingDown
+	}
+	lost := formed && recovery.AnyLost(m.Members)
+	while(lost && !recovery.Hopeless(m.Members), etcdv1beta2.EtcdClusterRecovering, etcdv1beta2.ReasonReplacingMember, "A member is being replaced"+firstCause(m.Members, m.Paused))
+	while(formed && size != c.Spec.Size && !lost, etcdv1beta2.EtcdClusterScaling, reason, sizes)
+	while(formed && m.Target != "", etcdv1beta2.EtcdClusterUpgrading, etcdv1beta2.ReasonClusterUpgrading, "upgrading to "+m.Target)
+}
+
+// Phase fills in the contract's phase. invalid is why the spec cannot be carried out.
+func (m *Membership) Phase(invalid *model.Obstacle) {
+	s := &m.Cluster.Status
+	s.Phase, s.Reason = etcdv1beta2.PhaseCreating, ""
+	switch {
+	case s.ClusterID != "" && recovery.Hopeless(m.Members):
+		s.Phase, s.Reason = etcdv1beta2.PhaseFailed, "Quorum is lost for good: "+s.Quorum
+	case s.ClusterID != "":
+		s.Phase = etcdv1beta2.PhaseRunning
+	case invalid != nil:
+		s.Phase, s.Reason = etcdv1beta2.PhaseFailed, invalid.Message
+	}
+}

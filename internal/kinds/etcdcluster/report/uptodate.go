@@ -1,0 +1,90 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// Currency is what is known about whether the members match the spec.
+type Currency struct {
+	Cluster *etcdv1beta2.EtcdCluster
+	Members []model.Member
+	// Invalid is why the spec cannot be carried out; nil: it can be.
+	Invalid *model.Obstacle
+	// InvalidUpkeep is what is wrong with spec.upkeep, which holds up nothing else.
+	InvalidUpkeep string
+	// Waiting is what the next change waits for, to follow a message.
+	Waiting string
+	// Volumes is how the volumes differ from the spec; nil: they do not.
+	Volumes *model.Obstacle
+	// Paused: members are not replaced.
+	Paused bool
+}
+
+// UpToDate reports whether every member matches the spec. It returns the note about volumes; "" where it reports
+// something else.
+func (u *Currency) UpToDate(set condition.Set) (note string) {
+	const kind = etcdv1beta2.EtcdClusterUpToDate
+	c, behind := u.Cluster, u.behind()
+	switch {
+	case u.Invalid != nil:
+		set.False(kind, u.Invalid.Reason, u.Invalid.Message)
+	case c.Status.ClusterID == "":
+		set.False(kind, etcdv1beta2.ReasonCreating, "The first members are starting")
+	case behind > 0:
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d members are not yet as the spec says%s%s", behind, len(u.Members), u.replaced(), u.Waiting))
+	case u.InvalidUpkeep != "" && !model.Hibernating(c):
+		set.False(kind, etcdv1beta2.ReasonInvalidSpec, u.InvalidUpkeep)
+	case u.Volumes != nil:
+		set.False(kind, u.Volumes.Reason, u.Volumes.Message)
+		return u.Volumes.Message
+	case model.Hibernating(c):
+		set.True(kind, etcdv1beta2.ReasonHibernating, "No member runs")
+	case recovery.AnyLost(u.Members):
+		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member that is left runs what the spec says")
+	default:
+		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member runs what the spec says")
+	}
+	return ""
+}
+
+// behind counts the members that do not match the spec yet.
+func (u *Currency) behind() int {
+	count := 0
+	for _, m := range u.Members {
+		pending, _ := settings.PendingResize(m.Pod)
+		version := model.VersionOf(m.Pod)
+		other := version != versions.Desired(u.Cluster) || m.Version != "" && m.Version != version
+		if m.ClaimDiffers != "" || m.Pod != nil && (m.Differs || m.ResizeNoted || pending != "" || other) {
+			count++
+		}
+	}
+	return count
+}
+
+// replaced names the claim that makes opcrew replace a member, and the next step; "" if there is none.
+func (u *Currency) replaced() string {
+	i := slices.IndexFunc(u.Members, func(m model.Member) bool { return m.ClaimDiffers != "" })
+	if i < 0 {
+		return ""
+	}
+	out := "; " + u.Members[i].ClaimDiffers + ": members are replaced one at a time"
+	switch {
+	case model.Hibernating(u.Cluster):
+		return out + " once spec.hibernate is false"
+	case u.Paused:
+		return out + " once the cluster is not paused (spec.paused, annotation " + common.PausedAnnotation + ")"
+	}
+	return out + ", each by a new one on a new claim"
+}

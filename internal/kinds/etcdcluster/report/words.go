@@ -1,0 +1,47 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+)
+
+// gone names all lost members, and how many can still come back.
+func gone(members []model.Member) string {
+	var out strings.Builder
+	for _, m := range members {
+		if m.Lost != "" {
+			out.WriteString("; " + m.Name + ": " + m.Lost)
+		}
+	}
+	fmt.Fprintf(&out, "; only %d can still come back, so nothing is written to it any more", recovery.Alive(members))
+	return out.String()
+}
+
+// firstCause names the first member that is not ready, and why. Lost members come first.
+func firstCause(members []model.Member, paused bool) string {
+	first := ""
+	for _, m := range members {
+		switch {
+		case m.Lost != "":
+			return "; " + m.Name + ": " + m.Lost
+		case !m.Ready() && first == "":
+			first = "; " + m.Name + cmp.Or(m.WhyNotReady(paused), ": it does not answer yet")
+		}
+	}
+	return first
+}
+
+// plural is a number of things: "member", or "3 members".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,29 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"slices"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// blockers are the conditions that can keep Ready from being True. The first that does, in this order, is its cause.
+var blockers = append(slices.Clone(serving), condition.Unless(etcdv1beta2.EtcdClusterUpToDate))
+
+// serving are the blockers that affect clients or their data.
+var serving = []condition.Blocker{
+	condition.Unless(etcdv1beta2.EtcdClusterChildrenReady),
+	condition.WhenFalse(etcdv1beta2.EtcdClusterTLSReady),
+	condition.Unless(etcdv1beta2.EtcdClusterAvailable),
+	condition.Unless(etcdv1beta2.EtcdClusterMembersReady),
+}
+
+// reporter reports what was decided.
+type reporter struct {
+	facts
+	c *etcdv1beta2.EtcdCluster
+	d decision
+}

@@ -1,0 +1,69 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// mostFormer is how many former ids of a cluster are remembered.
+const mostFormer = 10
+
+// cutOver makes the seed the cluster. With this one write of the status the former lineage is past.
+func (in *Input) cutOver(seed model.Member) {
+	s, at := &in.Cluster.Status, in.Cluster.Status.Restore
+	at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseRestored, "", ""
+	if result := build.RestoreResult(seed.Pod); result != nil {
+		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message // which is a warning
+		at.SavedAt = savedAt(*result)
+	}
+	at.FormerVoters = model.CountVoters(s.Membership)
+	noteRecovered(s)
+	noteFormer(s)
+	s.QuorumLoss, s.Decided = nil, nil
+	s.ClusterID, s.Lineage = model.FormatID(in.View.ClusterID), at.UID
+	s.Membership = []etcdv1beta2.MemberIdentity{{ID: fmt.Sprintf("%016x", seed.ID), Name: seed.Name}}
+	s.Size, s.CurrentVersion, s.TargetVersion = 1, in.View.Status[seed.ID].Version, ""
+	// What etcdutl writes can be read by all; what the members have written since began with this version.
+	s.FormedWith, s.SnapshotFrom = s.CurrentVersion, 0
+}
+
+// savedAt is when the backup was saved that was restored, nil if that is unknown.
+func savedAt(result backup.Result) *metav1.Time {
+	if result.SavedAt.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: result.SavedAt.Truncate(time.Second)}
+}
+
+// noteFormer remembers the id that a cluster had before a restore. Backups with that id are still its own.
+func noteFormer(s *etcdv1beta2.EtcdClusterStatus) {
+	if s.ClusterID == "" {
+		return // it began with the backup
+	}
+	former := append([]string{s.ClusterID}, s.FormerClusterIDs...)
+	s.FormerClusterIDs = former[:min(len(former), mostFormer)]
+}
+
+// noteRecovered records for good what a recovery may have lost.
+func noteRecovered(s *etcdv1beta2.EtcdClusterStatus) {
+	at := s.Restore
+	if at.Recovery == nil {
+		return
+	}
+	at.Recovery.MayBeLost = recovery.MayBeLost(s.QuorumLoss, *at.Recovery)
+	at.Reason = etcdv1beta2.ReasonRecovered
+	at.Message = fmt.Sprintf("The quorum was lost for good; the cluster goes on from %s, at revision %d: %s",
+		cmp.Or(at.Recovery.Member, at.Recovery.Object), at.Revision, at.Recovery.MayBeLost)
+}

@@ -1,0 +1,74 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backuppod"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+)
+
+// Origin is what the restore or recovery that was begun starts from; nil if it is called off.
+func (in *Input) Origin() *build.Origin {
+	if in.Cluster.Status.Restore.Recovery != nil {
+		return in.recoveryOrigin()
+	}
+	r := in.Restore
+	if r == nil || r.DeletionTimestamp != nil || string(r.UID) != in.Cluster.Status.Restore.UID {
+		return nil
+	}
+	return &build.Origin{Name: "EtcdRestore " + in.Cluster.Name, Place: placeOf(r), Object: r.Spec.Object, Bump: r.Spec.RevisionBump}
+}
+
+// recoveryOrigin is what a recovery takes over.
+func (in *Input) recoveryOrigin() *build.Origin {
+	plan, members := in.Cluster.Status.Restore.Recovery, in.Lineage.Members
+	if in.asked() || recovery.IsDeclined(in.Cluster) || !stillLost(members) {
+		return nil
+	}
+	if plan.Member == "" {
+		return in.backupOrigin(plan)
+	}
+	if in.Recovery.Unreadable(plan.Member) != "" && !in.seedMade() {
+		return nil // it is brought back first
+	}
+	out := &build.Origin{Name: "The recovery from member " + plan.Member, TLSSecret: in.Cluster.OperatorSecret(), From: &backup.Source{
+		Endpoint: in.Cluster.ClientURL(plan.Member), ClusterID: in.Cluster.Status.ClusterID, Index: uint64(plan.Index),
+	}}
+	if out.TLSSecret != "" {
+		out.From.TLSDir = build.SourceTLS
+	}
+	return out
+}
+
+// stillLost reports, while a recovery is under way, whether a majority is still proven to be gone. The members are those that
+// etcd listed last: it is the seed that is read now.
+func stillLost(members []model.Member) bool {
+	return recovery.Hopeless(members) && recovery.Unproven(members) == ""
+}
+
+func (in *Input) backupOrigin(plan *etcdv1beta2.QuorumRecovery) *build.Origin {
+	if recovery.FoundUnusable(plan, build.RestoreResult(in.Seed().Pod)) {
+		return nil // another one is
+	}
+	for _, b := range in.Recovery.Backups {
+		if b.Name == plan.Backup {
+			return &build.Origin{Name: "The recovery from EtcdBackup " + b.Name, Place: backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage), Object: plan.Object}
+		}
+	}
+	return nil
+}
+
+// seedMade reports whether the seed has its data.
+func (in *Input) seedMade() bool {
+	result := build.RestoreResult(in.Seed().Pod)
+	return result != nil && result.Outcome == backup.Succeeded
+}
+
+func placeOf(r *etcdv1beta2.EtcdRestore) backuppod.Place {
+	return backuppod.PlaceOf(r.Spec.BackupStorageType, r.Spec.Storage)
+}

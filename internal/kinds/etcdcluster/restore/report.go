@@ -1,0 +1,178 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/backup"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// SwitchingOver is reported after the seed has become the cluster, until the Service selects it.
+func (in *Input) SwitchingOver() string {
+	const what = "The cluster goes over to what was restored: clients are sent there when no earlier pod serves"
+	if still := in.Lineage.FormerDecide(); still != "" {
+		return what + ", and these may: " + still
+	}
+	return what
+}
+
+// Begin writes a restore, or the plan of a recovery, to the status before anything of it is done. serial is that of its seed,
+// which no member that is about to be created can have.
+func (in *Input) Begin(serial int64, plan *recovery.Plan) {
+	s := &in.Cluster.Status
+	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Since: s.Restore.Began(), Above: in.seenRevision(s.Restore)}
+	if in.Begins() {
+		at.UID = string(in.Restore.UID)
+	} else {
+		taken := plan.QuorumRecovery
+		taken.Former, taken.Unusable = recovery.Former(s.Restore), recovery.Unusable(s.Restore)
+		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken // a second try is another lineage
+	}
+	s.Restore, s.Serial = at, max(s.Serial, serial)
+}
+
+// seenRevision is the highest revision that members or an earlier restore have reported. What was written since is far less
+// than a restore adds.
+func (in *Input) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
+	var seen int64
+	if last != nil {
+		seen = max(last.Above, last.Revision)
+	}
+	for _, status := range in.View.Status {
+		seen = max(seen, status.Revision)
+	}
+	return seen
+}
+
+// Report reports how far a restore is, and makes its seed the cluster when that serves.
+func (in *Input) Report(set condition.Set, done kit.Outcome) {
+	at, seed := in.Cluster.Status.Restore, in.Seed()
+	switch {
+	case in.IsCalledOff():
+		if plan := at.Recovery; recovery.FoundUnusable(plan, build.RestoreResult(seed.Pod)) {
+			plan.Unusable = append(plan.Unusable, plan.Backup+"/"+plan.Object)
+		}
+		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "It was called off before it was done; the cluster is what it was"
+		set.False(etcdv1beta2.EtcdClusterReady, common.ReasonUpdating, "The restore was called off; the cluster is what it was")
+		return
+	case in.SeedIsLive:
+		in.cutOver(seed)
+		set.False(etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonRestoring, in.SwitchingOver())
+		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves, and the cluster goes on from it")
+		return
+	}
+	at.Reason, at.Message = in.whyNotRestored(seed, done)
+	in.ReportRestoring(set, at.Message)
+}
+
+// ReportRestoring leaves the conditions of the cluster as they are, except Ready, and Available if that is not known any
+// more.
+func (in *Input) ReportRestoring(set condition.Set, how string) {
+	in.reportServing(set)
+	reason := etcdv1beta2.ReasonRestoring
+	if at := in.Cluster.Status.Restore; at.Reason != "" {
+		reason = at.Reason
+	}
+	name := "The recovery"
+	if from := in.Origin(); from != nil {
+		name = from.Name
+	}
+	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; until it serves the cluster stays what it is", name, how))
+}
+
+// reportServing goes by the members' pods, which are ready only with a quorum. It is the seed that is read meanwhile.
+func (in *Input) reportServing(set condition.Set) {
+	const kind = etcdv1beta2.EtcdClusterAvailable
+	ready, voters := 0, int(model.CountVoters(in.Cluster.Status.Membership))
+	for _, m := range in.Lineage.Members {
+		if m.Voter() && m.Pod != nil && workload.Ready(m.Pod) {
+			ready++
+		}
+	}
+	last, needs := meta.FindStatusCondition(in.Cluster.Status.Conditions, kind), voters/2+1
+	switch {
+	case voters == 0 || last == nil:
+	case last.Status == metav1.ConditionTrue && ready < needs:
+		set.Unknown(kind, etcdv1beta2.ReasonRestoring, fmt.Sprintf("%d of %d pods of voters are ready, %d are needed; the members are not asked while a restore goes on", ready, voters, needs))
+	case last.Status == metav1.ConditionUnknown && last.Reason == etcdv1beta2.ReasonRestoring && ready >= needs:
+		set.True(kind, etcdv1beta2.ReasonClusterAvailable, fmt.Sprintf("Cluster available: %d of %d pods of voters are ready, %d are needed", ready, voters, needs))
+	}
+}
+
+// whyNotRestored reports what keeps the seed from serving; without a reason it only needs time.
+func (in *Input) whyNotRestored(seed model.Member, done kit.Outcome) (reason, message string) {
+	if in.HeldBy != "" {
+		return in.heldBack()
+	}
+	taken, isTaken := done.First(ensure.Taken)
+	switch order := build.RestoreOrder(in.Cluster, *in.Origin(), seed).Check(); {
+	case order != nil:
+		return etcdv1beta2.ReasonInvalidSpec, order.Error()
+	case in.Blocked != nil:
+		return in.Blocked.Reason, in.Blocked.Message
+	case isTaken:
+		return common.ReasonNameTaken, taken.Message
+	case done.Err != nil && ensure.Refused(done.Err):
+		return common.ReasonRefused, done.Err.Error()
+	case seed.Pod == nil:
+		return "", "the pod of member " + seed.Name + " is being created"
+	}
+	return in.whySeedWaits(seed)
+}
+
+// heldByHibernation is what HeldBy is while the cluster is to hibernate.
+const heldByHibernation = "spec.hibernate"
+
+// heldBack reports which setting the user has to remove so that a restore continues.
+func (in *Input) heldBack() (reason, message string) {
+	words := "it waits for " + in.HeldBy + " to be taken back"
+	if in.HeldBy != heldByHibernation {
+		return common.ReasonPaused, words
+	}
+	return etcdv1beta2.ReasonHibernating, words + ": until then the cluster does not go over"
+}
+
+// whySeedWaits reports how far a seed with a pod is.
+func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
+	result := build.RestoreResult(seed.Pod)
+	if result != nil && result.Outcome != backup.Succeeded {
+		return string(result.Reason), result.Message
+	}
+	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") { // 3.6 refuses what 3.7 has written
+		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s is of etcd %s, and version %s may not read it: set version to %s or a newer one", cmp.Or(result.Object, in.source()), result.EtcdVersion, versions.Desired(in.Cluster), result.EtcdVersion)
+	}
+	if still := in.Lineage.CutOff(); still != "" && in.SeedServes() {
+		return "", "the restored member serves, and waits for proof that those it replaces do not: they may still accept writes out of sight; " + still
+	}
+	if why, stuck := workload.WhyNotReady(seed.Pod); stuck {
+		return etcdv1beta2.ReasonMemberNotReady, "member " + seed.Name + ": " + why
+	}
+	if result == nil {
+		return "", "member " + seed.Name + " reads " + in.source()
+	}
+	return "", "member " + seed.Name + " starts with " + cmp.Or(result.Object, in.source())
+}
+
+// source is what a seed begins with, in words.
+func (in *Input) source() string {
+	if plan := in.Cluster.Status.Restore.Recovery; plan != nil && plan.Member != "" {
+		return "the data of member " + plan.Member
+	}
+	return "the backup"
+}

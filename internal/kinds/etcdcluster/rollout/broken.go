@@ -1,0 +1,54 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/snapshot"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+)
+
+// Repair changes a member whose etcd does not run. That takes nothing away and needs no quorum, so that a wrong image or
+// setting can be corrected. A version or setting that no member runs with yet is tried on one member only.
+func Repair(in *Input) steps.Verdict {
+	if in.Invalid {
+		return steps.Verdict{}
+	}
+	for i, m := range in.Members {
+		if m.Healthy || m.Patched || m.Lost != "" || !model.Broken(m.Pod) {
+			continue
+		}
+		switch {
+		case in.Target != "" && model.VersionOf(m.Pod) != in.Target && in.mayTry(m):
+			return steps.Verdict{Change: &in.Members[i], Version: in.Target}
+		case (in.Persistent || !m.Started) && m.Differs && !in.failed(m, func(other model.Member) bool { return !other.Differs }):
+			return steps.Verdict{Recreate: m.Name}
+		}
+	}
+	return steps.Verdict{}
+}
+
+// mayTry reports whether a broken member may change to the target: back at any time, and forward unless it might not be
+// able to read its log there, or another member has changed to it and does not run.
+func (in *Input) mayTry(m model.Member) bool {
+	back := !versions.Older(in.CurrentVersion, in.Target)
+	return back || !in.mayNotRead(m) && !in.failed(m, func(other model.Member) bool { return model.VersionOf(other.Pod) == in.Target })
+}
+
+// mayNotRead reports whether a member might not be able to read its log at the target. A broken member does not report how
+// far it is; another one that has reached the target has waited for it.
+func (in *Input) mayNotRead(m model.Member) bool {
+	reached := func(other model.Member) bool {
+		return other.Answers && !versions.Older(other.Version, snapshot.FirstWithoutOldEntries)
+	}
+	return versions.Older(model.VersionOf(m.Pod), snapshot.FirstWithoutOldEntries) && in.SnapshotDue && !in.any(reached)
+}
+
+// failed reports whether another member of a sort is not healthy.
+func (in *Input) failed(m model.Member, sort func(model.Member) bool) bool {
+	return in.any(func(other model.Member) bool {
+		return other.Name != m.Name && !other.Healthy && other.Pod != nil && sort(other)
+	})
+}

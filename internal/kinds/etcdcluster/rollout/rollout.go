@@ -1,0 +1,23 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rollout decides how members change to match the spec: their version, their settings and their resources, one
+// member at a time.
+//
+// Who is a member is decided in membership; whether members must write a snapshot before an upgrade, in snapshot.
+package rollout
+
+import (
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+)
+
+// update lists the rules by which one member changes to match the spec.
+var update = []rule{awaitAgreement, recreateOutdated, advanceLog, changeNext}
+
+// Update changes one member to match the spec: its version in place, anything else by recreating its pod.
+func Update(in *Input) steps.Verdict {
+	if in.Invalid {
+		return steps.Verdict{}
+	}
+	return steps.First(in, update...)
+}

@@ -1,0 +1,50 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+)
+
+// awaitAgreement waits, before members change to another minor version, until the cluster speaks the one that all of them
+// run. The members agree on it every few seconds (etcd: monitorVersionInterval), and etcd itself does not keep a member of
+// the version after the next from joining earlier.
+func awaitAgreement(in *Input) steps.Verdict {
+	low, spoken, why := Lowest(in.Members), in.View.ClusterVersion, ""
+	if in.Target == "" || versions.SameMinor(low, in.Target) || versions.SameMinor(low, spoken) {
+		return steps.Verdict{}
+	}
+	if err := in.View.VersionErr; err != nil {
+		why = fmt.Sprintf(": %v", err)
+	}
+	if spoken == "" {
+		return steps.Verdict{Waits: "the cluster to report the version on which its members have agreed" + why}
+	}
+	return steps.Verdict{Waits: fmt.Sprintf("the members to agree on version %s (the cluster still speaks %s)%s", versions.MinorOf(low), versions.MinorOf(spoken), why)}
+}
+
+// recreateOutdated recreates pods for other settings before the snapshot is written: these may be settings of snapshots.
+func recreateOutdated(in *Input) steps.Verdict {
+	if !in.SnapshotDue {
+		return steps.Verdict{}
+	}
+	return in.next(in.recreates)
+}
+
+func advanceLog(in *Input) steps.Verdict {
+	if !in.SnapshotDue {
+		return steps.Verdict{}
+	}
+	return in.AdvanceLog
+}
+
+func changeNext(in *Input) steps.Verdict {
+	return in.next(func(m model.Member) bool {
+		return in.Target != "" && model.VersionOf(m.Pod) != in.Target || in.recreates(m)
+	})
+}

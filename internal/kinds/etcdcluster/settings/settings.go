@@ -1,0 +1,43 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package settings compares what a member's pod was created with to what the spec asks for now.
+//
+// What is done about a difference is decided elsewhere.
+package settings
+
+import (
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// PodPolicy is spec.pod, never nil.
+func PodPolicy(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.PodPolicy {
+	if c.Spec.Pod == nil {
+		return &etcdv1beta2.PodPolicy{}
+	}
+	return c.Spec.Pod
+}
+
+// Hash is a hash of what the spec asks of pods, without the version, which is changed in place. What opcrew itself adds is not
+// part of it, so that an upgrade of opcrew restarts no pod.
+func Hash(c *etcdv1beta2.EtcdCluster) string { return hashWith(c, c.Spec.Pod) }
+
+// hashWith is the hash with another policy for pods, or none.
+func hashWith(c *etcdv1beta2.EtcdCluster, policy *etcdv1beta2.PodPolicy) string {
+	return ensure.Hash(struct {
+		Repository string
+		Pod        *etcdv1beta2.PodPolicy
+		TLS        *etcdv1beta2.TLSPolicy
+		Upkeep     *PodUpkeep `json:",omitempty"`
+	}{c.Spec.Repository, withoutIgnored(policy), c.Spec.TLS, ForPods(c)})
+}
+
+// withoutIgnored is a policy without the fields for which pods are not recreated.
+func withoutIgnored(policy *etcdv1beta2.PodPolicy) *etcdv1beta2.PodPolicy {
+	out := policy.DeepCopy()
+	if out != nil {
+		out.PersistentVolumeClaimSpec, out.BusyboxImage, out.DNSTimeoutInSecond = nil, "", 0
+	}
+	return out
+}

@@ -1,0 +1,60 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package settings
+
+import (
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+)
+
+// Upkeep is spec.upkeep, never nil.
+func Upkeep(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.Upkeep {
+	if c.Spec.Upkeep == nil {
+		return &etcdv1beta2.Upkeep{}
+	}
+	return c.Spec.Upkeep
+}
+
+// PodUpkeep is the part of spec.upkeep that pods are created with.
+type PodUpkeep struct {
+	Compaction      *etcdv1beta2.Compaction `json:",omitempty"`
+	CorruptionCheck string                  `json:",omitempty"`
+	// Experimental is what the check was until 3.6, which does not start where it is reported by both names.
+	Experimental bool `json:",omitempty"`
+}
+
+// ForPods is nil for a version that does not support it, and if the spec sets nothing: pods without it are up to date then.
+func ForPods(c *etcdv1beta2.EtcdCluster) *PodUpkeep {
+	u := Upkeep(c)
+	if u.Compaction == nil && u.CorruptionCheck == "" || !versions.HasMetricsListener(versions.Desired(c)) {
+		return nil
+	}
+	return &PodUpkeep{u.Compaction, u.CorruptionCheck, u.CorruptionCheck != "" && versions.Older(versions.Desired(c), "3.6.0")}
+}
+
+// Environment are the variables that set it. A version is changed in place: etcd ends on a flag that it does not know, and only
+// warns of such a variable.
+func (u *PodUpkeep) Environment() []*corev1ac.EnvVarApplyConfiguration {
+	var out []*corev1ac.EnvVarApplyConfiguration
+	say := func(name, value string) {
+		out = append(out, corev1ac.EnvVar().WithName(name).WithValue(value))
+	}
+	if u == nil {
+		return nil
+	}
+	if u.Compaction != nil {
+		mode := map[string]string{etcdv1beta2.CompactionPeriodic: "periodic", etcdv1beta2.CompactionRevision: "revision"}
+		say("ETCD_AUTO_COMPACTION_MODE", mode[u.Compaction.Mode])
+		say("ETCD_AUTO_COMPACTION_RETENTION", u.Compaction.Retention)
+	}
+	switch {
+	case u.Experimental:
+		say("ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME", u.CorruptionCheck)
+	case u.CorruptionCheck != "":
+		say("ETCD_CORRUPT_CHECK_TIME", u.CorruptionCheck)
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+)
+
+// AdvanceLog writes entries that change nothing until all members have written a snapshot.
+func AdvanceLog(in *Input) steps.Verdict {
+	count, known := entriesBetween(in.Env)
+	if !known || count > maxCount {
+		return steps.Verdict{Waits: fmt.Sprintf(
+			"%s in spec.pod.etcdEnv to be %d or less: the members may hold entries of etcd before 3.6, which %s cannot read, and write a snapshot only after that many more",
+			countVariable, maxCount, in.Target)}
+	}
+	out := steps.Verdict{Waits: "the members to write a snapshot that etcd " + versions.MinorOf(in.Target) + " can start from"}
+	if in.From == 0 { // it is noted with this very view
+		return out
+	}
+	from, needed := uint64(in.From), count+margin
+	out.Waits += fmt.Sprintf(" (%d%% of the way)", min(9, (in.leastApplied(from)-from)*10/needed)*10)
+	if in.Refused != "" {
+		out.Waits += ": " + in.Refused
+	}
+	if goal, last := from+needed+lag, lastIndex(in.View); last < goal {
+		out.Step = steps.Advance(goal - last)
+	}
+	return out
+}
+
+// leastApplied is how far the slowest member has applied the log, and from at least.
+func (in *Input) leastApplied(from uint64) uint64 {
+	var out []uint64
+	for _, m := range in.Members {
+		out = append(out, m.Status.Applied)
+	}
+	return max(from, slices.Min(out))
+}

@@ -1,0 +1,48 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// FormedWith is the lowest version that any first member may have run: one that was noted before, or one that is seen, in
+// the spec, on a pod or in an answer of a member.
+func FormedWith(noted string, seen []string, view etcd.View) string {
+	low := noted
+	for _, status := range view.Status {
+		seen = append(seen, status.Version)
+	}
+	for _, text := range seen {
+		if _, err := versions.Parse(text); err == nil && (low == "" || versions.Older(text, low)) {
+			low = text
+		}
+	}
+	return low
+}
+
+// From is the index in the log after which nothing is in the old form: all members run 3.6, and have agreed on it. It is
+// noted once, as soon as it is known: the members may get far enough by themselves before 3.7 is requested.
+func From(in *Input) int64 {
+	if in.From != 0 || formedNew(in.FormedWith) || in.View.Err != nil || !versions.SameMinor(in.View.ClusterVersion, firstNew) {
+		return in.From
+	}
+	if slices.ContainsFunc(in.Members, func(m model.Member) bool { return !m.Answers || versions.Older(m.Version, firstNew) }) {
+		return 0
+	}
+	return int64(lastIndex(in.View))
+}
+
+// lastIndex is the index of the last entry that any member knows to be committed.
+func lastIndex(view etcd.View) uint64 {
+	last := uint64(0)
+	for _, status := range view.Status {
+		last = max(last, status.RaftIndex)
+	}
+	return last
+}

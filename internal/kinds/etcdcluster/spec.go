@@ -1,0 +1,46 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"fmt"
+	"slices"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/rollout"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+)
+
+// checkSpec returns what keeps the spec from being carried out, nil for nothing, and the version that members change to,
+// empty for none.
+func checkSpec(c *etcdv1beta2.EtcdCluster, tls *model.Obstacle, members []model.Member) (invalid *model.Obstacle, target string) {
+	if c.Spec.Size < 1 || c.Spec.Size > 7 {
+		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, fmt.Sprintf("spec.size: %d members cannot be; use 1 to 7", c.Spec.Size)), ""
+	}
+	if _, err := versions.Parse(versions.Desired(c)); err != nil {
+		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, "spec."+err.Error()), ""
+	}
+	if tls != nil {
+		return tls, ""
+	}
+	low := rollout.Lowest(members)
+	if c.Status.ClusterID == "" || low == "" || low == versions.Desired(c) && allOf(members, low) {
+		return nil, ""
+	}
+	to, err := versions.Next(low, versions.Desired(c), c.Spec.UpgradePath)
+	if err != nil {
+		return model.NewObstacle(etcdv1beta2.ReasonImpossibleVersion, err.Error()), ""
+	}
+	podGone := func(m model.Member) bool { return m.Pod == nil }
+	if !allOf(members, to) || low != to && slices.ContainsFunc(members, podGone) {
+		return nil, to // a pod that is gone comes back with its last version, and goes on from there
+	}
+	return nil, ""
+}
+
+// allOf reports whether every pod is of a version.
+func allOf(members []model.Member, version string) bool {
+	return !slices.ContainsFunc(members, func(m model.Member) bool { return m.Pod != nil && model.VersionOf(m.Pod) != version })
+}

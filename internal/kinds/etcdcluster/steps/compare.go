@@ -1,0 +1,104 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// Comparison is what the members' data adds up to.
+type Comparison struct {
+	At   time.Time
+	Sums map[uint64]etcd.Hash
+	// Failed is why the hash of other members is unknown.
+	Failed map[uint64]string
+}
+
+// Compare has all voters hash their data.
+func Compare(voters []etcd.Member) *Step {
+	return &Step{Name: "compare the members", Begin: func(at Site) etcd.Work {
+		return etcd.Work{Name: "comparison of the members", Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
+			out := hashAll(ctx, store, voters)
+			if out.lags() { // or has lost something
+				select {
+				case <-at.Clock.After(catchUp):
+				case <-ctx.Done():
+				}
+				out = hashAll(ctx, store, voters)
+			}
+			out.At = at.Clock.Now()
+			at.Record(func(h *History) { h.Compared = &out })
+		}}
+	}}
+}
+
+// hashAll asks all members at a time. They answer for the same revision, as no client can write.
+func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Comparison {
+	out := Comparison{Sums: map[uint64]etcd.Hash{}, Failed: map[uint64]string{}}
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for _, m := range voters {
+		if !m.Started() {
+			out.Failed[m.ID] = "it has not run yet"
+			continue
+		}
+		asked.Go(func() {
+			sum, err := store.Hash(ctx, m.ClientURLs[0])
+			mu.Lock()
+			defer mu.Unlock()
+			if out.Sums[m.ID] = sum; err != nil {
+				delete(out.Sums, m.ID)
+				out.Failed[m.ID] = err.Error()
+			}
+		})
+	}
+	asked.Wait()
+	return out
+}
+
+// lags reports whether some have not carried out what others have.
+func (c Comparison) lags() bool {
+	first := true
+	var revision int64
+	for _, sum := range c.Sums {
+		if !first && sum.Revision != revision {
+			return true
+		}
+		first, revision = false, sum.Revision
+	}
+	return false
+}
+
+// Majority is what most of the voters have, and how many of them do.
+func (c Comparison) Majority(voters []etcd.Member) (sum etcd.Hash, have int) {
+	count := map[etcd.Hash]int{}
+	for _, m := range voters {
+		its, ok := c.Sums[m.ID]
+		if !ok {
+			continue
+		}
+		if count[its]++; count[its] > have {
+			sum, have = its, count[its]
+		}
+	}
+	return sum, have
+}
+
+// Unknown is why the data of the first voter without a hash is unknown; empty: all are known.
+func (c Comparison) Unknown(voters []etcd.Member) string {
+	for _, m := range voters {
+		if failed := c.Failed[m.ID]; failed != "" {
+			return fmt.Sprintf("member %016x could not be compared: %s", m.ID, failed)
+		}
+	}
+	return ""
+}
+
+// catchUp is how long a member may take to apply the entries that others have applied.
+const catchUp = 5 * time.Second

@@ -1,0 +1,65 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// ErrChanged reports that what a step was decided on is not so any more.
+var ErrChanged = errors.New("the members have changed since this was decided")
+
+// ErrQuorum reports that a step would cost the quorum.
+var ErrQuorum = errors.New("too few members would be left to decide")
+
+// Holds reports whether the members are those that a step was decided on, and, where it takes a
+// voter away, whether enough of the others answer at this very moment.
+func (s *Step) Holds(ctx context.Context, store etcd.Store, seen etcd.View) error {
+	id, now, err := store.Members(ctx)
+	same := func(a, b etcd.Member) bool { return a.ID == b.ID && a.Learner == b.Learner }
+	switch {
+	case err != nil:
+		return err
+	case id != seen.ClusterID || !slices.EqualFunc(sorted(seen.Members), sorted(now), same):
+		return ErrChanged
+	case !s.CostsVoter:
+		return nil
+	}
+	left, answer := 0, 0
+	for _, m := range now {
+		if m.Learner || m.ID == s.About.ID {
+			continue
+		}
+		left++
+		if len(m.ClientURLs) == 0 {
+			continue
+		}
+		if status, err := store.Status(ctx, m.ClientURLs[0]); err == nil && status.Leader != 0 {
+			answer++
+		}
+	}
+	if answer < left/2+1 {
+		return fmt.Errorf("%w: %d of %d others answer", ErrQuorum, answer, left)
+	}
+	return nil
+}
+
+func sorted(members []etcd.Member) []etcd.Member {
+	out := slices.Clone(members)
+	slices.SortFunc(out, func(a, b etcd.Member) int {
+		switch {
+		case a.ID < b.ID:
+			return -1
+		case a.ID > b.ID:
+			return 1
+		}
+		return 0
+	})
+	return out
+}

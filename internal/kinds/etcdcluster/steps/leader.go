@@ -1,0 +1,23 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// SparingLeader returns the step for a member, or first the one by which it hands over the lead to another voter.
+func SparingLeader(view etcd.View, members []model.Member, m model.Member, then *Step) *Step {
+	leader, known := view.Leader()
+	if !known || leader != m.ID {
+		return then
+	}
+	for _, other := range members {
+		if other.ID != m.ID && other.Voter() && other.Healthy {
+			return MoveLeader(m, other)
+		}
+	}
+	return then
+}

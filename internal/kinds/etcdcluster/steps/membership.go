@@ -1,0 +1,87 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// Remove removes a member for good.
+func Remove(m model.Member, why string) *Step {
+	return &Step{
+		Name: "remove member " + m.Name, About: &m, Confirm: m.Lost != "", CostsVoter: m.Voter(),
+		Reason: "MemberRemoved", Note: fmt.Sprintf("Member %s (%016x) is taken out: %s", m.Name, m.ID, why),
+		Do: func(ctx context.Context, store etcd.Store) error {
+			if err := store.Remove(ctx, m.ID); !errors.Is(err, etcd.ErrMemberNotFound) {
+				return err
+			}
+			return nil
+		},
+	}
+}
+
+// Add adds a member. That an earlier call whose answer was lost has added it shows by its peer URL, which is unique.
+func Add(name, url string, learner bool) *Step {
+	return &Step{
+		Name: "add member " + name, Reason: "MemberAdded", Note: fmt.Sprintf("Member %s is added", name),
+		Do: func(ctx context.Context, store etcd.Store) error {
+			call := store.AddLearner
+			if !learner {
+				call = store.AddVoter
+			}
+			if _, err := call(ctx, url); !errors.Is(err, etcd.ErrPeerURLExists) {
+				return err
+			}
+			return nil
+		},
+	}
+}
+
+// Promote makes a learner a voter. A learner that lags behind is promoted after a later view.
+func Promote(m model.Member) *Step {
+	return &Step{
+		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("Member %s votes from now on", m.Name),
+		Do: func(ctx context.Context, store etcd.Store) error {
+			err := store.Promote(ctx, m.ID)
+			if errors.Is(err, etcd.ErrNotLearner) {
+				return nil
+			}
+			return err
+		},
+	}
+}
+
+// MoveLeader makes another member the leader, so that the next change of the present leader costs no election.
+func MoveLeader(from, to model.Member) *Step {
+	return &Step{
+		Name: "move the lead to " + to.Name, About: &from, Reason: "LeaderMoved", Note: fmt.Sprintf("The lead goes from %s to %s", from.Name, to.Name),
+		Do: func(ctx context.Context, store etcd.Store) error {
+			if err := store.MoveLeader(ctx, from.Client, to.ID); !errors.Is(err, etcd.ErrNotLeader) {
+				return err
+			}
+			return nil
+		},
+	}
+}
+
+// ReplaceCorrupt removes a member whose data is corrupt, if etcd still raises the alarm.
+func ReplaceCorrupt(m model.Member) *Step {
+	s := Remove(m, "its data is not that of the majority (alarm CORRUPT)")
+	take := s.Do
+	s.Confirm = false // pod and volume are as they should be
+	s.Do = func(ctx context.Context, store etcd.Store) error {
+		status, err := store.Status(ctx, m.Client)
+		if err == nil && !slices.ContainsFunc(status.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmCorrupt }) {
+			return ErrChanged
+		}
+		return take(ctx, store)
+	}
+	return s
+}

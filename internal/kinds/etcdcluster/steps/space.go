@@ -1,0 +1,108 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// Compact compacts the history. That it was compacted before is not an error.
+func Compact(revision int64) *Step {
+	return &Step{Name: fmt.Sprintf("compact at revision %d", revision), Begin: func(at Site) etcd.Work {
+		return etcd.Work{Name: "compaction", Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
+			err := store.Compact(ctx, revision)
+			thrown := err == nil
+			if errors.Is(err, etcd.ErrCompacted) {
+				err = nil
+			}
+			at.Record(func(h *History) {
+				h.Compaction = Attempt{At: at.Clock.Now(), Failed: textOf(err)}
+				if err == nil {
+					h.Compacted = revision
+				}
+			})
+			if thrown {
+				at.Event(nil, corev1.EventTypeWarning, "HistoryCompacted", fmt.Sprintf(
+					"The history before revision %d was thrown away, as members are out of space: clients that watch or read from before it have to start again", revision))
+			}
+		}}
+	}}
+}
+
+// Disarm disarms alarms.
+func Disarm(alarms []etcd.Alarm, why string) *Step {
+	note := fmt.Sprintf("The alarm %s is taken back: %s", alarms[0], why)
+	if len(alarms) > 1 {
+		note = fmt.Sprintf("%d alarms %s are taken back: %s", len(alarms), alarms[0].Kind, why)
+	}
+	return &Step{Name: "disarm " + alarms[0].Kind, Reason: "AlarmDisarmed", Note: note, Do: func(ctx context.Context, store etcd.Store) error {
+		for _, alarm := range alarms {
+			if err := store.Disarm(ctx, alarm); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// workLimit is how long a defragmentation, a compaction or a comparison may take: a disk with 20 MB/s has moved 10 GB by then.
+const workLimit = 10 * time.Minute
+
+// DefragmentationOf names the work on a member, by which a running defragmentation is recognized.
+func DefragmentationOf(name string) string { return "defragmentation of " + name }
+
+// Defragment defragments one member. If this process ends meanwhile the member continues, and the next process finds it busy or
+// smaller.
+func Defragment(m model.Member, costs bool) *Step {
+	return &Step{Name: "defragment member " + m.Name, About: &m, CostsVoter: costs, Begin: func(at Site) etcd.Work {
+		return etcd.Work{Name: DefragmentationOf(m.Name), Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
+			begun := at.Clock.Now()
+			before, _ := store.Status(ctx, m.Client) // it is only reported
+			failed := store.Defragment(ctx, m.Client)
+			after, err := store.Status(ctx, m.Client)
+			if failed == nil {
+				failed = err
+			}
+			now := at.Clock.Now()
+			done := Attempt{At: now, Took: now.Sub(begun), Size: after.DBSize, InUse: after.DBInUse, Failed: textOf(failed)}
+			at.Record(func(h *History) { h.Defragmented[m.ID] = done })
+			if failed != nil {
+				at.Event(m.Pod, corev1.EventTypeWarning, "DefragmentationFailed", fmt.Sprintf("Member %s was not defragmented: %v", m.Name, failed))
+				return
+			}
+			at.Event(m.Pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("The data of member %s took %s and takes %s; it did not answer for %s",
+				m.Name, FormatSize(before.DBSize), FormatSize(after.DBSize), done.Took.Round(time.Millisecond)))
+		}}
+	}}
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// FormatSize is a size as users write it.
+func FormatSize(n int64) string {
+	value, unit := float64(n), "B"
+	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if value < 1024 {
+			break
+		}
+		value, unit = value/1024, larger
+	}
+	if value < 10 && unit != "B" {
+		return fmt.Sprintf("%.1f %s", value, unit)
+	}
+	return fmt.Sprintf("%.0f %s", value, unit)
+}

@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package upkeep
+
+import (
+	"time"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+const (
+	// minGain, in bytes, is worth a defragmentation, and so is a twentieth of the data.
+	minGain = 1 << 20
+	// pauseAfterFailure passes before something that failed is tried again.
+	pauseAfterFailure = time.Minute
+	// restFactor is for how many times as long as its last defragmentation took a member serves before it is defragmented
+	// again without a prospect of room.
+	restFactor = 20
+)
+
+// Defragment has members return free space to the disk when the spec asks for it.
+func Defragment(in *Input) steps.Verdict {
+	if may, _ := in.window(); !may {
+		return steps.Verdict{}
+	}
+	waste := Waste(in.Spec)
+	return in.defragmentNext(func(status etcd.MemberStatus) bool { return status.Exceeds(waste) && in.gains(status) })
+}
+
+// defragmentNext defragments the next member that is due. The leader is the last, and hands over first.
+func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict {
+	leader, _ := in.View.Leader()
+	several := model.Voters(in.Members) > 1
+	var last *model.Member
+	for i, m := range in.Members {
+		switch {
+		case !m.Voter() || !due(in.View.Status[m.ID]):
+		case m.ID == leader:
+			last = &in.Members[i]
+		default:
+			return steps.Verdict{Step: steps.Defragment(m, several)}
+		}
+	}
+	if last == nil {
+		return steps.Verdict{}
+	}
+	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, *last, steps.Defragment(*last, several))}
+}
+
+// gains reports whether a defragmentation returns enough. What etcd counts as free it may need again at once, so that a
+// member that was just defragmented is left alone until its data has changed.
+func (in *Input) gains(status etcd.MemberStatus) bool {
+	last := in.History.Defragmented[status.ID]
+	switch {
+	case status.Free() < max(minGain, status.DBSize/20):
+		return false
+	case last.At.IsZero():
+		return true
+	case last.Failed != "":
+		return in.Now.Sub(last.At) >= pauseAfterFailure
+	}
+	return status.DBSize > last.Size+last.Size/20 || status.DBInUse < last.InUse-last.InUse/20
+}
+
+// A member that is out of space is not trusted to report what is in use: etcd counts it again when it commits a write, and
+// while writes are refused the number may be from before a compaction. A defragmentation shows what is free.
+
+// promisesRoom reports whether a member reports that a defragmentation would return enough.
+func (in *Input) promisesRoom(status etcd.MemberStatus) bool {
+	return in.exceeds(status.DBSize, fullPercent) && in.gains(status)
+}
+
+// isOwed reports whether a member has not been defragmented since the history was compacted. It is, before opcrew reports
+// that nothing more can be returned.
+func (in *Input) isOwed(status etcd.MemberStatus) bool {
+	last, compaction := in.History.Defragmented[status.ID], in.History.Compaction
+	switch {
+	case !in.exceeds(status.DBSize, fullPercent) || compaction.Failed != "":
+		return false
+	case last.At.IsZero() || last.Failed != "":
+		return true
+	}
+	return last.At.Before(compaction.At)
+}
+
+// isDue reports whether that may be now. Clients that delete keys cause one compaction after another, which must not block
+// members all the time.
+func (in *Input) isDue(status etcd.MemberStatus) bool {
+	last := in.History.Defragmented[status.ID]
+	rest := restFactor * last.Took
+	if last.Failed != "" {
+		rest = pauseAfterFailure
+	}
+	return in.isOwed(status) && in.Now.Sub(last.At) >= rest
+}

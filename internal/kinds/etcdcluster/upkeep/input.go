@@ -1,0 +1,50 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package upkeep
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// Input is what the rules decide on.
+type Input struct {
+	Now     time.Time
+	View    etcd.View
+	Members []model.Member
+	// History is what was done to the data before.
+	History steps.History
+	// Spec is spec.upkeep, never nil.
+	Spec *etcdv1beta2.Upkeep
+	// Env are the variables of etcd in the spec.
+	Env []etcdv1beta2.EnvVar
+	// Claims are those that have a volume.
+	Claims []*corev1.PersistentVolumeClaim
+}
+
+func (in *Input) allWell() bool {
+	for _, m := range in.Members {
+		if !m.Well() {
+			return false
+		}
+	}
+	return true
+}
+
+// heals reports whether opcrew makes room when members are out of space.
+func (in *Input) heals() bool { return in.Spec.NoSpace != etcdv1beta2.NoSpaceReport }
+
+// keepRevisions is how much of the history is kept then.
+func (in *Input) keepRevisions() int64 {
+	if keep := in.Spec.KeepRevisions; keep != nil {
+		return max(0, *keep)
+	}
+	return etcdv1beta2.DefaultKeepRevisions
+}

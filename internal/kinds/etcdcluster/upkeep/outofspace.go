@@ -1,0 +1,99 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package upkeep
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// OutOfSpace reports a member whose data has reached its quota, so that writes are refused, and what is done about it. The
+// words stay the same as long as nothing else is to be done.
+func OutOfSpace(in *Input) string {
+	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
+	if len(alarms) == 0 {
+		return ""
+	}
+	out := fmt.Sprintf("Writes are refused: %s is out of space (alarm NOSPACE)", model.NameByID(in.View, alarms[0].Member))
+	const byHand = "compact, defragment and disarm, or set " + quotaVariable + " in spec.pod.etcdEnv"
+	switch {
+	case !in.heals():
+		return out + "; " + byHand
+	case !in.quotaKnown():
+		return out + ", and the value of " + quotaVariable + " is not in the spec, so it is not known how much room there is; " + byHand
+	case in.History.Compaction.Failed != "":
+		return out + "; a compaction has failed: " + in.History.Compaction.Failed
+	case in.failedDefragmentation() != "":
+		return out + "; " + in.failedDefragmentation()
+	case in.isShort() && !in.isFreeing() && in.compactTo() == 0 && !in.mayGain():
+		return out + "; " + in.shortage()
+	}
+	return fmt.Sprintf("%s; the members are defragmented, and history but for the last %d revisions is thrown away if that is not enough", out, in.keepRevisions())
+}
+
+// failedDefragmentation names a member that could not be defragmented to make room, and why; empty: none.
+func (in *Input) failedDefragmentation() string {
+	for _, m := range in.View.Voters() {
+		if last := in.History.Defragmented[m.ID]; last.Failed != "" && in.isOwed(in.View.Status[m.ID]) {
+			return "the " + steps.DefragmentationOf(model.NameByID(in.View, m.ID)) + " has failed: " + last.Failed
+		}
+	}
+	return ""
+}
+
+// mayGain reports whether a defragmentation of some member may return something.
+func (in *Input) mayGain() bool {
+	return slices.ContainsFunc(in.View.Voters(), func(m etcd.Member) bool {
+		status := in.View.Status[m.ID]
+		return status.Err != nil || in.promisesRoom(status) || in.isOwed(status)
+	})
+}
+
+// shortage reports how much room there is and how much is needed, after all that could be done.
+func (in *Input) shortage() string {
+	fullest := in.fullest()
+	const mebi = 1 << 20
+	needed := (fullest.DBInUse*100/fullPercent/mebi + 1) * mebi
+	return fmt.Sprintf("all that can be given back was, and %s of %s are in use by %s: set %s in spec.pod.etcdEnv to %d or more%s, or %s",
+		steps.FormatSize(fullest.DBInUse), steps.FormatSize(in.quota(fullest)), in.contents(), quotaVariable, needed, in.volumeFor(needed), in.otherWay())
+}
+
+// volumeFor reports that volumes have to grow for a quota of so many bytes. A defragmentation writes the data a second time
+// beside the first.
+func (in *Input) volumeFor(quota int64) string {
+	for _, claim := range in.Claims {
+		if has := workload.Capacity(claim); !has.IsZero() && has.Value() < 2*quota {
+			return fmt.Sprintf(" and %s, which is %s, to %s or more", volumes.StorageField, has.String(), resource.NewQuantity(2*quota, resource.BinarySI))
+		}
+	}
+	return ""
+}
+
+// contents names what fills the members. etcd does not report which of the two it is, unless no history is kept.
+func (in *Input) contents() string {
+	switch keep := in.keepRevisions(); keep {
+	case 0:
+		return "keys"
+	case 1:
+		return "keys and the last revision"
+	default:
+		return fmt.Sprintf("keys and the last %d revisions", keep)
+	}
+}
+
+// otherWay is what users can do without a larger quota. Deleted keys stay in the history that is kept.
+func (in *Input) otherWay() string {
+	if keep := in.keepRevisions(); keep > 0 {
+		return fmt.Sprintf("delete keys and set spec.upkeep.keepRevisions lower than %d: as long as their revisions are kept, keys that were deleted take room", keep)
+	}
+	return "delete keys"
+}

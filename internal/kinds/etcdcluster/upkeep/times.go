@@ -1,0 +1,87 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package upkeep
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
+	"github.com/opcrew/opcrew/internal/schedule"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// windowLength is how long after a time of the schedule members are still defragmented.
+const windowLength = time.Hour
+
+// window reports whether members may be defragmented now, and how long it is until they may next; 0: at once, or never.
+func (in *Input) window() (open bool, wait time.Duration) {
+	spec := in.Spec.Defragment
+	if spec == nil || spec.Schedule == "" {
+		return spec != nil, 0
+	}
+	times, err := schedule.Parse(spec.Schedule, spec.TimeZone)
+	if err != nil {
+		return false, 0
+	}
+	if next := times.Next(in.Now); !next.IsZero() {
+		wait = next.Sub(in.Now)
+	}
+	return !times.Latest(in.Now.Add(-windowLength), in.Now).IsZero(), wait
+}
+
+// NextLook is when the data is checked again: at the next time of the schedule, and soon while an alarm is raised, as a
+// change of sizes and revisions starts no reconcile.
+func NextLook(in *Input, soon time.Duration) time.Duration {
+	if len(in.View.Alarms()) > 0 {
+		return soon
+	}
+	_, wait := in.window()
+	return wait
+}
+
+// Waste is how much of a member's data must be free for a defragmentation; the zero Waste if the spec asks for none.
+func Waste(spec *etcdv1beta2.Upkeep) etcd.Waste {
+	asked := spec.Defragment
+	if asked == nil {
+		return etcd.Waste{}
+	}
+	percent := int32(etcdv1beta2.DefaultFreePercent)
+	if asked.Schedule != "" {
+		percent = etcdv1beta2.DefaultScheduledFreePercent
+	}
+	out := etcd.Waste{Percent: int(cmp.Or(asked.AboveFreePercent, percent)), Size: etcdv1beta2.DefaultMinimumSize}
+	if asked.MinimumSize != nil {
+		out.Size = asked.MinimumSize.Value()
+	}
+	return out
+}
+
+// Invalid reports what is wrong with spec.upkeep; empty: nothing. All else continues: a lost member is not to wait for a
+// schedule to be corrected.
+func Invalid(spec *etcdv1beta2.Upkeep, version string) string {
+	if err := badTimes(spec.Defragment); err != nil {
+		return "spec.upkeep.defragment." + err.Error()
+	}
+	if (spec.Compaction != nil || spec.CorruptionCheck != "") && !versions.HasMetricsListener(version) {
+		return fmt.Sprintf("spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is %s", version)
+	}
+	return ""
+}
+
+// badTimes returns the error in the times of defragmentations. A time zone is checked without a schedule too, so that a
+// wrong one is reported at once.
+func badTimes(spec *etcdv1beta2.Defragment) error {
+	if spec == nil {
+		return nil
+	}
+	if spec.Schedule == "" {
+		_, err := schedule.Zone(spec.TimeZone)
+		return err
+	}
+	_, err := schedule.Parse(spec.Schedule, spec.TimeZone)
+	return err
+}

@@ -1,0 +1,54 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package upkeep decides what is done to the data of members: defragmentation, and what makes room when a member is out of
+// space.
+//
+// Whose data is corrupt is decided in corruption. What etcd does by itself, such as its periodic compaction, is in settings.
+package upkeep
+
+import (
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+)
+
+// AwaitWork changes nothing while a member is busy with its data.
+func AwaitWork(in *Input) steps.Verdict {
+	if in.View.Work == "" {
+		return steps.Verdict{}
+	}
+	return steps.Verdict{Waits: "the " + in.View.Work}
+}
+
+// MakeRoom disarms the alarm NOSPACE when there is room again, and makes room as etcd's runbook has it: compact the
+// history, defragment one member after the other, disarm.
+func MakeRoom(in *Input) steps.Verdict {
+	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
+	if orphaned := model.OrphanedAlarms(in.View, alarms); len(orphaned) > 0 {
+		return steps.Verdict{Step: steps.Disarm(orphaned, "its member was removed")}
+	}
+	if len(alarms) == 0 || !in.heals() || !in.quotaKnown() {
+		return steps.Verdict{}
+	}
+	if revision := in.compactTo(); revision > 0 {
+		return steps.Verdict{Step: steps.Compact(revision)}
+	}
+	if !in.allWell() || in.isFreeing() {
+		return steps.Verdict{} // later rules wait for the members, or a defragmentation would come too early
+	}
+	return steps.First(in, defragmentFull, disarm)
+}
+
+// defragmentFull defragments members that are out of space.
+func defragmentFull(in *Input) steps.Verdict {
+	return in.defragmentNext(func(status etcd.MemberStatus) bool { return in.promisesRoom(status) || in.isDue(status) })
+}
+
+// disarm takes the alarm back. While members are still short of space the spec, or a member, may be changed.
+func disarm(in *Input) steps.Verdict {
+	if in.isShort() {
+		return steps.Verdict{}
+	}
+	return steps.Verdict{Step: steps.Disarm(model.Alarms(in.View, etcd.AlarmNoSpace), "there is room again")}
+}

@@ -1,0 +1,134 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package versions knows etcd's versions: which can follow which, and what each can do.
+//
+// What members run, and when they change, does not belong here.
+package versions
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// Older reports whether version a is below b.
+func Older(a, b string) bool {
+	x, errX := Parse(a)
+	y, errY := Parse(b)
+	return errX == nil && errY == nil && x.LessThan(y)
+}
+
+// newest are the last patches of the minor versions that an upgrade passes through. Each
+// minor must be entered on the way to the next (etcd's upgrade guides), and the patch
+// matters: 3.5.26 is the first from which 3.6 can be entered, 3.6.11 the first for 3.7.
+var newest = []string{"3.2.32", "3.3.27", "3.4.44", "3.5.35", "3.6.16", "3.7.3"}
+
+// enterFrom are the oldest patches of a minor version that the next one can be entered from.
+var enterFrom = map[uint]string{5: "3.5.26", 6: "3.6.11"}
+
+// Parse reads a version as specs and members write it.
+func Parse(text string) (*version.Version, error) {
+	v, err := version.ParseSemantic(strings.TrimPrefix(text, "v"))
+	if err != nil {
+		return nil, fmt.Errorf("version %q is not a number of three parts, such as 3.6.16", text)
+	}
+	return v, nil
+}
+
+// Desired is the version that the spec asks for, without a v.
+func Desired(c *etcdv1beta2.EtcdCluster) string {
+	return strings.TrimPrefix(cmp.Or(strings.TrimSpace(c.Spec.Version), etcdv1beta2.DefaultVersion), "v")
+}
+
+// Next is the version to which members change now on the way from the lowest that runs to
+// the one wanted: that itself, or the step over the next minor version.
+//
+// While some members still run the old minor version the cluster speaks the old protocol, and
+// can go back; once all run the new one it cannot (etcd's downgrade guide).
+func Next(from, to string, path []string) (string, error) {
+	old, err := Parse(from)
+	if err != nil {
+		return "", err
+	}
+	target, err := Parse(to)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case old.Major() != target.Major():
+		return "", fmt.Errorf("there is no way from version %s to %s", from, to)
+	case target.Minor() < old.Minor():
+		return "", fmt.Errorf("all members run %s, and a downgrade to %s is not possible: their data is in the newer form; set version to %s, or restore a backup into a new cluster", from, to, from)
+	case target.Minor() == old.Minor():
+		return to, nil
+	case tooOld(old):
+		return through(old, old.Minor(), path), nil
+	case target.Minor() == old.Minor()+1:
+		return to, nil
+	}
+	between := through(old, old.Minor()+1, path)
+	if between == "" {
+		return "", fmt.Errorf("on the way from version %s to %s comes %d.%d, of which no version is known; name one in spec.upgradePath", from, to, old.Major(), old.Minor()+1)
+	}
+	return between, nil
+}
+
+// tooOld reports whether a newer patch of the same minor version comes before the next minor.
+func tooOld(v *version.Version) bool {
+	least, ok := enterFrom[v.Minor()]
+	return ok && v.Major() == 3 && v.LessThan(version.MustParseSemantic(least))
+}
+
+// through returns the patch version to run on the way through a minor: the first match in path (set by the user), or the
+// newest that opcrew knows.
+func through(old *version.Version, minor uint, path []string) string {
+	for _, text := range slices.Concat(path, newest) {
+		v, err := Parse(text)
+		if err == nil && v.Major() == old.Major() && v.Minor() == minor && old.LessThan(v) && !tooOld(v) {
+			return strings.TrimPrefix(text, "v")
+		}
+	}
+	return ""
+}
+
+// SameMinor reports whether a change between two versions needs no new agreement of the members.
+func SameMinor(a, b string) bool {
+	x, errX := Parse(a)
+	y, errY := Parse(b)
+	return errX == nil && errY == nil && x.Major() == y.Major() && x.Minor() == y.Minor()
+}
+
+// MinorOf returns a version without its patch number, such as 3.6.
+func MinorOf(text string) string {
+	v, err := Parse(text)
+	if err != nil {
+		return text
+	}
+	return fmt.Sprintf("%d.%d", v.Major(), v.Minor())
+}
+
+// HasLearners reports whether a version has learners, which came with 3.4.
+func HasLearners(text string) bool {
+	v, err := Parse(text)
+	return err != nil || v.AtLeast(version.MustParseSemantic("3.4.0"))
+}
+
+// HasQuietHealth reports whether a version can be asked for its health without a trace in its log:
+// see --ready-by-leader of the gate.
+func HasQuietHealth(text string) bool {
+	v, err := Parse(text)
+	return err != nil || v.AtLeast(version.MustParseSemantic("3.5.0"))
+}
+
+// HasMetricsListener reports whether a version has a listener of its own for health and metrics, which
+// came with 3.3.
+func HasMetricsListener(text string) bool {
+	v, err := Parse(text)
+	return err != nil || v.AtLeast(version.MustParseSemantic("3.3.0"))
+}

@@ -1,0 +1,99 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package volumes compares the claims of members to the spec, and reports how far their volumes have grown.
+//
+// The replacement of a member whose claim differs is decided in membership.
+package volumes
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+)
+
+// ClaimAnnotation of a claim has its terms in JSON, as the spec had them when the claim was created.
+const ClaimAnnotation = "etcd.opcrew.io/claim"
+
+// terms are the fields of a claim that Kubernetes does not change in one that has a volume, and its size. A member
+// whose claim has others than the spec is replaced by a new member on a new claim; for another size only while the
+// claim has no volume that could grow.
+type terms struct {
+	StorageClassName          *string                             `json:"storageClassName,omitempty"`
+	VolumeAttributesClassName *string                             `json:"volumeAttributesClassName,omitempty"`
+	AccessModes               []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
+	Selector                  *metav1.LabelSelector               `json:"selector,omitempty"`
+	Storage                   resource.Quantity                   `json:"storage,omitzero"`
+}
+
+// TermsOf are the terms that the spec of a claim has.
+func TermsOf(spec corev1.PersistentVolumeClaimSpec) terms {
+	return terms{
+		spec.StorageClassName, spec.VolumeAttributesClassName, spec.AccessModes, spec.Selector, spec.Resources.Requests[corev1.ResourceStorage],
+	}
+}
+
+// RequestedTerms are what the spec asked for when a claim was created, or what the claim has if that was not recorded. They
+// differ where a default or an admission webhook filled in a field.
+func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
+	var out terms
+	if err := json.Unmarshal([]byte(claim.Annotations[ClaimAnnotation]), &out); err != nil {
+		return TermsOf(claim.Spec)
+	}
+	return out
+}
+
+// Differs names the field in which a claim differs from the spec; "" if none does. A field does not differ if the claim has the
+// value, or was created for it.
+func Differs(c *etcdv1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) string {
+	if !model.Persistent(c) || claim == nil {
+		return ""
+	}
+	desired, has, asked := TermsOf(*c.Spec.Pod.PersistentVolumeClaimSpec), TermsOf(claim.Spec), RequestedTerms(claim)
+	text := func(words *string) string { return cmp.Or(valueOf(words), "none") }
+	switch {
+	case differentName(desired.StorageClassName, has.StorageClassName) && differentName(desired.StorageClassName, asked.StorageClassName):
+		return fmt.Sprintf("claim %s is of storageClassName %s and not %s", claim.Name, text(has.StorageClassName), text(desired.StorageClassName))
+	case differentName(desired.VolumeAttributesClassName, has.VolumeAttributesClassName) && differentName(desired.VolumeAttributesClassName, asked.VolumeAttributesClassName):
+		return fmt.Sprintf("claim %s is of volumeAttributesClassName %s and not %s", claim.Name, text(has.VolumeAttributesClassName), text(desired.VolumeAttributesClassName))
+	case differentModes(desired.AccessModes, has.AccessModes) && differentModes(desired.AccessModes, asked.AccessModes):
+		return fmt.Sprintf("claim %s has accessModes %s and not %s", claim.Name, has.AccessModes, desired.AccessModes)
+	case !equality.Semantic.DeepEqual(desired.Selector, has.Selector) && !equality.Semantic.DeepEqual(desired.Selector, asked.Selector):
+		return fmt.Sprintf("claim %s has another selector", claim.Name)
+	case Unprovisioned(claim) && desired.Storage.Cmp(has.Storage) != 0 && desired.Storage.Cmp(asked.Storage) != 0:
+		return fmt.Sprintf("claim %s waits for a volume of %s and not %s", claim.Name, has.Storage.String(), desired.Storage.String())
+	}
+	return ""
+}
+
+// Unprovisioned reports whether a claim has never had a volume, so that nothing was ever written to it.
+func Unprovisioned(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Status.Phase == corev1.ClaimPending && claim.Spec.VolumeName == ""
+}
+
+// differentName compares names of classes. A spec that names none leaves the choice to Kubernetes.
+func differentName(desired, has *string) bool { return desired != nil && *desired != valueOf(has) }
+
+func valueOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// differentModes compares access modes, which have no order.
+func differentModes(desired, has []corev1.PersistentVolumeAccessMode) bool {
+	distinct := func(modes []corev1.PersistentVolumeAccessMode) []corev1.PersistentVolumeAccessMode {
+		return slices.Compact(slices.Sorted(slices.Values(modes)))
+	}
+	return !slices.Equal(distinct(desired), distinct(has))
+}

@@ -1,0 +1,39 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package volumes
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// StorageField is the field of the spec with the size of volumes.
+const StorageField = "spec.pod.persistentVolumeClaimSpec.resources.requests.storage"
+
+// Size is the desired size of each volume.
+func Size(c *etcdv1beta2.EtcdCluster) resource.Quantity {
+	return c.Spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage]
+}
+
+// Problem reports which volumes do not have the size of the spec; empty: all have it. Members serve anyway, so that it is a
+// note to Ready only.
+func Problem(volumes workload.Volumes) (reason, message string) {
+	growing, have := volumes.Growing()
+	switch stuck, larger := volumes.Stuck(), volumes.Larger(); {
+	case stuck != "":
+		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("%s; else set %s to what the volumes have, or name a class that lets them grow", stuck, StorageField)
+	case larger != nil:
+		asks := workload.Requested(larger)
+		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("claim %s asks for %s and not %s, and volumes never shrink: set %s to %s, or move the data to a new cluster",
+			larger.Name, asks.String(), volumes.Wanted.String(), StorageField, asks.String())
+	case growing != "":
+		return etcdv1beta2.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(volumes.Bound()), growing)
+	}
+	return "", ""
+}

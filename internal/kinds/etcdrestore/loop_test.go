@@ -1,0 +1,24 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdrestore
+
+import (
+	"time"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// planAt returns the plan that follows from facts at a time.
+func planAt(object *etcdv1beta2.EtcdRestore, f facts, now time.Time) kit.Plan {
+	r := &reconciler{}
+	return r.Plan(object, f, r.Decide(object, f, now))
+}
+
+// reportAt fills the status from facts and from what was done at a time.
+func reportAt(object *etcdv1beta2.EtcdRestore, f facts, done kit.Outcome, now time.Time) {
+	r := &reconciler{}
+	done.Now = now
+	r.Report(object, f, r.Decide(object, f, now), done)
+}

@@ -1,0 +1,37 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdrestore
+
+import (
+	"time"
+
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// needsAgain is the time after which opcrew looks again for a missing Secret or claim.
+const needsAgain = 5 * time.Second
+
+// decision is the progress of the restore, and when to look again.
+type decision struct {
+	reason, message string
+	again           time.Duration
+}
+
+// Decide computes the progress of the restore.
+func (r *reconciler) Decide(restore *etcdv1beta2.EtcdRestore, f facts, _ time.Time) decision {
+	var d decision
+	if !restore.Status.Succeeded {
+		d.reason, d.message = progress(f).of(restore)
+	}
+	if f.unfit != "" && f.unfit != etcdv1beta2.ReasonInvalidSpec { // a spec never changes
+		d.again = needsAgain
+	}
+	return d
+}
+
+// Plan changes nothing: the cluster carries out the restore.
+func (r *reconciler) Plan(_ *etcdv1beta2.EtcdRestore, _ facts, d decision) kit.Plan {
+	return kit.Plan{Again: d.again}
+}

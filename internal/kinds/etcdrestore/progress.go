@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdrestore
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+)
+
+// progress is what the progress of a restore is computed from.
+type progress struct {
+	cluster    *etcdv1beta2.EtcdCluster
+	unfit, why string
+}
+
+// of returns the reason and the message of Ready. It reports success only when the cluster serves clients.
+func (f progress) of(restore *etcdv1beta2.EtcdRestore) (reason, message string) {
+	name := restore.Spec.EtcdCluster.Name
+	switch at := recorded(restore, f.cluster); {
+	case f.cluster == nil:
+		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("There is no EtcdCluster %s; when it is made it begins with this backup", name)
+	case at == nil && f.cluster.Status.Restore.TookUp(restore.UID):
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, and has lost its quorum since; it went on from what was left", name)
+	case (at == nil || at.Phase == etcdv1beta2.PhaseRestoring) && held(f.cluster) != "":
+		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s %s", name, held(f.cluster))
+	case at == nil && f.unfit != "":
+		return f.unfit, fmt.Sprintf("%s; EtcdCluster %s has not taken it up", f.why, name)
+	case at == nil:
+		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet%s", name, behind(f.cluster))
+	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, %s, from revision %d on", name, at.Object, saved(at), at.Revision) + but(at)
+	case at.Phase == etcdv1beta2.PhaseRestored:
+		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has gone over to the restored member, and does not serve clients yet", name)
+	default:
+		return cmp.Or(at.Reason, etcdv1beta2.ReasonRestoring), at.Message + "; until it serves the cluster stays what it is"
+	}
+}
+
+// saved returns when the backup was made: data that was written later is not restored.
+func saved(at *etcdv1beta2.RestoreProgress) string {
+	if at.SavedAt == nil {
+		return "saved at an unknown time"
+	}
+	return "saved at " + at.SavedAt.UTC().Format(time.RFC3339)
+}
+
+// behind returns what a restore waits for that the cluster has not begun with.
+func behind(c *etcdv1beta2.EtcdCluster) string {
+	switch at := c.Status.Restore; {
+	case at == nil:
+		return ""
+	case at.Phase == etcdv1beta2.PhaseRestoring && at.Recovery != nil:
+		return ": its recovery from a lost quorum is called off first"
+	case at.Phase == etcdv1beta2.PhaseRestoring:
+		return ": an earlier restore, which was deleted, is called off first"
+	}
+	return ": what is left of an earlier restore has to go first"
+}
+
+// held returns which setting of the cluster prevents a restore, and until when; empty if none does.
+func held(c *etcdv1beta2.EtcdCluster) string {
+	switch {
+	case c.Spec.Hibernate:
+		return "hibernates; nothing is restored until it is woken"
+	case c.Spec.Paused || common.IsSet(c.Annotations, common.PausedAnnotation):
+		return "is paused; nothing is restored until it is not"
+	}
+	return ""
+}
+
+// but returns a remark on a success, such as that a verification found the object corrupt.
+func but(at *etcdv1beta2.RestoreProgress) string {
+	if at.Message == "" {
+		return ""
+	}
+	return "; " + at.Message
+}
+
+// recorded returns what the status of the cluster records about this restore, nil for nothing.
+func recorded(restore *etcdv1beta2.EtcdRestore, cluster *etcdv1beta2.EtcdCluster) *etcdv1beta2.RestoreProgress {
+	if cluster == nil || cluster.Status.Restore == nil || cluster.Status.Restore.UID != string(restore.UID) {
+		return nil
+	}
+	return cluster.Status.Restore
+}
+
+// serves reports whether clients are served.
+func serves(c *etcdv1beta2.EtcdCluster) bool {
+	return meta.IsStatusConditionTrue(c.Status.Conditions, etcdv1beta2.EtcdClusterAvailable)
+}

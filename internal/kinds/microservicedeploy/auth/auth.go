@@ -1,0 +1,179 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package auth declares the proxy that asks for passwords, and the policy that closes the ports behind it. The passwords
+// are in package credentials.
+package auth
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/ports"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+const (
+	// ProxyContainer is the name of the container with the authenticating proxy.
+	ProxyContainer = "auth-proxy"
+	// AuthLabel is on pods with a proxy: only their own ports are closed.
+	AuthLabel = "opcrew.io/auth-proxy"
+	// firstProxyPort is where the proxy says how it is; at those after it, it listens for
+	// users. Ports of the application are passed over.
+	firstProxyPort = 16000
+	// proxyDrain is how long the proxy of a pod that goes still serves, telling its clients
+	// to go elsewhere. It is no sidecar in the sense of Kubernetes: those are asked to end
+	// only after the application has, when it is too late.
+	proxyDrain = "5s"
+	// DrainBehindProxy is how many seconds the application goes on after the pod was asked to
+	// go: longer than the proxy passes requests on.
+	DrainBehindProxy = 8
+	credentials      = "/var/run/opcrew/credentials"
+)
+
+// ProxyResources are what the proxy asks for; they count in the tenant's quota.
+var ProxyResources = corev1.ResourceList{
+	corev1.ResourceCPU:    resource.MustParse("20m"),
+	corev1.ResourceMemory: resource.MustParse("32Mi"),
+}
+
+// ProxyLimits are the resource limits of the proxy.
+var ProxyLimits = corev1.ResourceList{
+	corev1.ResourceCPU:    resource.MustParse("1"),
+	corev1.ResourceMemory: resource.MustParse("96Mi"),
+}
+
+// route leads a port of the proxy to one of the application.
+type route struct {
+	ports.Target
+	From int32
+}
+
+// flag is as the proxy takes it.
+func (r route) flag() string {
+	if r.H2c {
+		return fmt.Sprintf("%d=%d/h2c", r.From, r.Number)
+	}
+	return fmt.Sprintf("%d=%d", r.From, r.Number)
+}
+
+// Routes are those of all TCP ports, in their order; health is where the proxy says how
+// it is.
+func Routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
+	all, last := ports.Targets(m), int32(firstProxyPort-1)
+	next := func() int32 {
+		for last++; slices.ContainsFunc(all, func(t ports.Target) bool { return t.Number == last }); {
+			last++
+		}
+		return last
+	}
+	health = next()
+	for _, t := range all {
+		if t.Protocol == corev1.ProtocolTCP {
+			out = append(out, route{t, next()})
+		}
+	}
+	return out, health
+}
+
+// Container is the auth proxy: it lets in only users who know the password.
+func Container(m *customv1.MicroServiceDeploy, image string) *corev1ac.ContainerApplyConfiguration {
+	all, health := Routes(m)
+	args := []string{"auth-proxy", "--health", fmt.Sprint(health), "--drain", proxyDrain, "--realm", m.Spec.MsName}
+	c := corev1ac.Container().WithName(ProxyContainer).WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent)
+	for _, r := range all {
+		args = append(args, "--route", r.flag())
+		c.WithPorts(corev1ac.ContainerPort().WithName(r.Name).WithContainerPort(r.From).WithProtocol(corev1.ProtocolTCP))
+	}
+	for _, source := range Sources(m) {
+		args = append(args, "--credentials", credentials+"/"+source.volume)
+		c.WithVolumeMounts(corev1ac.VolumeMount().WithName(source.volume).WithMountPath(credentials + "/" + source.volume).WithReadOnly(true))
+	}
+	return c.WithArgs(args...).
+		WithReadinessProbe(corev1ac.Probe().WithPeriodSeconds(2).
+			WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/readyz").WithPort(intstr.FromInt32(health)))).
+		WithResources(corev1ac.ResourceRequirements().WithRequests(ProxyResources).WithLimits(ProxyLimits)).
+		WithSecurityContext(corev1ac.SecurityContext().
+			WithRunAsNonRoot(true).WithRunAsUser(65532).WithRunAsGroup(65532).
+			WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
+			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
+}
+
+// source is a Secret with credentials.
+type source struct{ volume, Secret string }
+
+// Sources lists the Secrets with credentials, that of the instance before the tenant's.
+func Sources(m *customv1.MicroServiceDeploy) []source {
+	if m.Spec.Auth != nil {
+		return []source{{"instance", m.Spec.Auth.SecretRef.Name}}
+	}
+	return []source{{"tenant", names.TenantAuth}}
+}
+
+// Mount brings the hashes into the pod, and not the tenant's password beside them.
+func (s source) Mount() *corev1ac.VolumeApplyConfiguration {
+	var items []*corev1ac.KeyToPathApplyConfiguration
+	for _, key := range names.HtpasswdKeys {
+		items = append(items, corev1ac.KeyToPath().WithKey(key).WithPath(key))
+	}
+	return corev1ac.Volume().WithName(s.volume).WithSecret(corev1ac.SecretVolumeSource().
+		WithSecretName(s.Secret).WithOptional(true).
+		WithItems(items...))
+}
+
+// Policy closes the application's own ports to all but the proxy beside it, where the
+// network enforces policies. Pods that have no proxy yet, or no longer, stay open, and so
+// do the proxies of pods that are still to be replaced.
+func Policy(m *customv1.MicroServiceDeploy, r workload.Rollout) *networkingv1ac.NetworkPolicyApplyConfiguration {
+	id := names.Identity(m)
+	all, health := Routes(m)
+	doors := append(proxyPorts(r), health)
+	for _, r := range all {
+		doors = append(doors, r.From)
+	}
+	slices.Sort(doors)
+	open := networkingv1ac.NetworkPolicyIngressRule()
+	for _, door := range slices.Compact(doors) {
+		open.WithPorts(policyPort(corev1.ProtocolTCP, door))
+	}
+	for _, t := range ports.Targets(m) {
+		if t.Protocol != corev1.ProtocolTCP {
+			open.WithPorts(policyPort(t.Protocol, t.Number))
+		}
+	}
+	return networkingv1ac.NetworkPolicy(id.Name, id.Namespace).WithLabels(id.Labels).
+		WithSpec(networkingv1ac.NetworkPolicySpec().
+			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector).WithMatchLabels(map[string]string{AuthLabel: "true"})).
+			WithPolicyTypes(networkingv1.PolicyTypeIngress).
+			WithIngress(open))
+}
+
+// proxyPorts are those at which the proxies of running pods listen.
+func proxyPorts(r workload.Rollout) []int32 {
+	var out []int32
+	for _, set := range r.Sets {
+		for _, c := range set.Spec.Template.Spec.Containers {
+			if c.Name != ProxyContainer || set.Status.Replicas == 0 {
+				continue
+			}
+			for _, p := range c.Ports {
+				out = append(out, p.ContainerPort)
+			}
+		}
+	}
+	return out
+}
+
+func policyPort(protocol corev1.Protocol, port int32) *networkingv1ac.NetworkPolicyPortApplyConfiguration {
+	return networkingv1ac.NetworkPolicyPort().WithProtocol(protocol).WithPort(intstr.FromInt32(port))
+}

@@ -1,0 +1,170 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/auth"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/config"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// obstacle is why pods stay as they are, in the terms of a condition.
+type obstacle struct {
+	reason, message string
+	// quota: the tenant's quota has no room yet.
+	quota bool
+}
+
+// holdInput is what decides whether pods stay as they are.
+type holdInput struct {
+	// revision is the one to run; kept reports whether the one that spec.rollbackTo names is among the known ones.
+	revision customv1.Revision
+	kept     bool
+	known    []customv1.Revision
+	// config is that of the user's Secret; configLost reports whether the configuration of the revision is gone.
+	config     *config.Config
+	configLost bool
+	// usable reports whether the Secret with credentials lets any user in, foreign whether it is the user's own.
+	usable, foreign bool
+	rollout         workload.Rollout
+	tenant          quota.Tenant
+	trouble         tenant.Trouble
+}
+
+// holds are looked for in this order; the first that is found is reported.
+var holds = []func(*customv1.MicroServiceDeploy, holdInput) *obstacle{
+	revisionMissing,
+	imageInvalid,
+	userConfigMissing,
+	revisionConfigMissing,
+	credentialsMissing,
+	quotaRaising,
+	quotaTooSmall,
+}
+
+// hold says why pods stay as they are; nil if they follow the spec.
+func hold(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
+	for _, find := range holds {
+		if found := find(m, in); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func revisionMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
+	if in.kept {
+		return nil
+	}
+	return &obstacle{reason: customv1.ReasonRevisionMissing, message: fmt.Sprintf("spec.rollbackTo: revision %d is not kept; there are %s", *m.Spec.RollbackTo, numbers(in.known))}
+}
+
+func imageInvalid(_ *customv1.MicroServiceDeploy, in holdInput) *obstacle {
+	if why := workload.InvalidImage(in.revision.Image); why != "" {
+		return &obstacle{reason: common.ReasonInvalidImage, message: "spec.image: " + why}
+	}
+	return nil
+}
+
+func userConfigMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
+	if m.Spec.ConfigFrom == nil || in.config != nil || m.Spec.RollbackTo != nil {
+		return nil
+	}
+	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
+}
+
+func revisionConfigMissing(_ *customv1.MicroServiceDeploy, in holdInput) *obstacle {
+	if !in.configLost {
+		return nil
+	}
+	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("the configuration %s of revision %d is gone", in.revision.Config, in.revision.Revision)}
+}
+
+// credentialsMissing holds pods until there are credentials: a kubelet takes a minute or more to bring pods a Secret
+// that is created later.
+func credentialsMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
+	switch {
+	case !m.Spec.NeedAuth || in.usable:
+		return nil
+	case m.Spec.Auth != nil || in.foreign:
+		return &obstacle{reason: customv1.ReasonNoCredentials, message: noCredentials(m, in.foreign) + ", so no user would be let in"}
+	}
+	return awaited(in.trouble, common.ReasonApplying, "The tenant's credentials are being created")
+}
+
+// quotaRaising holds a rollout until the tenant's quota has room for it: without the surge pod it would stall halfway,
+// and Kubernetes retries after many minutes.
+func quotaRaising(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
+	if !in.replacesPods(m) && !grows(m, in.rollout) || !in.tenant.Raising(m) {
+		return nil
+	}
+	why := awaited(in.trouble, common.ReasonUpdating, "The tenant's quota is being raised")
+	why.quota = true
+	return why
+}
+
+// quotaTooSmall holds a rollout that does not fit into a quota of another owner.
+func quotaTooSmall(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
+	if in.rollout.Deployment == nil || !in.replacesPods(m) {
+		return nil
+	}
+	if name, why := in.tenant.NoRoom(m); why != "" {
+		return &obstacle{reason: customv1.ReasonQuotaTooSmall, message: fmt.Sprintf("The rollout does not fit into ResourceQuota %s: it needs %s; it begins when there is room", name, why)}
+	}
+	return nil
+}
+
+func (in holdInput) replacesPods(m *customv1.MicroServiceDeploy) bool {
+	return quota.Replaces(m, in.rollout, configHash(in.config))
+}
+
+// grows reports whether there are to be more pods than there are. Pods of other instances that only share the quota are
+// not held.
+func grows(m *customv1.MicroServiceDeploy, r workload.Rollout) bool {
+	return !m.Spec.Idle && names.Replicas(m) > r.Replicas()
+}
+
+// noCredentials says what a Secret of the user lacks.
+func noCredentials(m *customv1.MicroServiceDeploy, foreign bool) string {
+	name := auth.Sources(m)[0].Secret
+	if !foreign {
+		return "There is no Secret " + name
+	}
+	return fmt.Sprintf("Secret %s, which is not the operator's, has no usable line user:hash in its key %s (bcrypt or {SHA})", name, names.HtpasswdKey)
+}
+
+// awaited is an obstacle that passes by itself, unless there is trouble.
+func awaited(trouble tenant.Trouble, reason, message string) *obstacle {
+	if trouble != (tenant.Trouble{}) {
+		return &obstacle{reason: trouble.Reason, message: message + ", held up: " + trouble.Message}
+	}
+	return &obstacle{reason: reason, message: message}
+}
+
+// configHash is the hash of a user's Secret with the configuration; empty if the spec names none.
+func configHash(c *config.Config) string {
+	if c == nil {
+		return ""
+	}
+	return c.Hash
+}
+
+func numbers(known []customv1.Revision) string {
+	var out []string
+	for _, r := range known {
+		out = append(out, fmt.Sprint(r.Revision))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}

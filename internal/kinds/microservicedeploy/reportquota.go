@@ -1,0 +1,44 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"fmt"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/scaling"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, t quota.Tenant, trouble tenant.Trouble) {
+	const kind = customv1.MicroServiceDeployQuotaEnforced
+	switch b, asked := quota.BoundOf(m); {
+	case !asked:
+		set.Remove(kind)
+	case t.Quotas[b] != nil && b == quota.ByClass:
+		reportEnforced(set, trouble, fmt.Sprintf("ResourceQuota %s bounds the pods of PriorityClass %s together, and no other pods", b.Name, customv1.QuotaPriorityClassName))
+	case t.Quotas[b] != nil:
+		reportEnforced(set, trouble, "ResourceQuota "+b.Name+" bounds all instances of the namespace together")
+	case t.Others:
+		set.False(kind, customv1.ReasonQuotaNotEnforced, "Other owners run pods in this namespace, and a quota would bound them too; label it "+names.QuotaLabel+"=true to have one all the same, or use quota: PriorityClass")
+	case scaling.MostPods(m) == 0:
+		set.True(kind, common.ReasonScaledToZero, "No instance that asks for it is to have pods: there is nothing to bound")
+	default:
+		why := awaited(trouble, common.ReasonApplying, "The quota is being created")
+		set.Unknown(kind, why.reason, why.message)
+	}
+}
+
+// reportEnforced reports a quota that is there, also while it cannot be changed.
+func reportEnforced(set condition.Set, trouble tenant.Trouble, message string) {
+	reason := customv1.ReasonEnforced
+	if trouble != (tenant.Trouble{}) {
+		reason, message = trouble.Reason, message+", with what was needed before: "+trouble.Message
+	}
+	set.True(customv1.MicroServiceDeployQuotaEnforced, reason, message)
+}

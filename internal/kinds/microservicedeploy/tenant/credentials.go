@@ -1,0 +1,55 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/credentials"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
+)
+
+// observeCredentials reads the tenant's Secret, and compares its password with its hash.
+func (r *reconciler) observeCredentials(ctx context.Context, ns *corev1.Namespace, wanted bool) (credentials.Facts, error) {
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: ns.Name, Name: names.TenantAuth}
+	err := r.Client.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) && wanted {
+		// One that we have made may not be in the cache yet; the hash of a fresh password
+		// would come beside its own.
+		err = r.Live.Get(ctx, key, secret)
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return credentials.Facts{}, fmt.Errorf("read credentials: %w", err)
+	}
+	f := credentials.Facts{User: credentials.DefaultUser}
+	if !apierrors.IsNotFound(err) && secret.Labels[common.OwnerLabel] == string(ns.UID) {
+		f.Live, f.User, f.Password = secret, credentials.UserIn(secret), credentials.PasswordIn(secret)
+	}
+	if f.Live == nil && !wanted {
+		return credentials.Facts{}, nil // fresh ones cost a hash
+	}
+	if f.Password == "" {
+		f.Password = rand.Text()
+		f.Line, err = credentials.HashLine(f.User, f.Password)
+		return f, err
+	}
+	if seen, ok := r.checked.Load(ns.Name); ok && seen == f.Live.ResourceVersion {
+		f.Match = true
+		return f, nil
+	}
+	if f.Match = credentials.Matches(string(f.Live.Data[names.HtpasswdKey]), f.User, f.Password); f.Match {
+		r.checked.Store(ns.Name, f.Live.ResourceVersion)
+		return f, nil
+	}
+	f.Line, err = credentials.HashLine(f.User, f.Password)
+	return f, err
+}

@@ -1,0 +1,76 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
+)
+
+// ReadInstances reads the instances of a namespace with their Deployments. They are shared with the cache and must not
+// be changed.
+func ReadInstances(ctx context.Context, reader client.Reader, namespace string) (quota.Tenant, error) {
+	out := quota.Tenant{Deployments: map[types.UID]*appsv1.Deployment{}}
+	all, deployments := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}
+	for _, list := range []client.ObjectList{all, deployments} {
+		if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return out, fmt.Errorf("list %T: %w", list, err)
+		}
+	}
+	for i := range all.Items {
+		if all.Items[i].DeletionTimestamp == nil {
+			out.Instances = append(out.Instances, &all.Items[i])
+		}
+	}
+	for i := range deployments.Items {
+		if owner := metav1.GetControllerOf(&deployments.Items[i]); owner != nil {
+			out.Deployments[owner.UID] = &deployments.Items[i]
+		}
+	}
+	return out, nil
+}
+
+// ReadOverheads reads the overhead of each RuntimeClass.
+func ReadOverheads(ctx context.Context, reader client.Reader) (quota.Overheads, error) {
+	classes := &nodev1.RuntimeClassList{}
+	if err := reader.List(ctx, classes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list RuntimeClasses: %w", err)
+	}
+	out := quota.Overheads{}
+	for _, class := range classes.Items {
+		if class.Overhead != nil {
+			out[class.Name] = class.Overhead.PodFixed
+		}
+	}
+	return out, nil
+}
+
+// ReadQuotas reads the quotas of a namespace that are opcrew's own.
+func ReadQuotas(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (map[quota.Bound]*corev1.ResourceQuota, error) {
+	out := map[quota.Bound]*corev1.ResourceQuota{}
+	for _, b := range quota.Bounds {
+		quota := &corev1.ResourceQuota{}
+		err := reader.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: b.Name}, quota)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, fmt.Errorf("read ResourceQuota: %w", err)
+		case quota.Labels[common.OwnerLabel] == string(ns.UID):
+			out[b] = quota
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,84 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodestate
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// MaxValue bounds a value in a status: an annotation of another owner can be 256 KiB long.
+const MaxValue = 256
+
+// Change is one item whose value on the node differs from the desired one.
+type Change struct {
+	Item Item
+	old  string
+	// was reports that the node carries the item now.
+	was    bool // the node carries it now
+	New    string
+	Wanted bool // the node should carry it
+}
+
+// String describes the change for a preview.
+func (c Change) String() string {
+	kind, old, wanted := strings.ToLower(string(c.Item.Kind)), condition.Cut(c.old, MaxValue), condition.Cut(c.New, MaxValue)
+	switch {
+	case !c.Wanted:
+		return fmt.Sprintf("remove %s %s", kind, c.Item.Key)
+	case !c.was:
+		return fmt.Sprintf("add %s %s=%s", kind, c.Item.Key, wanted)
+	}
+	return fmt.Sprintf("change %s %s from %q to %q", kind, c.Item.Key, old, wanted)
+}
+
+// Changes returns what must change on a node, except for the ledger.
+func Changes(node *corev1.Node, d Desired) []Change {
+	held := LedgerOf(node)
+	var out []Change
+	for _, i := range sortedItems(d.Items) {
+		old, was := valueOn(node, i)
+		if value := d.Items[i].Value; !was || old != value {
+			out = append(out, Change{i, old, was, value, true})
+		}
+	}
+	var owned *fieldpath.Set
+	for _, i := range sortedItems(held.Items) {
+		if _, keep := d.Items[i]; keep {
+			continue
+		}
+		if owned == nil {
+			owned = cmp.Or(ownedFields(node), fieldpath.NewSet())
+		}
+		if old, was := valueOn(node, i); was && removable(i, owned) {
+			out = append(out, Change{Item: i, old: old, was: true})
+		}
+	}
+	return out
+}
+
+// removable reports whether an item that no pool wants any more may be removed: what another client wrote since is
+// theirs. Taints are one list with one owner, so managedFields cannot distinguish them; those that Kubernetes sets are
+// never ours.
+func removable(i Item, owned *fieldpath.Set) bool {
+	switch i.Kind {
+	case nodesv1.ConflictLabel:
+		return owned.Has(fieldpath.MakePathOrDie("metadata", "labels", i.Key))
+	case nodesv1.ConflictAnnotation:
+		return owned.Has(fieldpath.MakePathOrDie("metadata", "annotations", i.Key))
+	}
+	if strings.HasPrefix(i.Key, corev1.TaintNodeOutOfService+":") {
+		return true
+	}
+	return !strings.HasPrefix(i.Key, "node.kubernetes.io/") && !strings.HasPrefix(i.Key, "node.cloudprovider.kubernetes.io/") &&
+		!strings.HasPrefix(i.Key, controlPlaneLabel)
+}

@@ -1,0 +1,92 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodestate
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+// counts reports whether a pool takes part in the decision on a node. A deleted pool does not, unless it is paused; a
+// frozen pool only keeps what it holds. If the ledger was lost, a frozen pool keeps everything, because it is unknown
+// what it holds.
+func counts(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
+	switch {
+	case pool.DeletionTimestamp != nil && !Paused(pool):
+		return false
+	case Frozen(pool):
+		return held.Mentions(pool.Name) || held.recovered() && Belongs(pool, node, held)
+	}
+	return Belongs(pool, node, held)
+}
+
+// Frozen reports whether the user holds back changes of the pool.
+func Frozen(pool *nodesv1.NodePool) bool { return Paused(pool) || DryRun(pool) }
+
+// Paused reports whether the annotation opcrew.io/paused stops writes for the pool.
+func Paused(pool *nodesv1.NodePool) bool {
+	return common.IsSet(pool.Annotations, common.PausedAnnotation)
+}
+
+// DryRun reports whether the pool only reports what it would change.
+func DryRun(pool *nodesv1.NodePool) bool {
+	return common.IsSet(pool.Annotations, common.DryRunAnnotation)
+}
+
+// Belongs reports whether a node is a member of a pool: by a role label that no pool set, or by the selector of the
+// pool. Labels set by pools do not count: otherwise pools could keep their own members, or those of each other, for
+// ever.
+func Belongs(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
+	role := pool.RoleLabel()
+	if _, ok := node.Labels[role]; ok && !held.holds(labelItem(role)) {
+		return true
+	}
+	if len(pool.Spec.NodeSelector) == 0 {
+		return false
+	}
+	for key, value := range pool.Spec.NodeSelector {
+		found, ok := node.Labels[key]
+		if !ok || found != string(value) || held.holds(labelItem(key)) {
+			return false
+		}
+	}
+	return true
+}
+
+// settingsOf returns what a pool sets on a member, including the role label: members by selector get it, so that the
+// RuntimeClass of the pool finds them.
+func settingsOf(pool *nodesv1.NodePool, held Ledger) map[Item]string {
+	settings := map[Item]string{}
+	if Frozen(pool) {
+		for i, e := range held.Items {
+			if slices.Contains(e.Pools, pool.Name) || len(e.Pools) == 0 {
+				settings[i] = e.Value
+			}
+		}
+		return settings
+	}
+	settings[labelItem(pool.RoleLabel())] = ""
+	for key, value := range pool.Spec.Labels {
+		settings[labelItem(key)] = string(value)
+	}
+	for key, value := range pool.Spec.Annotations {
+		settings[annotationItem(key)] = string(value)
+	}
+	for _, t := range pool.Spec.Taints {
+		settings[taintItem(t.Key, t.Effect)] = t.Value
+	}
+	return settings
+}
+
+// byAge sorts pools by creation, then by name, so that every process decides alike.
+func byAge(pools []*nodesv1.NodePool) []*nodesv1.NodePool {
+	return slices.SortedFunc(slices.Values(pools), func(a, b *nodesv1.NodePool) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+}

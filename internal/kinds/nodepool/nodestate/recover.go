@@ -1,0 +1,87 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodestate
+
+import (
+	"bytes"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/opcrew/opcrew/api/common"
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+// recoverLedger finds what the operator set by the fields that its field manager owns. Taints are one list with one
+// owner and cannot be distinguished here: see reclaimTaints.
+func recoverLedger(node *corev1.Node) Ledger {
+	l := Ledger{Items: map[Item]entry{}}
+	owned := ownedFields(node)
+	if owned == nil {
+		return l
+	}
+	for key, value := range node.Labels {
+		if owned.Has(fieldpath.MakePathOrDie("metadata", "labels", key)) {
+			l.Items[labelItem(key)] = entry{Value: value}
+		}
+	}
+	for key, value := range node.Annotations {
+		if key != LedgerAnnotation && owned.Has(fieldpath.MakePathOrDie("metadata", "annotations", key)) {
+			l.Items[annotationItem(key)] = entry{Value: value}
+		}
+	}
+	// Where nothing else of ours is left, the ledger was not lost but went with the last pool.
+	l.taintsWritten = len(l.Items) > 0 && owned.Has(fieldpath.MakePathOrDie("spec", "taints"))
+	return l
+}
+
+// reclaimTaints adds to a recovered ledger the taints that a pool of the node wants exactly as they are. Other taints
+// in the list may belong to another owner, such as an autoscaler, and stay.
+func (l Ledger) reclaimTaints(node *corev1.Node, pools []*nodesv1.NodePool) {
+	if !l.taintsWritten {
+		return
+	}
+	for _, pool := range pools {
+		if !Belongs(pool, node, l) {
+			continue
+		}
+		for _, t := range pool.Spec.Taints {
+			i := taintItem(t.Key, t.Effect)
+			if found, ok := valueOn(node, i); ok && found == t.Value {
+				l.Items[i] = entry{Value: found}
+			}
+		}
+	}
+}
+
+// ownedFields returns the fields that the operator wrote last, as the API server recorded it. A client without the
+// right to change a field cannot become its owner.
+func ownedFields(node *corev1.Node) *fieldpath.Set {
+	for _, e := range node.ManagedFields {
+		if !ownEntry(e) {
+			continue
+		}
+		set := &fieldpath.Set{}
+		if err := set.FromJSON(e.FieldsV1.GetRawReader()); err == nil {
+			return set
+		}
+	}
+	return nil
+}
+
+// wroteLedger reports whether the operator wrote the ledger last. It is called for every node in every reconcile, so
+// it does not decode managedFields.
+func wroteLedger(node *corev1.Node) bool {
+	for _, e := range node.ManagedFields {
+		if ownEntry(e) && bytes.Contains(e.FieldsV1.GetRawBytes(), []byte(`"f:`+LedgerAnnotation+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+func ownEntry(e metav1.ManagedFieldsEntry) bool {
+	return e.Manager == common.Name && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == "" && e.FieldsV1 != nil
+}

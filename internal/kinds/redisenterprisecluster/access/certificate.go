@@ -1,0 +1,54 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+)
+
+// CertificateKey is the vendor's key of the certificate in a Secret.
+const CertificateKey = "certificate"
+
+// PrivateKeyKey is the vendor's key of the private key in such a Secret.
+const PrivateKeyKey = "key"
+
+// CertificateProblem is why the status page cannot use the user's certificate; "" if it can, or if the spec names none. Pods
+// run without it.
+func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
+	name := desired.PageSecret(c)
+	if name == "" {
+		return "", nil
+	}
+	secret, err := r.secret(ctx, c, name)
+	if err != nil {
+		return "", err
+	}
+	if problem := badCertificate(secret); problem != "" {
+		return fmt.Sprintf("cmCertificateSecretName: Secret %s %s; the status page keeps the certificate that it has, or uses a self-signed one", name, problem), nil
+	}
+	return "", nil
+}
+
+// badCertificate is what is wrong with a Secret, "" if nothing; nil is a Secret that does not exist.
+func badCertificate(secret *corev1.Secret) string {
+	if secret == nil {
+		return "does not exist"
+	}
+	for _, key := range []string{CertificateKey, PrivateKeyKey} {
+		if len(secret.Data[key]) == 0 {
+			return "has no " + key
+		}
+	}
+	if _, err := tls.X509KeyPair(secret.Data[CertificateKey], secret.Data[PrivateKeyKey]); err != nil {
+		return fmt.Sprintf("has a certificate and a key that do not belong together: %v", err)
+	}
+	return ""
+}

@@ -1,0 +1,101 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// Credentials are what the Secrets hold.
+type Credentials struct {
+	// System is the operator's Secret, Users the one with the users' password. Each is nil if it does not exist, or if it
+	// has another owner and the spec does not name it.
+	System, Users *corev1.Secret
+	// External reports that Users is named in the spec and has another owner, or none.
+	External bool
+	// Generated are random passwords for Secrets that have yet to be created. Decide must not draw them: it is pure.
+	Generated Generated
+}
+
+// Generated are random passwords.
+type Generated struct{ System, Users string }
+
+// Reader reads Secrets: from the cache, and if it has none from the API server. The cache lacks a Secret that was just
+// created, and any that is not labelled.
+type Reader struct {
+	Cached, Live client.Reader
+	Children     *ensure.Applier
+}
+
+// Credentials reads both Secrets of a cluster.
+func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (out Credentials, err error) {
+	out.Generated = Generated{System: rand.Text(), Users: rand.Text()}
+	if out.System, err = r.secret(ctx, c, desired.SystemSecret(c)); err != nil {
+		return out, err
+	}
+	if out.System != nil && !r.Children.Owns(c, out.System) {
+		out.System = nil
+	}
+	if out.Users, err = r.secret(ctx, c, desired.UserSecret(c)); err != nil || out.Users == nil {
+		return out, err
+	}
+	switch {
+	case c.Spec.ClusterCredentialSecretName != "": // the user may name a Secret of any owner
+		out.External = !metav1.IsControlledBy(out.Users, c)
+	case !r.Children.Owns(c, out.Users):
+		out.Users = nil
+	}
+	return out, nil
+}
+
+// secret reads one Secret; nil if it does not exist.
+func (r Reader) secret(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, name string) (*corev1.Secret, error) {
+	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: c.Namespace, Name: name}
+	err := r.Cached.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		err = r.Live.Get(ctx, key, secret)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read Secret %s: %w", name, err)
+	}
+	return secret, nil
+}
+
+// SystemPassword is the operator's own password, "" before there is one.
+func (s Credentials) SystemPassword() string {
+	if s.System == nil {
+		return ""
+	}
+	return passwordIn(s.System)
+}
+
+// Password is the users' password, "" if there is none.
+func (s Credentials) Password() string {
+	if s.Users == nil {
+		return ""
+	}
+	return passwordIn(s.Users)
+}
+
+// Username is the name that users log in with.
+func (s Credentials) Username(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if s.External {
+		return nameIn(s.Users)
+	}
+	return desired.Username(c)
+}

@@ -1,0 +1,96 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// overlap is how long an old password stays valid after all servers accept the new one: clients switch at their own pace.
+const overlap = time.Minute
+
+// Remaining is how long old passwords stay valid. since is when all servers accepted the new one, zero if one does not yet:
+// the time counts from then.
+func Remaining(since, now time.Time) time.Duration {
+	if since.IsZero() {
+		return overlap
+	}
+	return max(0, overlap-now.Sub(since))
+}
+
+// Stored are the hashes of the passwords that servers accept.
+func (s Credentials) Stored() []string {
+	if s.System == nil {
+		return nil
+	}
+	return acceptedIn(s.System)
+}
+
+// LosesPassword reports whether the users had a password and its Secret has none any more. The operator generates another.
+func (s Credentials) LosesPassword() bool {
+	return !s.External && len(s.Stored()) > 0 && s.Password() == ""
+}
+
+// wanted is the hash of the one password that is to be valid in the end, "" while there is none. A generated password counts
+// only once its Secret has it, as each reconcile generates another one. The first counts at once: no server starts without.
+func (s Credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	switch {
+	case s.Problem(c) != "":
+		return ""
+	case s.Password() != "":
+		return desired.Hash(s.Password())
+	case len(s.Stored()) > 0:
+		return ""
+	}
+	return desired.Hash(s.Generated.Users)
+}
+
+// Accepted are the hashes of the passwords that servers are to accept: that of the Secret and, for the remaining time, the
+// previous ones.
+func (s Credentials) Accepted(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) []string {
+	stored, wanted := s.Stored(), s.wanted(c)
+	switch {
+	case wanted == "":
+		return stored
+	case !slices.Contains(stored, wanted):
+		return append(slices.Clone(stored), wanted)
+	case remaining == 0:
+		return []string{wanted}
+	}
+	return stored
+}
+
+// Recheck is when to check whether old passwords are to be dropped; 0 if there are none, or if no other one stays.
+func (s Credentials) Recheck(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) time.Duration {
+	if len(s.Stored()) < 2 || s.wanted(c) == "" {
+		return 0
+	}
+	return max(time.Second, remaining)
+}
+
+// Children declares the Secrets. A password belongs to the user who changes it: the operator generates it once and then keeps
+// what the Secret has.
+func (s Credentials) Children(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) []ensure.Child {
+	system := ensure.Child{Object: System(c, cmp.Or(s.SystemPassword(), s.Generated.System), s.Accepted(c, remaining)), Random: true}
+	if s.System != nil {
+		system.DecidedOn = s.System.ResourceVersion
+	}
+	if s.External || desired.UsesSystemSecret(c) {
+		return []ensure.Child{system}
+	}
+	users := ensure.Child{Object: Users(c, cmp.Or(s.Password(), s.Generated.Users)), Random: true}
+	if s.Users != nil {
+		users.DecidedOn = s.Users.ResourceVersion
+	}
+	if s.Users == nil || s.Password() != "" { // an empty password is generated again
+		users.Carry = []string{"data." + passwordKey}
+	}
+	return []ensure.Child{users, system}
+}

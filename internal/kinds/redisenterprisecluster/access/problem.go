@@ -1,0 +1,49 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import (
+	"fmt"
+	"strings"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/podapi/redispod"
+)
+
+// maxPassword is how much a server reads from a client that has not logged in yet, in bytes.
+const maxPassword = 16 * 1024
+
+// Problem is why the operator does not use what the users' Secret holds, "" if it does. Servers keep the passwords that they
+// have. An empty password in a Secret of ours is not a problem: the operator generates one.
+func (s Credentials) Problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if err := desired.CheckUserSecret(c); err != nil {
+		return err.Error()
+	}
+	if s.Users == nil {
+		return ""
+	}
+	in := "Secret " + desired.UserSecret(c)
+	if s.External {
+		in = "clusterCredentialSecretName: " + in
+	}
+	name, password := s.Username(c), s.Password()
+	switch {
+	case name == "":
+		return in + " has no " + usernameKey
+	case s.External && password == "":
+		return in + " has no " + passwordKey
+	case name == redispod.System:
+		return fmt.Sprintf("%s: %s is %q, which is the operator's own user; write another", in, usernameKey, name)
+	case strings.ContainsFunc(name, isForbidden):
+		return fmt.Sprintf("%s: %s has a blank or a control character, which no server accepts; write it without", in, usernameKey)
+	case len(password) > maxPassword:
+		return fmt.Sprintf("%s: %s has %d characters, and servers accept at most %d; write a shorter one; the previous one is valid until then",
+			in, passwordKey, len(password), maxPassword)
+	}
+	return ""
+}
+
+// isForbidden reports whether a user name must not have a character.
+func isForbidden(r rune) bool { return r <= ' ' || r == '\x7f' }

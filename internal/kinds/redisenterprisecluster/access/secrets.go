@@ -1,0 +1,65 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+)
+
+// Keys of the Secrets with passwords.
+const (
+	usernameKey, passwordKey = "username", "password"
+	acceptedKey              = "accepted"
+)
+
+// UserKeys are what the agent in a pod reads of the users' Secret.
+func UserKeys() []string { return []string{usernameKey} }
+
+// SystemKeys are the keys of the operator's Secret that the agent in a pod reads.
+func SystemKeys() []string { return []string{passwordKey, acceptedKey} }
+
+// Users declares the Secret that users log in with.
+func Users(c *redisv1alpha1.RedisEnterpriseCluster, password string) *corev1ac.SecretApplyConfiguration {
+	return corev1ac.Secret(desired.UserSecret(c), c.Namespace).WithLabels(desired.Labels(c)).
+		WithType(corev1.SecretTypeOpaque).
+		WithData(map[string][]byte{usernameKey: []byte(desired.Username(c)), passwordKey: []byte(password)})
+}
+
+// System declares the Secret with the password of the operator and the agents, and with the hashes of the users' passwords
+// that servers accept.
+func System(c *redisv1alpha1.RedisEnterpriseCluster, password string, accepted []string) *corev1ac.SecretApplyConfiguration {
+	return corev1ac.Secret(desired.SystemSecret(c), c.Namespace).WithLabels(desired.Labels(c)).
+		WithType(corev1.SecretTypeOpaque).
+		WithData(map[string][]byte{passwordKey: []byte(password), acceptedKey: []byte(acceptedText(accepted))})
+}
+
+// acceptedText is what the agent reads: the SHA-256 of each password in hexadecimal, one per line.
+func acceptedText(accepted []string) string {
+	var text strings.Builder
+	for _, hash := range accepted {
+		text.WriteString(hash + "\n")
+	}
+	return text.String()
+}
+
+// acceptedIn reads the hashes again.
+func acceptedIn(secret *corev1.Secret) []string {
+	return strings.Fields(string(secret.Data[acceptedKey]))
+}
+
+// passwordIn is the password of a Secret, without the line break that editors and echo append.
+func passwordIn(secret *corev1.Secret) string {
+	return strings.TrimRight(string(secret.Data[passwordKey]), "\r\n")
+}
+
+// nameIn is the user name of a Secret.
+func nameIn(secret *corev1.Secret) string {
+	return strings.TrimRight(string(secret.Data[usernameKey]), "\r\n")
+}

@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package build declares the children of a Redis cluster: the StatefulSet with its pods, the Services, and the other objects.
+//
+// The Secrets are declared by package access.
+package build
+
+import (
+	"cmp"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// NodeService gives the pods their DNS names, and clients of the cluster connect to it first. It includes pods that are not ready:
+// servers find each other by it before they can be ready, and a primary serves its slots while its replica is not in sync.
+func NodeService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApplyConfiguration {
+	return withAnnotations(corev1ac.Service(c.Name, c.Namespace).WithLabels(desired.Labels(c)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithClusterIP(corev1.ClusterIPNone).
+			WithPublishNotReadyAddresses(true).
+			WithSelector(desired.Selector(c)).
+			WithPorts(port("redis", redisv1alpha1.HomePort), port("metrics", redisv1alpha1.MetricsPort))), servicesAnnotations(c))
+}
+
+// PageService leads to the status page of any ready pod.
+func PageService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApplyConfiguration {
+	annotations := servicesAnnotations(c)
+	maps.Copy(annotations, c.Spec.UIAnnotations)
+	return withAnnotations(corev1ac.Service(desired.UIService(c), c.Namespace).WithLabels(desired.Labels(c)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithType(cmp.Or(c.Spec.UIServiceType, corev1.ServiceTypeClusterIP)).
+			WithSelector(desired.Selector(c)).
+			WithPorts(port("ui", redisv1alpha1.UIPort))), annotations)
+}
+
+func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
+	return corev1ac.ServicePort().WithName(name).WithProtocol(corev1.ProtocolTCP).WithPort(number).WithTargetPort(intstr.FromInt32(number))
+}
+
+// servicesAnnotations are the annotations of both Services.
+func servicesAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
+	out := map[string]string{}
+	if c.Spec.Services != nil {
+		maps.Copy(out, c.Spec.Services.ServicesAnnotations)
+	}
+	return out
+}
+
+func withAnnotations(service *corev1ac.ServiceApplyConfiguration, annotations map[string]string) *corev1ac.ServiceApplyConfiguration {
+	if len(annotations) == 0 {
+		return service
+	}
+	return service.WithAnnotations(annotations)
+}
+
+// DisruptionBudget lets a drain evict one pod at a time. A pod is ready again when its role in the ring is restored, so that two
+// drains never evict both copies of a shard.
+func DisruptionBudget(c *redisv1alpha1.RedisEnterpriseCluster) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
+	return desired.Identity(c).DisruptionBudget()
+}
+
+// ServiceAccount is an account without rights for the pods.
+func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceAccountApplyConfiguration {
+	name, _ := desired.ServiceAccount(c)
+	return corev1ac.ServiceAccount(name, c.Namespace).WithLabels(desired.Labels(c)).WithAutomountServiceAccountToken(false)
+}
+
+// ConfigMap has redisConfig for servers that start.
+func ConfigMap(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ConfigMapApplyConfiguration {
+	return corev1ac.ConfigMap(desired.ConfigMap(c), c.Namespace).WithLabels(desired.Labels(c)).WithData(map[string]string{configKey: desired.ConfigFile(c)})
+}
+
+// Objects are the children beside the Secrets and the StatefulSet. The configuration of an invalid spec is not written.
+func Objects(c *redisv1alpha1.RedisEnterpriseCluster, valid bool) []ensure.Child {
+	objects := []runtime.ApplyConfiguration{NodeService(c), PageService(c), DisruptionBudget(c)}
+	if _, created := desired.ServiceAccount(c); created {
+		objects = append(objects, ServiceAccount(c))
+	}
+	if valid {
+		objects = append(objects, ConfigMap(c))
+	}
+	out := make([]ensure.Child, 0, len(objects)+1)
+	for _, object := range objects {
+		out = append(out, ensure.Child{Object: object})
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package decide decides what is done next for a Redis cluster: the step at its ring, the number of its pods, and which
+// outdated pod is restarted. It is pure.
+//
+// The rules of the ring itself are in internal/stores/redis/ring; carrying out a step is in package steps.
+package decide
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/loss"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// Decide decides what is done next. A cluster that hibernates has no pods and no ring.
+func Decide(in Input) Decision {
+	if desired.Hibernates(in.Cluster) {
+		return Decision{}
+	}
+	d := Decision{Ring: in.Ring, Outdated: in.Outdated}
+	next := nextOutdated(in.Outdated)
+	d.Ring.Pods = in.Pods.Ring()
+	if i := in.Pods.Index(next); i >= 0 {
+		d.Ring.Pods[i].Yields = true
+	}
+	d.Approval = loss.Approve(in.Cluster, func() redis.Slots { return ring.Missing(in.View, d.Ring).Slots })
+	d.Ring.GivenUp = d.Approval.Slots
+	if in.Seen && in.Created {
+		d.Step, d.Why = ring.Next(in.View, d.Ring)
+	}
+	d.Replicas = in.replicas(d.Ring)
+	if next != nil {
+		if d.Wait = in.wait(d, next); d.Wait == (Wait{}) {
+			d.Restart = next
+		}
+	}
+	return d
+}
+
+// replicas is how many pods there are to be. Pods that leave stay until they have nothing that is needed. Before there is a
+// cluster they have nothing, except what an earlier cluster left.
+func (in Input) replicas(r ring.Ring) int32 {
+	n, wanted := int32(len(in.Pods.Names)), desired.Nodes(in.Cluster)
+	if n <= wanted || !observed.Formed(in.Cluster) && in.Inherited == 0 && !slices.ContainsFunc(in.Servers, observed.Server.Leads) {
+		return wanted
+	}
+	for n > wanted && ring.Left(in.View, r, int(n-1)) {
+		n--
+	}
+	return n
+}
+
+// nextOutdated is the outdated pod that is restarted first: one whose servers do not run, or else the last.
+func nextOutdated(outdated []*corev1.Pod) *corev1.Pod {
+	for _, pod := range outdated {
+		if observed.Broken(pod) {
+			return pod
+		}
+	}
+	if len(outdated) == 0 {
+		return nil
+	}
+	return outdated[len(outdated)-1]
+}

@@ -1,0 +1,77 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/loss"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// Input is what the decision depends on.
+type Input struct {
+	// Cluster has the volumes that it was created with.
+	Cluster *redisv1alpha1.RedisEnterpriseCluster
+	// Created reports that its StatefulSet exists.
+	Created bool
+	Pods    observed.Pods
+	// Outdated are the pods that do not match the spec.
+	Outdated []*corev1.Pod
+	Servers  observed.Servers
+	// Ring is what the spec asks of the ring and what is known about elections, without its pods.
+	Ring ring.Ring
+	View redis.View
+	// Seen reports that there is a view.
+	Seen bool
+	// Untuned reports that servers have yet to be given their passwords or settings.
+	Untuned bool
+	// Inherited is how many pods an earlier cluster of the name had; 0 once this one is formed.
+	Inherited int32
+}
+
+// Decision is what is to be done.
+type Decision struct {
+	Ring ring.Ring
+	// Step is the next step at the ring, nil for none, and Why has the reasons.
+	Step ring.Step
+	Why  ring.Why
+	// Approval is what the user says about lost data.
+	Approval loss.Approval
+	// Replicas is how many pods there are to be now.
+	Replicas int32
+	// Outdated are the pods that do not match the spec. Restart is the one that is restarted now, nil for none;
+	// Wait is why it is none.
+	Outdated []*corev1.Pod
+	Restart  *corev1.Pod
+	Wait     Wait
+}
+
+// Wait is why a pod is not restarted. One with a reason needs the user.
+type Wait struct{ Reason, Message string }
+
+// Because is what is done at the ring, or waited for, as the end of a sentence.
+func (d Decision) Because() string {
+	switch {
+	case d.Why.Doing != "":
+		return ": " + d.Why.Doing
+	case len(d.Why.Refusals) > 0:
+		return ": " + d.Why.Refusals[0].Message
+	}
+	return ""
+}
+
+// Refusal is the first refusal of one of some guards, if there is one.
+func (d Decision) Refusal(guards ...ring.Guard) (ring.Refusal, bool) {
+	i := slices.IndexFunc(d.Why.Refusals, func(r ring.Refusal) bool { return slices.Contains(guards, r.Guard) })
+	if i < 0 {
+		return ring.Refusal{}, false
+	}
+	return d.Why.Refusals[i], true
+}

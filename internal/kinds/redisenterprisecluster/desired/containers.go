@@ -1,0 +1,16 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package desired
+
+import redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+
+// Containers of a pod. The first two are named after their places.
+const (
+	HomeContainer  = string(redisv1alpha1.Home)
+	GuestContainer = string(redisv1alpha1.Guest)
+	AgentContainer = "agent"
+)
+
+// DataVolume is the vendor's name of the volumes with data: their claims are <dataVolume>-<pod>.
+const DataVolume = "redis-enterprise-storage"

@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package desired
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// vendorRepository is the vendor's default.
+const vendorRepository = "redislabs/redis"
+
+// Image is the image of the servers.
+type Image struct {
+	Reference string
+	Policy    corev1.PullPolicy
+	// IsDefault reports that it is the operator's default.
+	IsDefault bool
+	// Replaced says that it runs instead of the vendor's image, which the spec asks for; "" if it does not.
+	Replaced string
+}
+
+// imageOf is the image that a spec asks for. The vendor's has no server that the operator could start.
+func imageOf(spec *redisv1alpha1.RedisEnterpriseClusterSpec, standard string) (Image, error) {
+	asked := spec.RedisEnterpriseImageSpec
+	if asked == nil {
+		return Image{Reference: standard, Policy: corev1.PullIfNotPresent, IsDefault: true}, nil
+	}
+	out := Image{Policy: cmp.Or(asked.ImagePullPolicy, corev1.PullIfNotPresent)}
+	repository := cmp.Or(asked.Repository, vendorRepository)
+	out.Reference = referenceOf(repository, asked)
+	if !isVendors(repository) {
+		return out, checkImage(out.Reference)
+	}
+	if asked.Repository+asked.VersionTag+asked.DigestHash != "" {
+		out.Replaced = fmt.Sprintf("%s is the vendor's own and has no server of a Redis cluster in it; %s runs in its place. "+
+			"Name an image of Redis or Valkey in redisEnterpriseImageSpec to choose another", out.Reference, standard)
+	}
+	out.Reference, out.IsDefault = standard, true
+	return out, nil
+}
+
+func referenceOf(repository string, asked *redisv1alpha1.ImageSpec) string {
+	switch {
+	case asked.DigestHash != "":
+		return repository + "@sha256:" + strings.TrimPrefix(asked.DigestHash, "sha256:")
+	case asked.VersionTag != "":
+		return repository + ":" + asked.VersionTag
+	}
+	return repository
+}
+
+// isVendors reports whether a repository is the vendor's, in any registry.
+func isVendors(repository string) bool {
+	parts := strings.Split(repository, "/")
+	if len(parts) < 2 {
+		return false
+	}
+	owner, name := parts[len(parts)-2], parts[len(parts)-1]
+	return owner == "redislabs" && (name == "redis" || strings.HasPrefix(name, "redis-enterprise"))
+}
+
+// oldestMajor is the first major version that can run: Redis 7.0 and Valkey 7.2.
+const oldestMajor = 7
+
+// checkVersion refuses a version that is older than the one that wrote the data: servers cannot read the files of later versions,
+// and the pods would crash one after another. A tag that is no number, or is lower than any version that can run, is not taken
+// for a version.
+func checkVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
+	asked := c.Spec.RedisEnterpriseImageSpec
+	if asked == nil || asked.DigestHash != "" {
+		return nil
+	}
+	runs, number, isValkey := "redis", c.Status.Version, false
+	if number, isValkey = strings.CutPrefix(number, "valkey "); isValkey {
+		runs = "valkey"
+	}
+	wanted, has := release(asked.VersionTag), release(number)
+	if !strings.HasSuffix(asked.Repository, runs) || wanted == nil || has == nil || wanted[0] < oldestMajor || slices.Compare(wanted, has) >= 0 {
+		return nil
+	}
+	return fmt.Errorf("redisEnterpriseImageSpec.versionTag: %s is before %s %s, which has written the data, and servers do not read what later ones have written; "+
+		"write %d.%d or later, or make another cluster and move the data", asked.VersionTag, runs, number, has[0], has[1])
+}
+
+// release is the first two numbers of a version, such as 9.1 of 9.1.2-alpine; nil if there are none.
+func release(version string) []int {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return nil
+	}
+	minor, _, _ := strings.Cut(parts[1], "-")
+	out := make([]int, 2)
+	for i, part := range []string{parts[0], minor} {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil
+		}
+		out[i] = n
+	}
+	return out
+}
+
+func checkImage(reference string) error {
+	if why := workload.InvalidImage(reference); why != "" {
+		return fmt.Errorf("redisEnterpriseImageSpec: %s", why)
+	}
+	return nil
+}

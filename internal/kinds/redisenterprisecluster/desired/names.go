@@ -1,0 +1,152 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package desired is what the spec of a Redis cluster asks for: names, labels, settings, resources, images and the ring. It fills
+// in defaults, parses loosely typed values, and refuses what cannot work.
+//
+// It knows nothing of what exists in the cluster.
+package desired
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// UIService is the Service of the status page.
+func UIService(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-ui" }
+
+// SystemSecret is the Secret of the operator and the agents.
+func SystemSecret(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-system" }
+
+// ConfigMap has the settings for servers that start.
+func ConfigMap(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-config" }
+
+// UserSecret is the Secret that users log in with.
+func UserSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	return cmp.Or(c.Spec.ClusterCredentialSecretName, c.Name)
+}
+
+// UsesSystemSecret reports whether the spec names the operator's own Secret, whose password is not for users.
+func UsesSystemSecret(c *redisv1alpha1.RedisEnterpriseCluster) bool {
+	return UserSecret(c) == SystemSecret(c)
+}
+
+// PageSecret is the Secret with the certificate of the status page; "" if the agent creates a self-signed one.
+func PageSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if c.Spec.Certificates == nil {
+		return ""
+	}
+	return c.Spec.Certificates.CMCertificateSecretName
+}
+
+// Username is the name of the users' user, unless their Secret names another.
+func Username(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	return cmp.Or(c.Spec.Username, redisv1alpha1.DefaultUsername)
+}
+
+// Nodes is how many pods the spec asks for while the cluster does not hibernate.
+func Nodes(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
+	if c.Spec.Nodes != nil {
+		return *c.Spec.Nodes
+	}
+	return redisv1alpha1.DefaultNodes
+}
+
+// Persistent reports whether pods have volumes.
+func Persistent(c *redisv1alpha1.RedisEnterpriseCluster) bool {
+	return c.Spec.PersistentSpec != nil && c.Spec.PersistentSpec.Enabled.Or(true)
+}
+
+// Hibernates reports whether the spec asks for no pods for now. A cluster without volumes cannot hibernate.
+func Hibernates(c *redisv1alpha1.RedisEnterpriseCluster) bool {
+	return c.Spec.Hibernate && Persistent(c)
+}
+
+// ServiceAccount is the account of the pods, and whether the operator creates it.
+func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) (name string, made bool) {
+	if c.Spec.CreateServiceAccount {
+		return cmp.Or(c.Spec.ServiceAccountName, c.Name), true
+	}
+	return c.Spec.ServiceAccountName, false
+}
+
+// Selector selects the pods. It is immutable, so it has only labels that never change. The label of opcrew excludes pods of the
+// vendor's operator.
+func Selector(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
+	return map[string]string{
+		redisv1alpha1.AppLabel:     redisv1alpha1.AppName,
+		redisv1alpha1.RoleLabel:    redisv1alpha1.RoleNode,
+		redisv1alpha1.ClusterLabel: c.Name,
+		common.ManagedByLabel:      common.Name,
+	}
+}
+
+// Labels are those of every child. Our labels override the user's.
+func Labels(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
+	out := maps.Clone(c.Spec.ExtraLabels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, Selector(c))
+	maps.Copy(out, map[string]string{
+		"app.kubernetes.io/name":      redisv1alpha1.AppName,
+		"app.kubernetes.io/instance":  c.Name,
+		"app.kubernetes.io/component": "database",
+		"app.kubernetes.io/part-of":   common.Name,
+	})
+	return out
+}
+
+// Identity is what finds the pods of a cluster.
+func Identity(c *redisv1alpha1.RedisEnterpriseCluster) workload.Identity {
+	return workload.Identity{Namespace: c.Namespace, Name: c.Name, Labels: Labels(c), Selector: Selector(c)}
+}
+
+// Ordinal is the number of a pod, -1 if no pod of the cluster has such a name.
+func Ordinal(c *redisv1alpha1.RedisEnterpriseCluster, name string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, c.Name+"-"))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// Domain is the DNS domain of the pods.
+func Domain(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	return fmt.Sprintf("%s.%s.svc", c.Name, c.Namespace)
+}
+
+// Endpoints are the addresses of a cluster of so many pods.
+func Endpoints(c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *redisv1alpha1.Endpoints {
+	out := &redisv1alpha1.Endpoints{
+		Cluster: fmt.Sprintf("%s:%d", Domain(c), redisv1alpha1.HomePort),
+		UI:      fmt.Sprintf("https://%s.%s.svc:%d", UIService(c), c.Namespace, redisv1alpha1.UIPort),
+	}
+	for _, pod := range Identity(c).Names(pods) {
+		out.Nodes = append(out.Nodes, fmt.Sprintf("%s.%s:%d", pod, Domain(c), redisv1alpha1.HomePort))
+	}
+	return out
+}
+
+// Port is the port of the server at a place.
+func Port(place redisv1alpha1.Place) int32 {
+	if place == redisv1alpha1.Guest {
+		return redisv1alpha1.GuestPort
+	}
+	return redisv1alpha1.HomePort
+}
+
+// GracePeriod is how many seconds a pod has to hand over and end.
+func GracePeriod(c *redisv1alpha1.RedisEnterpriseCluster) int64 {
+	if wanted := c.Spec.RedisEnterpriseTerminationGracePeriodSeconds; wanted != nil {
+		return *wanted
+	}
+	return redisv1alpha1.DefaultGracePeriodSeconds
+}

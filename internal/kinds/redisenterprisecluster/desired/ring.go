@@ -1,0 +1,36 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package desired
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/stores/redis/elections"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// ElectionAttempt is how long a replica may wait before its election begins (CLUSTER_MF_TIMEOUT).
+const ElectionAttempt = 5 * time.Second
+
+// ElectionPause is how long after an election of a replica the next one must wait.
+func ElectionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
+	const byDefault = 5000 // milliseconds: see internal/agents/redisserver
+	timeout, err := strconv.Atoi(strings.TrimSpace(string(c.Spec.RedisConfig["cluster-node-timeout"])))
+	if err != nil || timeout <= 0 {
+		timeout = byDefault
+	}
+	return elections.Pause(time.Duration(timeout) * time.Millisecond)
+}
+
+// Ring is what the spec asks of the ring, without what is known about its pods.
+func Ring(c *redisv1alpha1.RedisEnterpriseCluster) ring.Ring {
+	rate := c.Spec.SlotMigrationRate.Quantity()
+	return ring.Ring{
+		Nodes: int(Nodes(c)), Rate: rate.Value(), Paused: common.IsSet(c.Annotations, common.PausedAnnotation), Elections: ElectionPause(c),
+	}
+}

@@ -1,0 +1,94 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package desired
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+)
+
+// Images are the operator's default images.
+type Images struct {
+	Agent, Redis string
+}
+
+// Spec is a spec with defaults filled in and loosely typed values parsed.
+type Spec struct {
+	AgentImage string
+	Image      Image
+	// ServerResources are those of each of the two servers of a pod, VolumeSize is the size of its claim.
+	ServerResources corev1.ResourceRequirements
+	VolumeSize      resource.Quantity
+	SideContainers  []corev1.Container
+	// Notes are amounts with blanks that were ignored.
+	Notes []string
+}
+
+// Read reads a spec. The error names everything that is invalid, and what to write instead.
+func Read(c *redisv1alpha1.RedisEnterpriseCluster, from Images) (Spec, error) {
+	pod, notes, badResources := resources(&c.Spec)
+	img, badImage := imageOf(&c.Spec, from.Redis)
+	side, badSide := sideContainers(c.Spec.SideContainersSpec)
+	out := Spec{
+		AgentImage: from.Agent, Image: img, ServerResources: half(pod), VolumeSize: volumeSize(&c.Spec, pod), SideContainers: side, Notes: notes,
+	}
+	if p := c.Spec.PersistentSpec; p != nil {
+		out.Notes = append(out.Notes, noteNormalized("persistentSpec.volumeSize", p.VolumeSize)...)
+	}
+	out.Notes = append(out.Notes, noteNormalized("slotMigrationRate", c.Spec.SlotMigrationRate)...)
+	return out, errors.Join(badResources, badImage, badSide, checkVersion(c), checkHibernation(c), CheckUserSecret(c), checkSettings(c))
+}
+
+// checkHibernation checks what the CRD cannot: enabled can be text.
+func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
+	if c.Spec.Hibernate && !Persistent(c) {
+		return errors.New("hibernate: a cluster without volumes would lose all of its data; make one with persistentSpec: {enabled: true}")
+	}
+	return nil
+}
+
+// CheckUserSecret refuses the operator's own Secret as that of the users.
+func CheckUserSecret(c *redisv1alpha1.RedisEnterpriseCluster) error {
+	if UsesSystemSecret(c) {
+		return fmt.Errorf("clusterCredentialSecretName: %s is the operator's own Secret; write another name, or none for %s", SystemSecret(c), c.Name)
+	}
+	return nil
+}
+
+func checkSettings(c *redisv1alpha1.RedisEnterpriseCluster) error {
+	const clients = "maxclients"
+	if value := c.Spec.RedisConfig[clients]; locksOut(clients, value) {
+		return fmt.Errorf("redisConfig: %s: %s is too few for replicas, agent and operator beside your clients; write %d or more", clients, value, minClients)
+	}
+	if own := Settings(c, Forbidden); len(own) > 0 {
+		return fmt.Errorf("redisConfig: %s: only the operator sets that", strings.Join(SortedKeys(own), ", "))
+	}
+	return nil
+}
+
+// sideContainers parses the containers of the spec, which the CRD does not validate.
+func sideContainers(asked []redisv1alpha1.SideContainer) ([]corev1.Container, error) {
+	var out []corev1.Container
+	for i, text := range asked {
+		var side corev1.Container
+		decoder := json.NewDecoder(strings.NewReader(string(text)))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&side); err != nil {
+			return nil, fmt.Errorf("sideContainersSpec[%d]: no container of a pod: %w", i, err)
+		}
+		if slices.Contains([]string{"", HomeContainer, GuestContainer, AgentContainer}, side.Name) {
+			return nil, fmt.Errorf("sideContainersSpec[%d].name: give it a name other than %s, %s and %s", i, HomeContainer, GuestContainer, AgentContainer)
+		}
+		out = append(out, side)
+	}
+	return out, nil
+}

@@ -1,0 +1,53 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/access"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// after writes the events that no plan can announce, as they depend on what was done.
+func (r *reconciler) after(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome) {
+	r.reportPassword(c, f.credentials, done)
+	r.reportLibraries(c, f.view.Move)
+}
+
+// reportPassword writes an event when a lost password was replaced. Nothing is replaced while its Secret has another owner or is
+// refused.
+func (r *reconciler) reportPassword(c *redisv1alpha1.RedisEnterpriseCluster, credentials access.Credentials, done kit.Outcome) {
+	written := func(result ensure.Result) bool { return wrote(result, desired.UserSecret(c)) }
+	if !credentials.LosesPassword() || !slices.ContainsFunc(done.Results, written) {
+		return
+	}
+	r.Events.Eventf(c, nil, corev1.EventTypeWarning, "PasswordMade", "MakePassword",
+		"Secret %s had no password: it has a new random one, which clients need within a minute", desired.UserSecret(c))
+}
+
+// wrote reports whether a Secret was written.
+func wrote(result ensure.Result, secret string) bool {
+	return result.Ref.Kind == "Secret" && result.Ref.Name == secret &&
+		slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired}, result.Action)
+}
+
+// reportLibraries writes one event for a primary that serves slots without the function libraries of the others: calls of their
+// functions fail there.
+func (r *reconciler) reportLibraries(c *redisv1alpha1.RedisEnterpriseCluster, move *redis.Progress) {
+	if move == nil || move.Unequipped == nil {
+		return
+	}
+	why := move.Unequipped.Error()
+	if r.memory.IsNewRefusal(client.ObjectKeyFromObject(c), why) {
+		r.Events.Eventf(c, nil, corev1.EventTypeWarning, "LibrariesRefused", "MoveSlots", "%s; load them there by FUNCTION LOAD", why)
+	}
+}

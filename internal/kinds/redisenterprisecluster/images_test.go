@@ -1,0 +1,11 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisenterprisecluster
+
+import (
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+)
+
+// from are the images that pods are created from.
+var from = desired.Images{Agent: "opcrew/opcrew-agent:test", Redis: "docker.io/valkey/valkey:8.1"}

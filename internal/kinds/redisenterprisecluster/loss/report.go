@@ -1,0 +1,49 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loss
+
+import (
+	"fmt"
+	"time"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// Report sets the condition with the lost slots, and how to continue without their data. It stays until the slots are served,
+// also while a server that may have them does not answer: the approval waits for that server. A loss that follows one that was
+// given up gets another token. because is what is done, or waited for, as the end of a sentence.
+func (a Approval) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, missing ring.Loss, because string) {
+	const kind = redisv1alpha1.ConditionDataAtRisk
+	at, reported := set.Now, Reported(c)
+	isNew := reported == nil || a.isUsed(missing.Slots)
+	if isNew {
+		set.Remove(kind)
+	} else {
+		at = reported.LastTransitionTime.Time
+	}
+	switch {
+	case missing.Waits == "":
+		set.True(kind, redisv1alpha1.ReasonDataMissing, text(c, missing.Slots, at, because))
+	case !isNew:
+		set.True(kind, reported.Reason, reported.Message)
+	}
+}
+
+func text(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Time, because string) string {
+	approval := approvalOf(c, lost, at)
+	slots, token := argument(lost, at)
+	left := lost.Without(approval.Slots)
+	if len(left) == 0 {
+		return fmt.Sprintf("The data of slots %s is lost, and given up as the annotation says: they are to be served without it%s", slots, because)
+	}
+	if len(approval.Slots) > 0 {
+		approval.Problem = "; the annotation that is there gives up other slots, or some of them"
+	}
+	return fmt.Sprintf("The data of slots %s is lost: no server has a copy of it%s. If a volume that has it can be brought back, do that. "+
+		"To go on without it: kubectl annotate --overwrite rec %s -n %s %s=%s@%s",
+		slots, approval.Problem, c.Name, c.Namespace, redisv1alpha1.AcceptDataLossAnnotation, slots, token)
+}

@@ -1,0 +1,8 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package observed describes what was read about the pods and servers of a Redis cluster: which servers run and lead, which pods
+// are gone or outdated, and what the status already reports.
+//
+// It decides nothing. What follows from the observations is in package decide.
+package observed

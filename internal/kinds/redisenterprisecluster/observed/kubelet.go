@@ -1,0 +1,47 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observed
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// Ended reports whether, by the kubelet's report, no container of a pod runs or will again.
+func Ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// Broken reports whether, by the kubelet's report, one of the servers of a pod does not run. A rollout does not wait for such a
+// pod: the change may be the remedy.
+func Broken(pod *corev1.Pod) bool {
+	running := 0
+	for _, status := range pod.Status.ContainerStatuses {
+		if (status.Name == desired.HomeContainer || status.Name == desired.GuestContainer) && status.State.Running != nil {
+			running++
+		}
+	}
+	return running < 2
+}
+
+// AnyRuns reports whether both servers of any pod run, by the kubelets' reports.
+func AnyRuns(pods map[string]*corev1.Pod) bool {
+	for _, pod := range pods {
+		if !Broken(pod) {
+			return true
+		}
+	}
+	return false
+}
+
+// notRunning are the servers of a pod whose containers do not run, by the kubelet's report.
+func notRunning(pod *corev1.Pod) map[redis.Place]bool {
+	out := map[redis.Place]bool{}
+	for _, status := range pod.Status.ContainerStatuses {
+		out[redis.Place(status.Name)] = status.State.Running == nil
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observed
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// unscheduled is how long a pod with a volume must have had no node for its servers to count as gone: until then it may come
+// back, and lead again with the last writes, which a replica may lack.
+const unscheduled = time.Minute
+
+// Pods are the pods that belong to the ring. Those that the StatefulSet was asked to delete do not belong to it any more.
+type Pods struct {
+	Names []string
+	// ByOrdinal are the pods in the order of Names; nil is one that does not exist.
+	ByOrdinal []*corev1.Pod
+	// Persistent reports whether pods have volumes; MayReturn are the pods whose data may come back with their volume.
+	Persistent bool
+	MayReturn  map[string]bool
+	Now        time.Time
+}
+
+// PodsOf sorts the pods of a cluster. inherited is how many pods an earlier cluster of the name had.
+func PodsOf(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members, inherited int32, now time.Time) Pods {
+	n := Count(c, members, inherited)
+	out := Pods{Names: desired.Identity(c).Names(n), ByOrdinal: make([]*corev1.Pod, n), Persistent: desired.Persistent(c), Now: now}
+	for name, pod := range members.Pods {
+		if i := desired.Ordinal(c, name); i >= 0 && i < len(out.ByOrdinal) {
+			out.ByOrdinal[i] = pod
+		}
+	}
+	return out
+}
+
+// Count is how many pods the ring has as things are. Without a StatefulSet, or while the cluster hibernates, it is how many
+// there were, even in an earlier cluster of the name.
+func Count(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members, inherited int32) int32 {
+	return cmp.Or(members.Replicas(), c.Status.Nodes, inherited)
+}
+
+func address(pod *corev1.Pod, place redisv1alpha1.Place) string {
+	return net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(desired.Port(place))))
+}
+
+// Targets are the servers of all pods that have an address.
+func (p Pods) Targets() []redis.Node {
+	var out []redis.Node
+	for i, pod := range p.ByOrdinal {
+		if pod == nil || pod.Status.PodIP == "" || Ended(pod) {
+			continue
+		}
+		out = append(out,
+			redis.Node{Address: address(pod, redisv1alpha1.Home), Pod: i, Place: redis.Home},
+			redis.Node{Address: address(pod, redisv1alpha1.Guest), Pod: i, Place: redis.Guest})
+	}
+	return out
+}
+
+// Ring is what the rules of the ring need to know of the pods.
+func (p Pods) Ring() []ring.Pod {
+	out := make([]ring.Pod, 0, len(p.ByOrdinal))
+	for _, pod := range p.ByOrdinal {
+		in := ring.Pod{Gone: Gone(pod, p.Persistent, p.Now)}
+		in.Returns = in.Gone && pod != nil && p.MayReturn[pod.Name]
+		if pod != nil && pod.Status.PodIP != "" && !Ended(pod) {
+			in.Home, in.Guest = address(pod, redisv1alpha1.Home), address(pod, redisv1alpha1.Guest)
+			in.Ended = notRunning(pod)
+		}
+		in.Yields = pod != nil && pod.DeletionTimestamp != nil
+		out = append(out, in)
+	}
+	return out
+}
+
+// Gone reports whether the servers of a pod neither run nor are about to. Without a volume, the next pod of its name has no
+// data; with one, the data may come back: see Pods.MayReturn.
+func Gone(pod *corev1.Pod, persistent bool, now time.Time) bool {
+	switch {
+	case pod == nil || Ended(pod):
+		return !persistent
+	case pod.Spec.NodeName != "":
+		return false
+	}
+	return !persistent || now.Sub(pod.CreationTimestamp.Time) >= unscheduled
+}
+
+// Gone are the names of the pods that are gone.
+func (p Pods) Gone() []string {
+	var out []string
+	for i, pod := range p.ByOrdinal {
+		if Gone(pod, p.Persistent, p.Now) {
+			out = append(out, p.Names[i])
+		}
+	}
+	return out
+}
+
+// Index is the place of a pod in the ring, -1 if it has none.
+func (p Pods) Index(pod *corev1.Pod) int {
+	if pod == nil {
+		return -1
+	}
+	return slices.Index(p.ByOrdinal, pod)
+}

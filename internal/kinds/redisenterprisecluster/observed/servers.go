@@ -1,0 +1,129 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observed
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// Ranges are slots: how many, and which, such as 0-5460,10923.
+type Ranges interface {
+	Len() int
+	String() string
+}
+
+// Server is one of the two servers of a pod.
+type Server struct {
+	Pod   string
+	Place redisv1alpha1.Place
+	// Answers reports whether it answered; if not, nothing else is known but Err and Loading.
+	Answers bool
+	Role    redisv1alpha1.Role
+	// Shard is the ID of the primary: its own, or of the one that it copies.
+	Shard string
+	// Slots are a primary's own.
+	Slots Ranges
+	// Down is why it considers the cluster down, and refuses clients; "" if it does not.
+	Down string
+	// InSync reports that a replica is connected and has all that its primary had when they connected.
+	InSync bool
+	// Run changes with every start. Err is why it does not answer.
+	Address, Run string
+	Version      redis.Version
+	Loading      bool
+	Err          error
+}
+
+// Leads reports whether it is the primary of slots.
+func (s Server) Leads() bool {
+	return s.Answers && s.Role == redisv1alpha1.Primary && s.Slots != nil && s.Slots.Len() > 0
+}
+
+func (s Server) String() string { return fmt.Sprintf("%s of %s", s.Place, s.Pod) }
+
+// Servers are those of all pods, in the order of the pods, home before guest.
+type Servers []Server
+
+// At is the one at an address.
+func (all Servers) At(address string) Server {
+	for _, s := range all {
+		if s.Address == address {
+			return s
+		}
+	}
+	return Server{}
+}
+
+// Answering is how many servers answer.
+func (all Servers) Answering() int {
+	n := 0
+	for _, s := range all {
+		if s.Answers {
+			n++
+		}
+	}
+	return n
+}
+
+// LostElections are the addresses of replicas that lost an election and must not be proposed yet; until is when each, by its run,
+// may be again.
+func (all Servers) LostElections(until map[string]time.Time, now time.Time) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range all {
+		if now.Before(until[s.Run]) {
+			out[s.Address] = true
+		}
+	}
+	return out
+}
+
+// Shards is how many primaries have slots.
+func (all Servers) Shards() int32 {
+	var n int32
+	for _, s := range all {
+		if s.Leads() {
+			n++
+		}
+	}
+	return n
+}
+
+// LeadOn reports whether a server of a pod is the primary of slots.
+func (all Servers) LeadOn(pod string) bool {
+	return slices.ContainsFunc(all, func(s Server) bool { return s.Pod == pod && s.Leads() })
+}
+
+// MayLeadUnseenOn reports whether a server of a pod runs and does not answer: it may be the primary of slots.
+func (all Servers) MayLeadUnseenOn(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
+		i := slices.IndexFunc(all, func(s Server) bool { return s.Pod == pod.Name && string(s.Place) == status.Name })
+		return i >= 0 && status.State.Running != nil && !all[i].Answers
+	})
+}
+
+// SlotMap is which server has which slots. A replica has those of its primary.
+func (all Servers) SlotMap() []redisv1alpha1.ServerSlots {
+	of := map[string]string{}
+	for _, s := range all {
+		if s.Leads() {
+			of[s.Shard] = s.Slots.String()
+		}
+	}
+	out := make([]redisv1alpha1.ServerSlots, 0, len(all))
+	for _, s := range all {
+		line := redisv1alpha1.ServerSlots{Pod: s.Pod, Place: s.Place}
+		if s.Answers {
+			line.Role, line.Slots = s.Role, of[s.Shard]
+		}
+		out = append(out, line)
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observed
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// Unlabelled describes a pod that lost a label of the selector and so keeps the StatefulSet from creating another one of its
+// name; "" if there is none. The StatefulSet's controller writes no event of that.
+func Unlabelled(ctx context.Context, reader client.Reader, c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) (string, error) {
+	for _, name := range desired.Identity(c).Names(members.Replicas()) {
+		if members.Pods[name] != nil {
+			continue
+		}
+		pod := &corev1.Pod{}
+		if err := reader.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, pod); client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("read pod %s: %w", name, err)
+		}
+		if missing := missingLabel(c, pod); pod.Name != "" && missing != "" {
+			return fmt.Sprintf("pod %s exists and lacks a label; put it back: kubectl label --overwrite pod -n %s %s %s", name, c.Namespace, name, missing), nil
+		}
+	}
+	return "", nil
+}
+
+// missingLabel is the first label of the selector that a pod does not have; "" if it has them all.
+func missingLabel(c *redisv1alpha1.RedisEnterpriseCluster, pod *corev1.Pod) string {
+	selector := desired.Selector(c)
+	for _, key := range desired.SortedKeys(selector) {
+		if pod.Labels[key] != selector[key] {
+			return key + "=" + selector[key]
+		}
+	}
+	return ""
+}

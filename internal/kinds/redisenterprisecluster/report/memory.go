@@ -1,0 +1,76 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+const (
+	evictionSetting = "maxmemory-policy"
+	noEviction      = "noeviction" // the servers' own default
+)
+
+// reportMemory reports a primary that refuses writes, as its memory is full and it may evict no key. The condition stays until
+// there is clearly room again: the used memory goes up and down with every client.
+func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
+	const kind = redisv1alpha1.ConditionMemoryFull
+	if in.View.Err != nil || in.View.Stale {
+		return
+	}
+	atLeast := redis.Full
+	if meta.IsStatusConditionTrue(*set.Conditions, kind) {
+		atLeast = redis.NearlyFull
+	}
+	evicts := cmp.Or(string(c.Spec.RedisConfig[evictionSetting]), noEviction) != noEviction
+	for _, s := range in.Servers {
+		status := in.View.Nodes[s.Address]
+		if s.Leads() && status.Fill() >= atLeast && !evicts {
+			set.True(kind, redisv1alpha1.ReasonWritesRefused, fmt.Sprintf(
+				"The memory of the %s is full (%s), and it refuses writes; set more memory in redisEnterpriseNodeResources, or more nodes, delete keys, or let keys be evicted by redisConfig: {%s: allkeys-lru}",
+				s, resource.NewQuantity(status.MaxMemory, resource.BinarySI), evictionSetting))
+			return
+		}
+	}
+	set.Remove(kind)
+}
+
+// reportLogs reports a server that cannot write its log. A primary refuses writes then (MISCONF), and a replica keeps its copy in
+// memory alone.
+func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
+	const kind = redisv1alpha1.ConditionStorageFailing
+	if in.View.Err != nil || in.View.Stale {
+		return
+	}
+	for _, s := range in.Servers {
+		if !s.Answers || !in.View.Nodes[s.Address].LogFails {
+			continue
+		}
+		effect := "what it copies is in memory alone"
+		if s.Leads() {
+			effect = "it refuses writes"
+		}
+		set.True(kind, redisv1alpha1.ReasonLogNotWritten, fmt.Sprintf("The %s cannot write its log, and %s; "+
+			"its disk is full or fails: see the log of container %s, and %s", s, effect, s.Place, moreRoom(c)))
+		return
+	}
+	set.Remove(kind)
+}
+
+// moreRoom is what to do about a full disk.
+func moreRoom(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if desired.Persistent(c) {
+		return "have a larger volume by persistentSpec.volumeSize and enablePersistentVolumeResize: true"
+	}
+	return "make room on the disk of its node"
+}

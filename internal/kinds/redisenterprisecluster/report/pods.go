@@ -1,0 +1,132 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// Pods is what condition PodsReady depends on.
+type Pods struct {
+	Ring
+	Members workload.Members
+	// Unbound is why the claim of a pod has no volume.
+	Unbound workload.UnboundCause
+	// Refused is why the servers refused the last step.
+	Refused string
+	// Unchanged reports that as many pods are ready as in the last report.
+	Unchanged bool
+}
+
+// Report sets what keeps the pods from being ready, and what is done about it at the ring.
+func (in Pods) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
+	const kind = redisv1alpha1.ConditionPodsReady
+	names, before := desired.Identity(c).Names(desired.Nodes(c)), metav1.Condition{}
+	if was := meta.FindStatusCondition(*set.Conditions, kind); was != nil {
+		before = *was
+	}
+	in.Members.Report(set, kind, "pods", names, done)
+	now := *meta.FindStatusCondition(*set.Conditions, kind)
+	reason := in.reason(c, now.Reason)
+	memory, full := in.Decision.Refusal(ring.Memory)
+	switch {
+	case now.Status == metav1.ConditionTrue:
+		in.reportSlots(set, c, before)
+	case now.Reason == common.ReasonPodsMissing:
+	case in.Unbound.Words != "":
+		set.False(kind, common.ReasonPodsNotReady, fmt.Sprintf("%d of %d pods are ready; %s: %s", in.Members.Ready(names), len(names), in.Unbound.Pod, in.Unbound.Words))
+	case in.stands(before, set, reason):
+		set.False(kind, before.Reason, before.Message)
+	case full:
+		set.False(kind, redisv1alpha1.ReasonTooLittleMemory, now.Message+": "+memory.Message+in.changeFirst(c))
+	default:
+		set.False(kind, reason, now.Message+in.atRing(c))
+	}
+}
+
+// atRing is what is done at the ring, as the end of a sentence. How far a move of slots is has a condition of its own.
+func (in Pods) atRing(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	if c.Status.Move != nil {
+		return ": " + cmp.Or(in.standstill(), "slots are moved")
+	}
+	if in.Refused == "" {
+		return in.Decision.Because()
+	}
+	return in.Decision.Because() + "; last: " + in.Refused
+}
+
+// stands reports whether an earlier report stays until the servers are read: the spec, the number of ready pods and the reason
+// are the same. A process that crashed after each write would otherwise undo and repeat the report for ever.
+func (in Pods) stands(before metav1.Condition, set condition.Set, reason string) bool {
+	same := before.Reason == reason || before.Reason == redisv1alpha1.ReasonTooLittleMemory ||
+		before.Reason == redisv1alpha1.ReasonFailingBack && reason == common.ReasonUpdating
+	return same && in.IsOld() && in.Unchanged && isOfGeneration(before, set)
+}
+
+// isOfGeneration reports whether an earlier condition is False, and of the present spec.
+func isOfGeneration(before metav1.Condition, set condition.Set) bool {
+	return before.Status == metav1.ConditionFalse && before.ObservedGeneration == set.Generation
+}
+
+// changeFirst is how to change the pods, such as their memory, before slots leave some of them.
+func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	count := len(in.Decision.Ring.Pods)
+	if len(in.Decision.Outdated) == 0 || count <= int(desired.Nodes(c)) {
+		return ""
+	}
+	return fmt.Sprintf("; to have the pods changed first, put nodes back to %d until UpToDate is True", count)
+}
+
+// reason is why not all pods are ready, if that is intended.
+func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string) string {
+	switch n := in.Members.Replicas(); {
+	case in.Members.Set != nil && n > desired.Nodes(c):
+		return redisv1alpha1.ReasonScalingDown
+	case in.Members.Set != nil && n < desired.Nodes(c):
+		return redisv1alpha1.ReasonScalingUp
+	case otherwise == common.ReasonUpdating && failsBack(in.Ring):
+		return redisv1alpha1.ReasonFailingBack
+	}
+	return otherwise
+}
+
+// reportSlots reports pods that are ready and do not have all their slots yet. Before the servers are read, an earlier report of
+// that stays, and nothing that was False becomes True.
+func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, before metav1.Condition) {
+	const kind = redisv1alpha1.ConditionPodsReady
+	slots, _ := ring.ToMove(in.View, in.Decision.Ring)
+	formed := observed.Formed(c)
+	switch {
+	case in.IsOld() && in.Unchanged && before.Reason == redisv1alpha1.ReasonScalingUp && isOfGeneration(before, set):
+		set.False(kind, before.Reason, before.Message)
+	case in.Seen && formed && slots > 0 && in.unserved().Len() == 0:
+		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, and not all have their slots yet: "+cmp.Or(in.standstill(), "slots are moved"+in.moveFailed()))
+	case !in.Seen && formed && before.Status == metav1.ConditionFalse:
+		set.False(kind, before.Reason, "All pods are ready, and their servers have yet to be looked at")
+	}
+}
+
+// failsBack reports whether a home is about to become the primary again. A home that is about to be restarted hands over by the
+// same step: that is part of a rollout.
+func failsBack(in Ring) bool {
+	asked, is := in.Decision.Step.(redis.TakeLead)
+	return is && slices.ContainsFunc(in.Servers, func(s observed.Server) bool {
+		return s.Address == asked.Address && s.Place == redisv1alpha1.Home
+	})
+}

@@ -1,0 +1,65 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// Children reports what became of the children. A Secret that blocks one of them may be meant for the users' login.
+func Children(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
+	const kind = redisv1alpha1.ConditionChildrenReady
+	done.ReportChildren(set, kind)
+	found := meta.FindStatusCondition(*set.Conditions, kind)
+	if found == nil || found.Reason != common.ReasonNameTaken {
+		return
+	}
+	if taken, _ := done.First(ensure.Taken); taken.Ref.Kind == "Secret" && taken.Ref.Name == c.Name {
+		set.False(kind, found.Reason, fmt.Sprintf("%s; to have users log in with it, write clusterCredentialSecretName: %s", found.Message, c.Name))
+	}
+}
+
+// Ready sums up the other conditions.
+func Ready(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
+	pods := meta.FindStatusCondition(*set.Conditions, redisv1alpha1.ConditionPodsReady)
+	set.SumUp(blockers(c), redisv1alpha1.ReasonAllPodsReady, pods.Message+" and every slot is served")
+}
+
+// blockers are the conditions that keep a cluster from being Ready; the first that does is the cause. A cluster of one pod has no
+// replica, as the spec asks for.
+func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
+	out := []condition.Blocker{
+		condition.Unless(redisv1alpha1.ConditionChildrenReady),
+		condition.WhenTrue(redisv1alpha1.ConditionDataAtRisk),
+	}
+	if podsBlock(c) {
+		out = append(out, condition.Unless(redisv1alpha1.ConditionPodsReady))
+	}
+	out = append(out,
+		condition.Unless(redisv1alpha1.ConditionAvailable),
+		condition.Unless(redisv1alpha1.ConditionPodsReady),
+		condition.Unless(redisv1alpha1.ConditionUpToDate),
+		condition.WhenTrue(redisv1alpha1.ConditionMemoryFull),
+		condition.WhenTrue(redisv1alpha1.ConditionStorageFailing))
+	if desired.Nodes(c) > 1 {
+		out = append(out, condition.Unless(redisv1alpha1.ConditionRedundant))
+	}
+	return out
+}
+
+// podsBlock reports whether a problem of the pods keeps a cluster from being formed, such as an image that cannot be pulled: the
+// servers do not answer because of it.
+func podsBlock(c *redisv1alpha1.RedisEnterpriseCluster) bool {
+	return !observed.Formed(c) && observed.HasReason(c, redisv1alpha1.ConditionPodsReady, common.ReasonPodsNotReady, common.ReasonPodsMissing)
+}

@@ -1,0 +1,34 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/decide"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// Recovery answers clusterRecovery, with which users of the vendor's operator request what this operator does by itself.
+// Available is set before.
+func Recovery(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decide.Decision) {
+	const kind = redisv1alpha1.ConditionRecoveryRequested
+	const asked = "clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. "
+	available := meta.FindStatusCondition(*set.Conditions, redisv1alpha1.ConditionAvailable)
+	switch {
+	case !c.Spec.ClusterRecovery:
+		set.Remove(kind)
+	case desired.Hibernates(c):
+		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"The cluster hibernates; set clusterRecovery to false")
+	case available == nil:
+		set.True(kind, redisv1alpha1.ReasonRecovering, asked+"The servers have yet to be asked")
+	case available.Status != metav1.ConditionTrue:
+		set.True(kind, redisv1alpha1.ReasonRecovering, asked+available.Message+d.Because())
+	default:
+		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"Every slot is served; set clusterRecovery to false")
+	}
+}

@@ -1,0 +1,55 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// reportRedundant reports whether each shard has a replica in sync on another pod and, if not, the first shard that has none.
+func reportRedundant(set condition.Set, all observed.Servers) {
+	const kind = redisv1alpha1.ConditionRedundant
+	var copied int32
+	var reason, first string
+	for _, s := range all {
+		if !s.Leads() {
+			continue
+		}
+		lack, why := whyAlone(all, s)
+		if lack == "" {
+			copied++
+		} else if reason == "" {
+			reason, first = lack, why
+		}
+	}
+	switch shards := all.Shards(); {
+	case shards == 0:
+		set.False(kind, redisv1alpha1.ReasonReplicaMissing, "No shard is seen, and so no replica of one")
+	case reason == "":
+		set.True(kind, redisv1alpha1.ReasonAllShardsReplicated, fmt.Sprintf("%d of %d shards have a replica in sync on another pod", copied, shards))
+	default:
+		set.False(kind, reason, fmt.Sprintf("%d of %d shards have a replica in sync on another pod; %s", copied, shards, first))
+	}
+}
+
+// whyAlone is why the shard of a primary has no replica in sync on another pod; nothing if it has one.
+func whyAlone(all observed.Servers, primary observed.Server) (reason, why string) {
+	reason, why = redisv1alpha1.ReasonReplicaMissing, fmt.Sprintf("that of %s has none", primary)
+	for _, s := range all {
+		switch {
+		case !s.Answers || s.Role != redisv1alpha1.Replica || s.Shard != primary.Shard:
+		case s.Pod == primary.Pod:
+			reason, why = redisv1alpha1.ReasonTooFewNodes, fmt.Sprintf("that of %s is on the same pod; set nodes to 3 or more", primary)
+		case !s.InSync:
+			reason, why = redisv1alpha1.ReasonReplicaBehind, fmt.Sprintf("%s has not caught up with %s yet", s, primary)
+		default:
+			return "", ""
+		}
+	}
+	return reason, why
+}

@@ -1,0 +1,34 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/loss"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// reportRisk reports data that is missing, or that the next restart would lose. Data of a server that does not answer is not
+// missing. A view that shows nothing, or that is older than the last step, changes nothing in the report.
+func (in Ring) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
+	const kind = redisv1alpha1.ConditionDataAtRisk
+	if in.View.Stale || in.View.Err != nil {
+		return
+	}
+	missing := ring.Missing(in.View, in.Decision.Ring)
+	clash, contested := in.Decision.Refusal(ring.Twins, ring.Unrelated)
+	wait := in.Decision.Wait
+	switch {
+	case contested:
+		set.True(kind, redisv1alpha1.ReasonDataContested, clash.Message)
+	case observed.Formed(c) && len(missing.Slots) > 0 && (missing.Waits == "" || loss.Reported(c) != nil):
+		in.Decision.Approval.Report(set, c, missing, in.Decision.Because())
+	case wait.Reason != "":
+		set.True(kind, wait.Reason, wait.Message)
+	default:
+		set.Remove(kind)
+	}
+}

@@ -1,0 +1,92 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/opcrew/opcrew/api/common"
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/decide"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/volumes"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// Rollout is what condition UpToDate depends on.
+type Rollout struct {
+	// Problem is what is wrong with the spec or with the users' Secret.
+	Problem string
+	// Complaint is how a server refused a setting.
+	Complaint string
+	Members   workload.Members
+	// Outdated is how many pods do not run what the spec asks for, and Wait why none of them is restarted.
+	Outdated int
+	Wait     decide.Wait
+	// Difference is which volumes the spec asks for, and which the pods have.
+	Difference string
+	Storage    volumes.Storage
+	// IsOld reports that the servers have yet to be read, or to be read again after a step.
+	IsOld bool
+	// Unchanged reports that as many pods are ready as in the last report.
+	Unchanged bool
+}
+
+// Report sets whether every pod matches the spec and, if not, what the rollout waits for.
+func (in Rollout) Report(set condition.Set) {
+	const kind = redisv1alpha1.ConditionUpToDate
+	members := in.Members.Set
+	switch {
+	case in.Problem != "":
+		set.False(kind, redisv1alpha1.ReasonInvalidSpec, in.Problem)
+	case in.Complaint != "":
+		set.False(kind, redisv1alpha1.ReasonConfigRefused, "Servers refuse a setting: "+in.Complaint)
+	case in.Outdated > 0:
+		in.reportProgress(set)
+	case members != nil && members.Status.ObservedGeneration < members.Generation:
+		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+	case in.Difference != "":
+		set.False(kind, redisv1alpha1.ReasonVolumesFixed, in.Difference+"; volumes are chosen when a cluster is created: create another and move the data, or put persistentSpec back")
+	default:
+		in.reportStorage(set)
+	}
+}
+
+// reportStorage reports volumes that are to grow.
+func (in Rollout) reportStorage(set condition.Set) {
+	const kind = redisv1alpha1.ConditionUpToDate
+	growing, have := in.Storage.Growing()
+	switch stuck := in.Storage.Stuck(); {
+	case stuck != "":
+		set.False(kind, redisv1alpha1.ReasonVolumesFixed, stuck)
+	case growing != "":
+		set.False(kind, redisv1alpha1.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(in.Storage.Claims), growing))
+	default:
+		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod runs what the spec says")
+	}
+}
+
+// reportProgress reports how far a rollout is, and what its next step waits for. Until the servers are read, an earlier report
+// stays while its reason, the spec and the number of ready pods are the same: see Pods.stands.
+func (in Rollout) reportProgress(set condition.Set) {
+	const kind = redisv1alpha1.ConditionUpToDate
+	before := meta.FindStatusCondition(*set.Conditions, kind)
+	if in.IsOld && in.Unchanged && before != nil && isOfGeneration(*before, set) && isProgress(before.Reason) {
+		return
+	}
+	n := in.Members.Replicas()
+	message := fmt.Sprintf("%d of %d pods run what the spec says", int(n)-in.Outdated, n)
+	if in.Wait.Message != "" {
+		message += "; " + in.Wait.Message
+	}
+	set.False(kind, cmp.Or(in.Wait.Reason, common.ReasonUpdating), message)
+}
+
+// isProgress reports whether a reason is one that reportProgress sets.
+func isProgress(reason string) bool {
+	return reason == common.ReasonUpdating || reason == redisv1alpha1.ReasonNoPersistence
+}

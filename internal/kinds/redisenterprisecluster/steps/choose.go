@@ -1,0 +1,57 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/decide"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/ring"
+)
+
+// Choose adds at most one step to a plan, with its events. Clients that cannot log in come before the rest, and a pod is
+// restarted only if nothing is left to do at the ring.
+func (r *Runner) Choose(in Input, plan *kit.Plan) {
+	d := in.Decision
+	take := func(ctx context.Context) error { return r.take(ctx, in) }
+	switch {
+	case d.Step == ring.Step(redis.StopMove{}): // else the move would continue while the rest waits or is held back
+		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, DuringPause: true, Do: take}
+	case len(in.Pending) > 0 && !in.Stale:
+		plan.Step = &kit.Step{Name: "give servers their settings", Do: func(ctx context.Context) error { return r.tune(ctx, in) }}
+	case d.Restart != nil && (observed.Broken(d.Restart) || d.Step == nil):
+		pod := d.Restart
+		plan.Step = &kit.Step{Name: "restart pod " + pod.Name, Do: func(ctx context.Context) error { return r.restart(ctx, pod) }}
+		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is recreated: it does not run what the spec says"}}
+	case d.Step != nil:
+		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, Do: take}
+		plan.Events = events(d, observed.Formed(in.Cluster))
+	}
+}
+
+// events returns events for the steps that users should know about. A formed cluster whose servers are all new has lost its data.
+func events(d decide.Decision, formed bool) []kit.Event {
+	switch d.Step.(type) {
+	case redis.AssignSlots:
+		switch {
+		case len(d.Ring.GivenUp) > 0:
+			return []kit.Event{{Warning: true, Reason: "DataLossAccepted", Action: "AssignSlots", Note: d.Why.Doing + ", as annotation " + redisv1alpha1.AcceptDataLossAnnotation + " says"}}
+		case formed:
+			return []kit.Event{{Warning: true, Reason: "StartedOver", Action: "Create", Note: "All servers are new, and none has any data: the cluster starts again without it"}}
+		}
+	case redis.Takeover:
+		return []kit.Event{{Warning: true, Reason: "Takeover", Action: "TakeOver", Note: d.Why.Doing}}
+	case redis.ForceFailover:
+		return []kit.Event{{Warning: true, Reason: "FailoverForced", Action: "FailOver", Note: d.Why.Doing}}
+	case redis.TakeLead:
+		return []kit.Event{{Reason: "LeadMoved", Action: "FailOver", Note: d.Why.Doing}}
+	case redis.MoveSlots:
+		return []kit.Event{{Reason: "SlotsMoving", Action: "MoveSlots", Note: d.Why.Doing}}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"errors"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// tune gives servers their passwords and settings. A server that does not answer gets them later. A setting that a server
+// refuses is sent again only when the server restarts, or when the settings change.
+func (r *Runner) tune(ctx context.Context, in Input) error {
+	key := client.ObjectKeyFromObject(in.Cluster)
+	err := r.Prober.Do(ctx, key, func(ctx context.Context, store redis.Store) error {
+		var errs []error
+		for _, s := range in.Pending {
+			err := in.Tuning.Send(ctx, store, s.Address)
+			refusal, refused := errors.AsType[*redis.Refusal](err)
+			switch {
+			case refused:
+				r.Memory.Tuned(key, s.Run, in.Tuning.Generation, refusal.Text)
+			case err != nil:
+				errs = append(errs, err)
+			default:
+				r.Memory.Tuned(key, s.Run, in.Tuning.Generation, "")
+			}
+		}
+		return errors.Join(errs...)
+	})
+	runs := map[string]bool{}
+	for _, s := range in.Servers {
+		runs[s.Run] = true
+	}
+	r.Memory.KeepRuns(key, runs)
+	if err != nil {
+		r.Memory.Postpone(key, r.Clock.Now(), err.Error())
+		return kit.ErrNotNow
+	}
+	r.Memory.Taken(key)
+	return nil
+}

@@ -1,0 +1,63 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package volumes
+
+import (
+	"cmp"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// AsCreated is a cluster with the volumes that its StatefulSet was created with, if the spec asks for others. A pod can
+// neither get nor lose a volume, and a StatefulSet with other claim templates would not create a deleted pod again.
+// Another size alone is no other volume: existing claims can grow.
+func AsCreated(c *redisv1alpha1.RedisEnterpriseCluster, set *appsv1.StatefulSet) *redisv1alpha1.RedisEnterpriseCluster {
+	if Difference(c, set) == "" {
+		return c
+	}
+	out := *c
+	out.Spec.PersistentSpec = nil
+	if claim := claimTemplate(set); claim != nil {
+		size := workload.Requested(claim)
+		out.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{
+			StorageClassName: workload.ClassOf(claim), VolumeSize: redisv1alpha1.Amount(size.String()),
+		}
+	}
+	return &out
+}
+
+// Difference is what volumes the spec asks for and what the pods have; "" if both are the same.
+func Difference(c *redisv1alpha1.RedisEnterpriseCluster, set *appsv1.StatefulSet) string {
+	if set == nil {
+		return ""
+	}
+	claim := claimTemplate(set)
+	switch {
+	case desired.Persistent(c) && claim == nil:
+		return "persistentSpec asks for volumes, and the pods were created without"
+	case !desired.Persistent(c) && claim != nil:
+		return "The spec asks for no volumes, and the pods were created with them"
+	case claim != nil && c.Spec.PersistentSpec.StorageClassName != workload.ClassOf(claim):
+		return "persistentSpec asks for volumes of " + className(c.Spec.PersistentSpec.StorageClassName) +
+			", and those of the pods are of " + className(workload.ClassOf(claim))
+	}
+	return ""
+}
+
+func className(class string) string { return cmp.Or(class, "the default storage class") }
+
+// claimTemplate is the template of the claims with data; nil if there is none.
+func claimTemplate(set *appsv1.StatefulSet) *corev1.PersistentVolumeClaim {
+	for i := range set.Spec.VolumeClaimTemplates {
+		if claim := &set.Spec.VolumeClaimTemplates[i]; claim.Name == desired.DataVolume {
+			return claim
+		}
+	}
+	return nil
+}

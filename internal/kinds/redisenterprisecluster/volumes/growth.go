@@ -1,0 +1,45 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package volumes
+
+import (
+	"fmt"
+	"time"
+
+	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+)
+
+// Stuck is which volume cannot have its size, and what to do about it; "" if all can.
+func (s Storage) Stuck() string {
+	if why := s.Volumes.Stuck(); why != "" {
+		return why + "; with enablePersistentVolumeResize: false volumes stay as they are"
+	}
+	return ""
+}
+
+// Recheck is when to check without an event while volumes are to grow; 0 means never.
+func (s Storage) Recheck(soon time.Duration) time.Duration {
+	if growing, _ := s.Growing(); s.unwatched && growing != "" {
+		return soon
+	}
+	return s.Again(soon)
+}
+
+// Status is how far the volumes are, in the vendor's words; nil if there are to be none.
+func (s Storage) Status() *redisv1alpha1.PersistenceStatus {
+	if len(s.Claims) == 0 {
+		return nil
+	}
+	growing, have := s.Growing()
+	is := redisv1alpha1.VolumesProvisioned
+	switch {
+	case s.Stuck() != "":
+		is = redisv1alpha1.VolumesResizeFailed
+	case growing != "":
+		is = redisv1alpha1.VolumesResizing
+	case len(s.Bound()) < len(s.Claims):
+		is = redisv1alpha1.VolumesProvisioning
+	}
+	return &redisv1alpha1.PersistenceStatus{Status: is, Succeeded: fmt.Sprintf("%d/%d", have, len(s.Claims))}
+}

@@ -1,0 +1,66 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// carry copies the live values of other managers into the declaration, with the version that they were read
+// at: a newer value is never overwritten.
+func (in *intent) carry(live client.Object) error {
+	if len(in.carried) == 0 {
+		return nil
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return fmt.Errorf("values to keep of %s: %w", in.Ref, err)
+	}
+	for _, path := range in.carried {
+		fields := split(path)
+		value, found, err := unstructured.NestedFieldCopy(content, fields...)
+		if err != nil || !found {
+			continue
+		}
+		if err := unstructured.SetNestedField(in.object.Object, value, fields...); err != nil {
+			return fmt.Errorf("value of %s to keep of %s: %w", path, in.Ref, err)
+		}
+	}
+	in.object.SetResourceVersion(live.GetResourceVersion())
+	return nil
+}
+
+// heir is the declaration of a successor: it begins with the values of other managers that live ended with.
+func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
+	next := *in
+	next.object = in.object.DeepCopy()
+	if err := next.carry(live); err != nil {
+		return nil, err
+	}
+	next.object.SetResourceVersion("")
+	return next.object, nil
+}
+
+// restore puts the declared values of carried paths back, for a child that does not exist yet.
+func (in *intent) restore() error {
+	declared, err := toUnstructured(in.child.Object)
+	if err != nil {
+		return err
+	}
+	for _, path := range in.child.Carry {
+		fields := split(path)
+		value, found, _ := unstructured.NestedFieldCopy(declared.Object, fields...)
+		if !found {
+			continue
+		}
+		if err := unstructured.SetNestedField(in.object.Object, value, fields...); err != nil {
+			return fmt.Errorf("first value of %s of %s: %w", path, in.Ref, err)
+		}
+	}
+	return nil
+}

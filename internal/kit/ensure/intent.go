@@ -1,0 +1,130 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// intent is a child with all that opcrew declares of it.
+type intent struct {
+	Ref
+	object *unstructured.Unstructured
+	child  Child
+	// carried are the paths that keep the live value.
+	carried []string
+}
+
+// declare completes a child for its owner. It is pure.
+func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent, error) {
+	object, err := toUnstructured(child.Object)
+	if err != nil {
+		return nil, err
+	}
+	gvk, err := apiutil.GVKForObject(owner, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("kind of the owner of %s: %w", object.GetName(), err)
+	}
+	in := &intent{
+		Ref:    Ref{object.GroupVersionKind(), client.ObjectKeyFromObject(object)},
+		object: object,
+		child:  child,
+
+		carried: child.Carry,
+	}
+	if in.Kind == "" || in.Name == "" {
+		return nil, fmt.Errorf("a child needs apiVersion, kind and metadata.name, got %q %q", in.GroupVersionKind, in.Name)
+	}
+	setLabel(object, common.ManagedByLabel, common.Name)
+	setLabel(object, common.OwnerLabel, string(owner.GetUID()))
+	if child.Keep {
+		setAnnotation(object, common.KeptForAnnotation, keptFor(owner, gvk))
+	}
+	if !child.Retain {
+		own(object, owner, gvk)
+	}
+	for _, path := range child.Carry {
+		unstructured.RemoveNestedField(object.Object, split(path)...)
+	}
+	if err := in.pin(); err != nil {
+		return nil, err
+	}
+	in.sign()
+	return in, nil
+}
+
+// own makes owner the controller of object, unless they are in different namespaces: the garbage collector
+// would not find the owner, and delete the child.
+func own(object *unstructured.Unstructured, owner client.Object, gvk schema.GroupVersionKind) {
+	if owner.GetNamespace() != "" && owner.GetNamespace() != object.GetNamespace() {
+		return
+	}
+	apiVersion, kind := gvk.ToAPIVersionAndKind()
+	object.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
+		"apiVersion": apiVersion, "kind": kind, "name": owner.GetName(), "uid": string(owner.GetUID()),
+		"controller": true, "blockOwnerDeletion": true,
+	}}
+}
+
+// keptFor identifies an owner by what a later one with its name has in common with it.
+func keptFor(owner client.Object, gvk schema.GroupVersionKind) string {
+	return gvk.GroupKind().String() + " " + owner.GetName()
+}
+
+// sign writes the hash of the declaration into its annotation.
+func (in *intent) sign() {
+	unsigned := in.object.GetAnnotations()
+	delete(unsigned, common.AppliedAnnotation)
+	in.object.SetAnnotations(unsigned)
+	setAnnotation(in.object, common.AppliedAnnotation, Hash(in.unpinned()))
+}
+
+// contest identifies the child in contests while it has no UID. The UID of the owner is in its labels: the
+// child of another owner is another one.
+func (in *intent) contest() types.UID {
+	return contestOver(types.UID(in.object.GetLabels()[common.OwnerLabel]), in.Ref)
+}
+
+// contestOver identifies a child of an owner in contests.
+func contestOver(owner types.UID, child Ref) types.UID {
+	return owner + " " + types.UID(child.String())
+}
+
+// turnover identifies the count of how often a child that cannot be changed is created.
+func (in *intent) turnover() types.UID { return in.contest() + " turnover" }
+
+func (in *intent) hash() string {
+	return in.object.GetAnnotations()[common.AppliedAnnotation]
+}
+
+func setLabel(object *unstructured.Unstructured, key, value string) {
+	labels := object.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[key] = value
+	object.SetLabels(labels)
+}
+
+func toUnstructured(ac runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
+	raw, err := json.Marshal(ac)
+	if err != nil {
+		return nil, fmt.Errorf("encode a declared child: %w", err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(raw, &object.Object); err != nil {
+		return nil, fmt.Errorf("decode a declared child: %w", err)
+	}
+	return object, nil
+}

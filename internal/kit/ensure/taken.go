@@ -1,0 +1,73 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// ours reports whether an object is the child: made for owner, or data that an earlier owner of the same kind
+// and name has left.
+func (in *intent) ours(owner, object client.Object) bool {
+	if owns(owner, object) {
+		return true
+	}
+	left := object.GetAnnotations()[common.KeptForAnnotation]
+	return in.child.Keep && left != "" && left == in.object.GetAnnotations()[common.KeptForAnnotation] &&
+		object.GetLabels()[common.ManagedByLabel] == common.Name && metav1.GetControllerOf(object) == nil
+}
+
+// owns reports whether object was made for owner: by its controller reference, or by its owner label if the
+// reference was removed.
+func owns(owner, object client.Object) bool {
+	if controller := metav1.GetControllerOf(object); controller != nil {
+		return controller.UID == owner.GetUID()
+	}
+	return object.GetLabels()[common.OwnerLabel] == string(owner.GetUID())
+}
+
+// takenBy is the message about an object of another owner that has the name of a child.
+func takenBy(ref Ref, object client.Object) string {
+	whose, remedy := "names no owner", "delete it"
+	manager := object.GetLabels()[common.ManagedByLabel]
+	switch controller := metav1.GetControllerOf(object); {
+	case controller != nil:
+		whose = "belongs to " + controller.Kind + " " + controller.Name
+	case manager == common.Name:
+		whose, remedy = "belongs to an object that was deleted without it", "delete it (a workload with --cascade=orphan, which leaves its pods)"
+	case manager != "":
+		whose = "belongs to " + manager
+	}
+	if object.GetDeletionTimestamp() != nil {
+		return fmt.Sprintf("%s already exists and %s; it is being deleted, and is created for this object when it is gone%s", ref, whose, heldBy(object))
+	}
+	return fmt.Sprintf("%s already exists and %s; it is left alone: %s, or give this object another name", ref, whose, remedy)
+}
+
+// leaving is the message about a child that is being deleted.
+func leaving(ref Ref, object client.Object) string {
+	return ref.String() + " is being deleted; it is recreated when it is gone" + heldBy(object)
+}
+
+func heldBy(object client.Object) string {
+	if held := object.GetFinalizers(); len(held) > 0 {
+		return ", finalizers " + strings.Join(held, ", ") + " hold it"
+	}
+	return ""
+}
+
+// whyStripped is the message about a child that is not in the cache. A child with data must not be deleted.
+func (in *intent) whyStripped() string {
+	out := fmt.Sprintf("%s has lost the label %s: %s, by which the operator sees what becomes of it; put it back", in.Ref, common.ManagedByLabel, common.Name)
+	if in.child.Keep {
+		return out
+	}
+	return out + ", or delete the " + in.Kind
+}

@@ -1,0 +1,80 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// The log has one line for each write, step and transition of a condition, and none at rest. At --v=1 it also
+// says why nothing is done. controller-runtime logs the errors that are returned to it, and adds the keys
+// controller, namespace, name and reconcileID.
+
+// logChild logs what became of a child.
+func logChild(logger logr.Logger, result ensure.Result) {
+	switch result.Action {
+	case ensure.Created, ensure.Applied, ensure.Repaired, ensure.Replaced, ensure.Pruned:
+		logger.Info("Wrote child", "child", result.Ref.String(), "action", result.Action)
+	case ensure.Unchanged, "": // nothing was done; a failure has its own line
+	default:
+		logger.V(1).Info("Left child alone", "child", result.Ref.String(), "action", result.Action, "message", result.Message)
+	}
+}
+
+// logStep logs a step. One that was not taken is logged once, and its repetitions at --v=1 only: it is tried
+// again several times a second.
+func (l *Loop[O, F, D]) logStep(ctx context.Context, key client.ObjectKey, step *Step, took time.Duration, err error) {
+	logger := log.FromContext(ctx).WithValues("step", step.Name)
+	switch {
+	case err == nil:
+		l.stepsLogged.Forget(key)
+		logger.Info("Took step", "why", step.Why, "duration", took.String())
+	case errors.Is(err, ErrNotNow):
+		level := 0
+		if l.stepsLogged.Get(key) == step.Name {
+			level = 1
+		}
+		l.stepsLogged.Set(key, step.Name)
+		logger.V(level).Info("Step was not taken", "why", step.Why, "reason", err.Error(), "duration", took.String())
+	default: // the error is returned, and logged by controller-runtime
+		logger.V(1).Info("Step failed", "why", step.Why, "duration", took.String())
+	}
+}
+
+// logTransition logs a condition whose status or reason changed.
+func logTransition(logger logr.Logger, t transition) {
+	was := ""
+	if t.was != nil {
+		was = strings.TrimSpace(string(t.was.Status) + " " + t.was.Reason)
+	}
+	logger.Info("Condition changed", "condition", t.is.Type, "status", t.is.Status, "reason", t.is.Reason, "message", t.is.Message, "was", was)
+}
+
+// logRest says at --v=1 why nothing is done.
+func logRest(logger logr.Logger, plan Plan, done Outcome) {
+	if done.wrote || !logger.V(1).Enabled() {
+		return
+	}
+	why := "all is as declared"
+	switch {
+	case done.retry:
+		why = "a write or a step was decided on an older state, or has to wait; it is decided again"
+	case done.Held > 0:
+		why = "changes are held back: " + strings.TrimSpace(done.PausedBy)
+	case done.Contested != "":
+		why = done.Contested
+	case plan.Waits != "":
+		why = "the next step has to wait: " + plan.Waits
+	}
+	logger.V(1).Info("Nothing was done", "why", why, "heldBack", done.Held, "lookAgain", done.again.String())
+}

@@ -1,0 +1,70 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// staleWait passes before an object is checked again that the cache shows as it was before opcrew's last
+// write. It is only a net: the event of the write wakes the loop.
+const staleWait = 5 * time.Second
+
+// Reconcile brings one object nearer to what it declares.
+func (l *Loop[O, F, D]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	object, gvk, err := l.get(ctx, req.NamespacedName)
+	if apierrors.IsNotFound(err) {
+		l.forget(gvk, req.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("read %s: %w", req, err)
+	}
+	if l.Children.Behind(gvk, object) {
+		log.FromContext(ctx).V(1).Info("Waiting for the cache to show the last write", "resourceVersion", object.GetResourceVersion())
+		return ctrl.Result{RequeueAfter: staleWait}, nil
+	}
+	facts, err := l.Kind.Observe(ctx, object)
+	if err != nil {
+		return l.reportUnread(ctx, gvk, object, err)
+	}
+	decision := l.Kind.Decide(object, facts, l.Clock.Now())
+	plan := l.Kind.Plan(object, facts, decision)
+	done := l.act(ctx, gvk, object, plan)
+	if l.After != nil {
+		l.After(object, facts, done)
+	}
+	return l.report(ctx, gvk, object, facts, decision, plan, done)
+}
+
+func (l *Loop[O, F, D]) get(ctx context.Context, key client.ObjectKey) (O, schema.GroupVersionKind, error) {
+	object := l.New()
+	gvk, err := apiutil.GVKForObject(object, l.Client.Scheme())
+	if err != nil {
+		return object, gvk, err
+	}
+	return object, gvk, l.Client.Get(ctx, key, object)
+}
+
+// forget clears all that is remembered of an object that is gone.
+func (l *Loop[O, F, D]) forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
+	l.Children.Forget(gvk, key)
+	l.status.forget(key)
+	l.retries.over(key)
+	l.refusals.Forget(key)
+	l.stepsLogged.Forget(key)
+	l.metrics.forget(gvk, key)
+	for _, forget := range l.Forget {
+		forget(key)
+	}
+}

@@ -1,0 +1,97 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// transition is a condition whose status or reason changed. was is nil if the condition is new.
+type transition struct {
+	was *metav1.Condition
+	is  metav1.Condition
+}
+
+// transitions lists the conditions that changed.
+func transitions(before, after client.Object) []transition {
+	old, ok := before.(hasConditions)
+	if !ok {
+		return nil
+	}
+	var out []transition
+	for _, is := range *after.(hasConditions).StatusConditions() {
+		was := meta.FindStatusCondition(*old.StatusConditions(), is.Type)
+		if was == nil || was.Status != is.Status || was.Reason != is.Reason {
+			out = append(out, transition{was, is})
+		}
+	}
+	return out
+}
+
+// ready is condition Ready of an object, nil if there is none.
+func ready(object client.Object) *metav1.Condition {
+	c, ok := object.(hasConditions)
+	if !ok {
+		return nil
+	}
+	return meta.FindStatusCondition(*c.StatusConditions(), readyType)
+}
+
+// readyChanged reports whether Ready has another status or reason. The message alone may differ each time (by
+// the id of a request), and is not urgent.
+func readyChanged(before, after client.Object) bool {
+	was, is := ready(before), ready(after)
+	return is != nil && (was == nil || was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration)
+}
+
+// isPending reports whether no status has reported on Ready yet.
+func isPending(object client.Object) bool {
+	c := ready(object)
+	return c == nil || c.Reason == common.ReasonPending
+}
+
+func isReady(object client.Object) bool {
+	c := ready(object)
+	return c != nil && c.Status == metav1.ConditionTrue
+}
+
+// isProgress reports whether the object is on its way to Ready in both states, for the same generation.
+func isProgress(before, after client.Object) bool {
+	was, is := ready(before), ready(after)
+	return was != nil && is != nil && was.Status == is.Status && common.OnItsWay(was.Reason) && common.OnItsWay(is.Reason) &&
+		was.ObservedGeneration == is.ObservedGeneration
+}
+
+// isGone reports whether the object is gone with its last finalizer: it has no status to write.
+func isGone(object client.Object) bool {
+	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0
+}
+
+// keepTimes keeps the transition times of conditions whose status is as before. One report may set a condition
+// twice, first from the facts and then for a pause: the time would change with every report.
+func keepTimes(before, after client.Object) {
+	old, ok := before.(hasConditions)
+	if !ok {
+		return
+	}
+	list := *after.(hasConditions).StatusConditions()
+	for i := range list {
+		was := meta.FindStatusCondition(*old.StatusConditions(), list[i].Type)
+		if was != nil && was.Status == list[i].Status && was.LastTransitionTime.Unix() > 0 { // the default of a CRD has no time
+			list[i].LastTransitionTime = was.LastTransitionTime
+		}
+	}
+}
+
+// note is a condition as the note of an event, which holds 1 KiB at most.
+func note(c metav1.Condition) string {
+	return condition.Cut(fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message), 1000)
+}

@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Trim is the transform of the cache. It drops managed fields, and what is large in a Pod, a ReplicaSet or a
+// Node and is read by no kind. A kind that reads another field adds it here.
+func Trim(object any) (any, error) {
+	switch o := object.(type) {
+	case *corev1.Pod:
+		trimPod(o)
+	case *appsv1.ReplicaSet:
+		trimReplicaSet(o)
+	case *corev1.Node:
+		trimNode(o)
+	default:
+		return stripManagedFields(object)
+	}
+	return object, nil
+}
+
+var stripManagedFields = cache.TransformStripManagedFields()
+
+// trimPod keeps where a pod runs and for how long it may, what its containers were declared to run and to
+// have, and its status.
+func trimPod(pod *corev1.Pod) {
+	pod.ManagedFields = nil
+	full := pod.Spec
+	pod.Spec = corev1.PodSpec{NodeName: full.NodeName, ActiveDeadlineSeconds: full.ActiveDeadlineSeconds}
+	for _, c := range full.Containers {
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources})
+	}
+}
+
+// trimReplicaSet keeps the revision, with its images, ports and volumes, and the status. A Deployment has up
+// to ten ReplicaSets.
+func trimReplicaSet(set *appsv1.ReplicaSet) {
+	set.ManagedFields = nil
+	full := set.Spec.Template
+	set.Spec.Template = corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: full.Spec.Volumes}}
+	set.Spec.Template.Annotations = full.Annotations
+	for _, c := range full.Spec.Containers {
+		set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{Name: c.Name, Image: c.Image, Ports: c.Ports})
+	}
+}
+
+// trimNode drops the images, the volumes, and which other manager wrote which field.
+func trimNode(node *corev1.Node) {
+	var ours []metav1.ManagedFieldsEntry
+	for _, entry := range node.ManagedFields {
+		if entry.Manager == common.Name && entry.Subresource == "" {
+			ours = append(ours, entry)
+		}
+	}
+	node.ManagedFields = ours
+	node.Status.Images = nil
+	node.Status.VolumesAttached = nil
+	node.Status.VolumesInUse = nil
+}

@@ -1,0 +1,69 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdtest
+
+import "slices"
+
+// process is a running process.
+type process struct {
+	Process
+	cluster *cluster // nil until it has found or formed its cluster
+	id      uint64
+	serving bool // since its first contact with a quorum
+	hung    bool
+	busy    bool   // it is defragmented
+	reason  string // why it cannot start
+}
+
+// processes are all that run.
+type processes []*process
+
+func (ps processes) find(name string) *process {
+	for _, p := range ps {
+		if p.Name == name || p.PeerURL == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// up are the running members of a cluster.
+func (ps processes) up(c *cluster) []*process {
+	var out []*process
+	for _, p := range ps {
+		if p.cluster == c && !p.hung && c.member(p.id) != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// voting are the IDs of the running voters of a cluster.
+func (ps processes) voting(c *cluster) []uint64 {
+	var out []uint64
+	for _, p := range ps.up(c) {
+		if !c.member(p.id).Learner {
+			out = append(out, p.id)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// serving is the first process at the endpoints that answers; without one it reports whether a process hangs there.
+func (ps processes) serving(endpoints []string, learners bool) (*process, bool) {
+	hung := false
+	for _, endpoint := range endpoints {
+		for _, p := range ps {
+			switch {
+			case address(p.ClientURL) != address(endpoint) || !p.serving:
+			case p.hung, p.busy:
+				hung = true
+			case learners || !p.cluster.member(p.id).Learner:
+				return p, false
+			}
+		}
+	}
+	return nil, hung
+}

@@ -1,0 +1,85 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package prober
+
+import "context"
+
+// Use returns the store of the current target. The caller calls done after use.
+func (c *Cluster[T, V, S]) Use() (store S, done func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var none S
+	if c.ended {
+		return none, nil, ErrNotWatched
+	}
+	if c.conn == nil || !c.source.Same(c.conn.target, c.target) {
+		store, err := c.source.Dial(c.target)
+		if err != nil {
+			return none, nil, err
+		}
+		c.disconnect()
+		c.conn = &openStore[T, S]{store: store, target: c.target}
+	}
+	c.conn.users.Add(1)
+	return c.conn.store, c.conn.users.Done, nil
+}
+
+// disconnect closes the store once it has no user: a change of members that is under way when the target changes must not
+// be cut off.
+func (c *Cluster[T, V, S]) disconnect() {
+	if old := c.conn; old != nil {
+		c.conn = nil
+		c.Go(func() {
+			old.users.Wait()
+			_ = old.store.Close() // no call is under way
+		})
+	}
+}
+
+func (c *Cluster[T, V, S]) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	c.disconnect()
+}
+
+// do carries out a step.
+func (c *Cluster[T, V, S]) do(ctx context.Context, step func(context.Context, S) error) error {
+	c.step.Lock()
+	defer c.step.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	store, done, err := c.Use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	c.count(1)
+	defer c.Wake()
+	defer c.count(1)
+	return step(ctx, store)
+}
+
+// Outdate marks the view stale until the next look, which starts at once.
+func (c *Cluster[T, V, S]) Outdate() {
+	c.count(2)
+	c.Wake()
+}
+
+// count counts beginnings and ends of steps: views from before them are stale.
+func (c *Cluster[T, V, S]) count(steps int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.steps += steps
+	c.mark(true)
+}
+
+// mark shows what happens beside the looks before the next one. The lock is held.
+func (c *Cluster[T, V, S]) mark(stale bool) {
+	c.stale = stale
+	if c.view != nil {
+		view := c.source.Mark(*c.view, stale, c.work)
+		c.view = &view
+	}
+}

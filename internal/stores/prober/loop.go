@@ -1,0 +1,68 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package prober
+
+import (
+	"context"
+	"fmt"
+)
+
+// run looks until the context ends or the cluster is forgotten.
+func (c *Cluster[T, V, S]) run(ctx context.Context) {
+	ctx, cancel := c.whileWatched(ctx)
+	defer cancel()
+	defer c.close()
+	defer c.looker.End()
+	for ctx.Err() == nil {
+		before, steps := c.begun()
+		view := c.look(ctx, before)
+		if ctx.Err() != nil {
+			return // a look that was cut off shows nothing
+		}
+		if c.publish(view, steps) {
+			c.changed(ctx, c.key)
+		}
+		c.rest(ctx)
+	}
+}
+
+// look keeps a panic, such as over a hostile answer, within this cluster.
+func (c *Cluster[T, V, S]) look(ctx context.Context, before V) (view V) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			view = c.source.Failed(before, fmt.Errorf("the look failed: %v", cause))
+		}
+	}()
+	return c.looker.Look(ctx, before)
+}
+
+// rest waits until the next look is due.
+func (c *Cluster[T, V, S]) rest(ctx context.Context) {
+	view, _ := c.seen()
+	timer := c.clock.NewTimer(c.source.Interval(view))
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-c.poked:
+	case <-ctx.Done():
+	}
+}
+
+// begun returns the last view, and how many steps there have been when a look begins.
+func (c *Cluster[T, V, S]) begun() (V, int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	view, _ := c.last()
+	return view, c.steps
+}
+
+// publish replaces the view, and reports whether it differs in what matters.
+func (c *Cluster[T, V, S]) publish(view V, steps int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.view
+	c.view = &view
+	c.mark(steps%2 == 1 || steps != c.steps)
+	return before == nil || !c.source.Alike(*before, *c.view)
+}

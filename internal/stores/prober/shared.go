@@ -1,0 +1,62 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package prober
+
+import (
+	"context"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+)
+
+// shared is what all clusters of a prober use.
+type shared[T, V any, S Store] struct {
+	source Source[T, V, S]
+	clock  clock.WithTicker
+	events chan event.GenericEvent
+
+	mu      sync.Mutex
+	ctx     context.Context // of Start; nil before it
+	running sync.WaitGroup
+}
+
+func (s *shared[T, V, S]) started() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ctx != nil && s.ctx.Err() == nil
+}
+
+// run starts a goroutine if the prober runs. The lock is held.
+func (s *shared[T, V, S]) run(f func(context.Context)) {
+	if s.ctx != nil && s.ctx.Err() == nil {
+		ctx := s.ctx
+		s.running.Go(func() { f(ctx) })
+	}
+}
+
+// background runs a function if the prober runs and claim allows it. The end of the prober ends its context and waits for it.
+func (s *shared[T, V, S]) background(claim func() error, f func(context.Context)) error {
+	s.mu.Lock() // a goroutine that starts under the lock is counted before Wait
+	defer s.mu.Unlock()
+	if s.ctx == nil || s.ctx.Err() != nil {
+		return ErrNotWatched
+	}
+	if err := claim(); err != nil {
+		return err
+	}
+	s.run(f)
+	return nil
+}
+
+// changed sends an event. A full channel delays the looks at this cluster only.
+func (s *shared[T, V, S]) changed(ctx context.Context, key types.NamespacedName) {
+	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace}}
+	select {
+	case s.events <- event.GenericEvent{Object: object}:
+	case <-ctx.Done():
+	}
+}

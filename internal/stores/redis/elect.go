@@ -1,0 +1,58 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+// Apply checks first whether the replica was connected to its primary since, and whether its keys are of the primary's slots: a
+// replica that never reached its primary may hold others. It waits for the election as TakeLead does.
+func (s ForceFailover) Apply(ctx context.Context, store Store) error {
+	status, err := store.Status(ctx, s.Address)
+	primary, _ := status.Peer(status.PrimaryID) // without an address if another process has that
+	switch {
+	case err != nil:
+		return err
+	case status.Role == Primary:
+		return nil
+	case !status.Unlinked && primary.Address != "" || status.LinkUp:
+		return fmt.Errorf("%s has been connected to its primary since", s.Address)
+	}
+	held, err := holds(ctx, store, s.Address, primary.Slots)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return fmt.Errorf("%s holds no key of the slots of its primary", s.Address)
+	}
+	if _, err := store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER", "FORCE")); err != nil {
+		return err
+	}
+	return awaitLead(ctx, store, s.Address)
+}
+
+// holds reports whether a process has a key of some slots.
+func holds(ctx context.Context, store Store, address string, slots Slots) (bool, error) {
+	if len(slots) == 0 {
+		return false, nil
+	}
+	var commands []Command
+	for _, slot := range slots.Numbers() {
+		commands = append(commands, server.ClusterCommand("COUNTKEYSINSLOT", slot))
+	}
+	answers, err := store.Do(ctx, address, commands...)
+	if err != nil {
+		return false, err
+	}
+	for _, answer := range answers {
+		if keys, ok := answer.(int64); ok && keys > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,50 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+// Apply removes the process from all tables that can be reached. A process that forgets later may hear of it again for up to a
+// minute.
+func (s Forget) Apply(ctx context.Context, store Store) error {
+	var errs []error
+	for _, at := range s.At {
+		_, err := store.Do(ctx, at, server.ClusterCommand("FORGET", s.ID))
+		if err != nil && !server.Refused(err, "Unknown node") {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Apply resets the process only if it holds no key now, whatever its role: a reset drops the data of a replica.
+func (s ResetEmpty) Apply(ctx context.Context, store Store) error {
+	return reset(ctx, store, s.Address, s.ID, "SOFT")
+}
+
+// Apply resets the server, which gets a new ID.
+func (s Renew) Apply(ctx context.Context, store Store) error {
+	return reset(ctx, store, s.Address, s.ID, "HARD")
+}
+
+func reset(ctx context.Context, store Store, address, id, how string) error {
+	status, err := store.Status(ctx, address)
+	if err != nil {
+		return err
+	}
+	if status.ID != id {
+		return fmt.Errorf("%s is %s by now, and not %s", address, status.ID, id)
+	}
+	if status.Keys > 0 || len(status.Slots) > 0 {
+		return fmt.Errorf("%s holds %d keys and %d slots", address, status.Keys, status.Slots.Len())
+	}
+	_, err = store.Do(ctx, address, server.ClusterCommand("RESET", how))
+	return err
+}

@@ -1,0 +1,117 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redissim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// folder is what a process stores: nodes.conf and its data.
+type folder struct {
+	cluster        string
+	id, primary    string // primary is empty for a primary
+	current, epoch uint64
+	slots          set
+	peers          map[string]*peer // by ID
+	data           map[string]written
+	offset         int64
+	libraries      map[string]bool // of functions, by name
+	// migrating and importing are open slots, and the ID of the other end.
+	migrating, importing map[int]string
+}
+
+// written is the value of a key: the serial number of its write, and its size.
+type written struct {
+	serial int
+	bytes  int64
+}
+
+// A key is named <slot>/<number>.
+func slotOf(key string) int {
+	slot, _, _ := strings.Cut(key, "/")
+	n, _ := strconv.Atoi(slot) // there are no others
+	return n
+}
+
+// peer is what a process knows about another.
+type peer struct {
+	id, address, primary string
+	epoch                uint64
+	slots                set
+}
+
+func newID(n int) string { return fmt.Sprintf("%040x", n) }
+
+func (f *folder) leads() bool { return f.primary == "" && !f.slots.empty() }
+
+// known are its peers, by ID.
+func (f *folder) known() []*peer {
+	out := slices.Collect(maps.Values(f.peers))
+	slices.SortFunc(out, func(a, b *peer) int { return compare(a.id, b.id) })
+	return out
+}
+
+// addressOf is the known address of a peer, or "".
+func (f *folder) addressOf(id string) string {
+	if p := f.peers[id]; p != nil {
+		return p.address
+	}
+	return ""
+}
+
+// bump raises its epoch above all that it knows.
+func (f *folder) bump() {
+	f.current = max(f.current, f.epoch)
+	for _, p := range f.peers {
+		f.current = max(f.current, p.epoch)
+	}
+	f.current++
+	f.epoch = f.current
+}
+
+// owner is the ID of the owner of a slot, as far as it knows, or "".
+func (f *folder) owner(slot int) string {
+	if f.slots.has(slot) {
+		return f.id
+	}
+	for id, p := range f.peers {
+		if p.slots.has(slot) {
+			return id
+		}
+	}
+	return ""
+}
+
+// outbid makes its epoch the only highest: its claim of a slot that it imported must win.
+func (f *folder) outbid() {
+	for _, p := range f.peers {
+		if p.epoch >= f.epoch || f.current > f.epoch {
+			f.bump()
+			return
+		}
+	}
+}
+
+func (f *folder) keysIn(slot int) []string {
+	var out []string
+	for key := range f.data {
+		if slotOf(key) == slot {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (f *folder) bytes() int64 {
+	var out int64
+	for _, value := range f.data {
+		out += value.bytes
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redissim
+
+// learn takes over what a peer reports about itself.
+func (n *node) learn(other *node) {
+	p := n.peers[other.id]
+	n.current = max(n.current, other.current)
+	p.epoch, p.primary = other.epoch, other.primary
+	if other.primary != "" {
+		p.slots = set{}
+		return
+	}
+	if n.primary == "" && n.epoch == other.epoch && n.id < other.id {
+		n.bump()
+	}
+	n.concede(p, other.slots)
+}
+
+// concede notes slots that a peer claims with a higher epoch. Slots that the process imports stay as they are.
+func (n *node) concede(p *peer, claimed set) {
+	news, lost := claimed, set{}
+	news.takeAll(p.slots)
+	for _, slot := range news.all() {
+		owner := n.owner(slot)
+		_, importing := n.importing[slot]
+		switch {
+		case importing:
+			continue
+		case owner == n.id && n.epoch < p.epoch:
+			n.slots.take(slot)
+			lost.add(slot)
+		case owner != "" && owner != n.id && n.peers[owner].epoch < p.epoch:
+			if owner == n.primary {
+				lost.add(slot)
+			}
+			n.peers[owner].slots.take(slot)
+		case owner != "":
+			continue
+		}
+		p.slots.add(slot)
+	}
+	n.replaced(p, claimed, lost)
+}
+
+// replaced makes it follow a peer that has taken all slots of its shard by an election. Keys of slots that were lost otherwise
+// are dropped.
+func (n *node) replaced(p *peer, claimed, lost set) {
+	if lost.empty() {
+		return
+	}
+	left := n.slots
+	if n.primary != "" && n.peers[n.primary] != nil {
+		left = n.peers[n.primary].slots
+	}
+	if left.empty() && claimed == lost {
+		n.follow(p.id)
+		return
+	}
+	for key := range n.data {
+		if lost.has(slotOf(key)) {
+			n.drop(key)
+		}
+	}
+}
+
+// catchUp makes a replica copy its primary.
+func (n *node) catchUp() {
+	if n.primary == "" {
+		return
+	}
+	p := n.peers[n.primary]
+	if p != nil && p.primary != "" && p.primary != n.id && n.peers[p.primary] != nil { // the primary has become a replica
+		n.primary = p.primary
+		p = n.peers[n.primary]
+		n.source = n.addressOf(n.primary)
+	}
+	if p == nil || n.reach(p) == nil || n.reach(p).primary != "" {
+		n.synced, n.looks = false, 0
+		n.copyWrong()
+		return
+	}
+	if !n.synced && !n.reach(p).barred && n.looks >= n.world.SyncLooks {
+		n.copy(n.reach(p))
+	}
+}
+
+// copyWrong makes a replica copy the process that has the address of its primary by now, as servers do: they do not check who
+// that is.
+func (n *node) copyWrong() {
+	other := n.world.running[n.source]
+	if other == nil || other.Cluster != n.Cluster || other.id == n.primary || other.primary != "" || other.barred {
+		return
+	}
+	n.world.violated(n.Cluster, "%s copied %s, which has the address of its primary %s", n.Address, other.Address, n.primary)
+	n.copy(other)
+}

@@ -1,0 +1,63 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reshard
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// carry moves slots key by key (https://redis.io/docs/latest/commands/cluster-setslot): it opens them at both ends, moves the
+// keys, and closes them, each time at the importing end first: see docs/design/redis.md. When paced ends before ctx, open slots
+// are completed without regard to the rate.
+func (b *batch) carry(ctx, paced context.Context) error {
+	large, err := b.mayOpen(ctx, paced)
+	if err != nil || len(b.slots) == 0 {
+		return cmp.Or(err, large)
+	}
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	for slots := range slices.Chunk(b.slots, closedTogether) {
+		if err := b.close(ctx, paced, slots); err != nil {
+			return err
+		}
+		b.note(func(p *Progress) { p.Moved += len(slots) })
+	}
+	return large
+}
+
+// close empties slots and makes the importing end own them, then the other end, which refuses while it holds keys of them. All
+// other processes learn it from the importing end at once (cluster.c, clusterBroadcastPong).
+func (b *batch) close(ctx, paced context.Context, slots []int) error {
+	if err := b.empty(ctx, paced, slots); err != nil {
+		return err
+	}
+	select {
+	case b.giving <- struct{}{}:
+		defer func() { <-b.giving }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := b.stillEmpty(ctx, slots); err != nil {
+		return err
+	}
+	for _, end := range []End{b.To, b.From} {
+		if err := b.setSlots(ctx, end.Address, slots, "NODE", b.To.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stillEmpty asks the owner again right before slots are given away: a new primary may not know that they are open.
+func (b *batch) stillEmpty(ctx context.Context, slots []int) error {
+	left, err := b.keys(ctx, slots)
+	if err == nil && len(left) > 0 {
+		return fmt.Errorf("%s has keys again of slots that were empty", b.From.Address)
+	}
+	return err
+}

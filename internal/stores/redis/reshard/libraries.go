@@ -1,0 +1,72 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reshard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+// emptyDump is the size of a FUNCTION DUMP without libraries: a version and a checksum (functions.c, functionDumpCommand).
+const emptyDump = 10
+
+// equip copies function libraries to a primary without slots before it gets its first, once in a move. Neither MIGRATE nor a
+// job copies them: clients could not call the functions for keys there. redis-cli does the same (clusterManagerCommandAddNode).
+func (b *batch) equip(ctx context.Context) error {
+	to := b.To.ID
+	if !b.isBare(to) {
+		return nil
+	}
+	err := b.copyLibraries(ctx)
+	if err != nil && !refusedForGood(err) {
+		return err
+	}
+	if err != nil {
+		b.note(func(p *Progress) {
+			p.Unequipped = fmt.Errorf("%s has not received the function libraries of %s: %w", b.To.Address, b.From.Address, err)
+		})
+	}
+	b.isEquipped(to)
+	return nil
+}
+
+func (m *mover) isBare(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Contains(m.plan.Bare, id)
+}
+
+func (m *mover) isEquipped(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.plan.Bare = slices.DeleteFunc(slices.Clone(m.plan.Bare), func(other string) bool { return other == id }) // the slice is shared with the step
+}
+
+// copyLibraries may be repeated: it copies all libraries or none (functions.c, libraryJoin). It replaces libraries of the same
+// name, which CLUSTER RESET and FLUSHALL leave behind. Others stay.
+func (b *batch) copyLibraries(ctx context.Context) error {
+	answers, err := b.do(ctx, b.From.Address, server.Command{"FUNCTION", "DUMP"})
+	if err != nil {
+		return err
+	}
+	dump := server.Text(answers[0])
+	if len(dump) <= emptyDump {
+		return nil
+	}
+	_, err = b.do(ctx, b.To.Address, server.Command{"FUNCTION", "RESTORE", dump, "REPLACE"})
+	return err
+}
+
+// refusedForGood reports whether a server would refuse the libraries again: it has no FUNCTION (ERR), forbids it (NOPERM), or
+// has a function of that name in another library (ERR). Slots then go without libraries. Any other error passes, and the move
+// is tried again.
+func refusedForGood(err error) bool {
+	refusal, is := errors.AsType[*server.Refusal](err)
+	return is && (strings.HasPrefix(refusal.Text, "ERR ") || strings.HasPrefix(refusal.Text, "NOPERM "))
+}

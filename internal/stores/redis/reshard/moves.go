@@ -1,0 +1,89 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reshard
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+// ErrMoving reports that slots of the cluster are being moved already.
+var ErrMoving = errors.New("slots are being moved already")
+
+// Moves runs the moves of slots of one cluster, one at a time.
+type Moves struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc // nil while none is under way
+	last   *Progress
+}
+
+// Progress is a copy of the progress of the last move; nil if there was none.
+func (m *Moves) Progress() *Progress {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last == nil {
+		return nil
+	}
+	out := *m.last
+	return &out
+}
+
+// Begin reports whether no move is under way, and if so notes that this one is. Stop calls cancel.
+func (m *Moves) Begin(plan MoveSlots, now time.Time, cancel context.CancelFunc) bool {
+	progress := Progress{Goal: plan.Goal, Shards: plan.Shards, BytesPerSecond: plan.BytesPerSecond, Estimate: plan.Bytes, Began: now}
+	for _, move := range plan.Moves {
+		progress.Slots += move.Slots.Len()
+	}
+	return m.begin(progress, cancel)
+}
+
+// Run carries out the move that began, until all is moved or the context ends. Use returns the connection and its release.
+func (m *Moves) Run(ctx context.Context, plan MoveSlots, use func() (server.Store, func(), error), clock clock.WithTicker) {
+	err := (&mover{use: use, clock: clock, note: m.note, plan: plan}).run(ctx)
+	m.end(clock.Now(), err)
+}
+
+// Stop ends the move that is under way soon: between two batches, or after the slots that are open.
+func (m *Moves) Stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cancel != nil {
+		m.last.Stopping = true
+		m.cancel()
+	}
+}
+
+func (m *Moves) begin(progress Progress, cancel context.CancelFunc) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cancel != nil {
+		return false
+	}
+	if m.last != nil {
+		progress.Failures = m.last.Failures
+	}
+	m.cancel, m.last = cancel, &progress
+	return true
+}
+
+// note changes the progress.
+func (m *Moves) note(change func(*Progress)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change(m.last)
+}
+
+func (m *Moves) end(at time.Time, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cancel()
+	m.cancel, m.last.Ended, m.last.EndedAt, m.last.Err = nil, true, at, err
+	m.last.Failures = m.last.failures()
+}

@@ -1,0 +1,70 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reshard
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/stores/prober"
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+// mayOpen checks whether slots may be opened. Slots that are open already must be completed in any case.
+func (b *batch) mayOpen(ctx, paced context.Context) (large, err error) {
+	if b.plan.Open {
+		return nil, nil
+	}
+	if err := b.shelter(paced, mostBehindByKeys); err != nil {
+		return nil, err
+	}
+	return b.leaveOut(ctx)
+}
+
+// open is repeated for slots that were left open: either end may have a new primary that does not know of them.
+func (b *batch) open(ctx context.Context) error {
+	if err := b.rebind(ctx); err != nil {
+		return err
+	}
+	if err := b.setSlots(ctx, b.To.Address, b.slots, "IMPORTING", b.From.ID); err != nil {
+		return err
+	}
+	return b.setSlots(ctx, b.From.Address, b.slots, "MIGRATING", b.To.ID)
+}
+
+// rebind assigns slots to their owner in the table of the importing end. For a slot that it has open that end accepts no other
+// news about the owner, and would refuse the keys (cluster.c, clusterUpdateSlotsConfigWith). SETSLOT STABLE is not an option:
+// see docs/design/redis.md.
+func (b *batch) rebind(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, prober.CallTimeout)
+	defer cancel()
+	status, err := b.Status(asking, b.To.Address)
+	if err != nil {
+		return err
+	}
+	wrong, err := misplaced(status, b.slots, b.From.ID)
+	if err != nil || len(wrong) == 0 {
+		return err
+	}
+	return b.setSlots(ctx, b.To.Address, wrong, "NODE", b.From.ID)
+}
+
+// misplaced are those of some slots that a process lists under another owner than the one with an ID. A slot of a primary with
+// a later epoch is an error: the owner has yet to hear of that.
+func misplaced(s server.NodeStatus, slots []int, id string) ([]int, error) {
+	owner, known := s.Peer(id)
+	if !known || owner.Role != server.Primary {
+		return nil, fmt.Errorf("%s has yet to hear that %s is a primary", s.ID, id)
+	}
+	out := server.SlotsOf(slots...).Without(owner.Slots)
+	if len(out) == 0 {
+		return nil, nil
+	}
+	for _, peer := range s.Known {
+		if theirs := out.Within(peer.Slots); peer.ConfigEpoch > owner.ConfigEpoch && len(theirs) > 0 {
+			return nil, fmt.Errorf("%s has heard that slot %d is now with %s", s.ID, theirs[0].First, peer.ID)
+		}
+	}
+	return out.Numbers(), nil
+}

@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reshard
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// pairsAtOnce bounds the moves that run at the same time.
+const pairsAtOnce = 8
+
+// schedule is the state of the moves of a plan: waiting, running or ended.
+type schedule struct {
+	waiting, moving []Move
+	// failed is the first failure. A failure replaces an error that only reports a stop.
+	failed, large error
+}
+
+// next takes a move that may begin: no end of it is an end of a move that runs, as each end serves one at a time.
+func (p *schedule) next(atOnce int) (Move, bool) {
+	if len(p.moving) >= atOnce {
+		return Move{}, false
+	}
+	i := slices.IndexFunc(p.waiting, func(move Move) bool { return !slices.ContainsFunc(p.moving, move.touches) })
+	if i < 0 {
+		return Move{}, false
+	}
+	move := p.waiting[i]
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	p.moving = append(p.moving, move)
+	return move, true
+}
+
+// touches reports whether two moves share an end.
+func (m Move) touches(other Move) bool {
+	return m.From == other.From || m.From == other.To || m.To == other.From || m.To == other.To
+}
+
+// ended notes how a move has ended.
+func (p *schedule) ended(move Move, err error) {
+	p.moving = slices.DeleteFunc(p.moving, func(other Move) bool { return other.From == move.From && other.To == move.To })
+	_, isLarge := errors.AsType[*LargeKeyError](err)
+	switch {
+	case err == nil:
+	case isLarge && p.large == nil:
+		p.large = err
+	case isLarge:
+	case p.failed == nil || errors.Is(p.failed, context.Canceled):
+		p.failed = err
+	}
+}
+
+// run carries out the moves of the plan.
+func (m *mover) run(ctx context.Context) error {
+	m.giving = make(chan struct{}, 1)
+	return m.inPairs(ctx)
+}
+
+// inPairs carries out all moves of the plan, those of disjoint pairs of processes at the same time. A failure stops the others.
+// With a rate, which is for all moves together, they run one by one.
+func (m *mover) inPairs(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	atOnce := pairsAtOnce
+	if m.plan.BytesPerSecond > 0 {
+		atOnce = 1
+	}
+	p := &schedule{waiting: slices.Clone(m.plan.Moves)}
+	ended := make(chan func())
+	for {
+		for p.failed == nil {
+			move, ok := p.next(atOnce)
+			if !ok {
+				break
+			}
+			m.noteEnds(p.moving)
+			go func() {
+				err := m.move(ctx, move)
+				ended <- func() { p.ended(move, err) }
+			}()
+		}
+		if len(p.moving) == 0 {
+			break
+		}
+		(<-ended)()
+		m.noteEnds(p.moving)
+		if p.failed != nil {
+			stop()
+		}
+	}
+	if p.failed != nil {
+		return p.failed
+	}
+	return p.large
+}
+
+// noteEnds publishes the ends of the running moves.
+func (m *mover) noteEnds(moving []Move) {
+	var ends []End
+	for _, move := range moving {
+		ends = append(ends, move.From, move.To)
+	}
+	m.note(func(p *Progress) { p.Ends = ends })
+}

@@ -1,0 +1,135 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reshard
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+const (
+	// keysAtOnce and bytesAtOnce bound one command: both ends serve no client meanwhile.
+	keysAtOnce  = 100
+	bytesAtOnce = 1 << 20
+	// parcelsAtOnce bounds the parcels of slots with a key or two each: each parcel is a round trip between the ends.
+	parcelsAtOnce = 100
+	// migrateTimeout is how long one end waits for the other, in milliseconds.
+	migrateTimeout = 5000
+)
+
+// parcel is a set of keys of one slot that go in one command, and their size.
+type parcel struct {
+	keys  []any
+	bytes int64
+}
+
+// empty moves the keys of slots until there are none: no new keys appear in open slots. It keeps to the rate of the plan until
+// the move is stopped.
+func (b *batch) empty(ctx, paced context.Context, slots []int) error {
+	for {
+		keys, err := b.keys(ctx, slots)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		parcels, err := b.pack(ctx, keys)
+		if err != nil {
+			return err
+		}
+		for len(parcels) > 0 {
+			n, bytes := fitting(parcels)
+			if err := b.send(ctx, parcels[:n]); err != nil {
+				return err
+			}
+			_ = b.pause(paced, bytes) // a move that is stopped does not wait
+			parcels = parcels[n:]
+		}
+	}
+}
+
+// keys are some keys of each slot that has any. A process that has become a replica must not be believed: its new primary may
+// have got keys since.
+func (b *batch) keys(ctx context.Context, slots []int) ([][]any, error) {
+	commands := make([]server.Command, len(slots))
+	for i, slot := range slots {
+		commands[i] = server.ClusterCommand("GETKEYSINSLOT", slot, keysAtOnce)
+	}
+	answers, err := b.do(ctx, b.From.Address, append(commands, server.Command{"ROLE"})...)
+	if err != nil {
+		return nil, err
+	}
+	if role, ok := answers[len(slots)].([]any); !ok || len(role) == 0 || server.Text(role[0]) != "master" {
+		return nil, fmt.Errorf("%s is no longer a primary", b.From.Address)
+	}
+	var out [][]any
+	for _, answer := range answers[:len(slots)] {
+		if keys, _ := answer.([]any); len(keys) > 0 {
+			out = append(out, keys)
+		}
+	}
+	return out, nil
+}
+
+// pack asks for the sizes of keys and makes parcels of them, each within one slot.
+func (b *batch) pack(ctx context.Context, slots [][]any) ([]parcel, error) {
+	sizes, err := b.sizes(ctx, slices.Concat(slots...))
+	if err != nil {
+		return nil, err
+	}
+	var out []parcel
+	for _, keys := range slots {
+		var now parcel
+		for _, key := range keys {
+			size := sizes[0]
+			sizes = sizes[1:]
+			if len(now.keys) > 0 && now.bytes+size > bytesAtOnce {
+				out, now = append(out, now), parcel{}
+			}
+			now.keys, now.bytes = append(now.keys, key), now.bytes+size
+		}
+		out = append(out, now)
+	}
+	return out, nil
+}
+
+// fitting is how many of the first parcels go together, at least one, and their size.
+func fitting(parcels []parcel) (n int, bytes int64) {
+	for _, p := range parcels {
+		if n > 0 && (bytes+p.bytes > bytesAtOnce || n >= parcelsAtOnce) {
+			break
+		}
+		n, bytes = n+1, bytes+p.bytes
+	}
+	return n, bytes
+}
+
+// send moves parcels, and replaces keys at the other end. The end that still has a key serves it, so that a copy at the other
+// end is older: an earlier command left it there, or an owner that was replaced since.
+func (b *batch) send(ctx context.Context, parcels []parcel) error {
+	host, port, err := net.SplitHostPort(b.To.Address)
+	if err != nil {
+		return err
+	}
+	head := server.Command{"MIGRATE", host, port, "", 0, migrateTimeout, "REPLACE"}
+	if by := b.Credentials(); by.Password != "" {
+		head = append(head, "AUTH2", by.User, by.Password)
+	}
+	head = append(head, "KEYS")
+	commands := make([]server.Command, len(parcels))
+	for i, p := range parcels {
+		commands[i] = append(slices.Clip(head), p.keys...)
+	}
+	if _, err = b.do(ctx, b.From.Address, commands...); err != nil {
+		return err
+	}
+	b.note(func(progress *Progress) {
+		for _, p := range parcels {
+			progress.Keys, progress.Bytes = progress.Keys+int64(len(p.keys)), progress.Bytes+p.bytes
+		}
+	})
+	return nil
+}

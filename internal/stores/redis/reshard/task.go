@@ -1,0 +1,85 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reshard
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+// mostRetries is how often a job of Redis may fail before it is cancelled: a passing fault is not worth a new start.
+const mostRetries = 3
+
+// byTask makes the receiving end import the slots, and waits until it has. After a stop or a lost answer the job continues: the
+// next look shows it.
+func (b *batch) byTask(ctx context.Context) error {
+	command := server.ClusterCommand("MIGRATION", "IMPORT")
+	for _, r := range server.SlotsOf(b.slots...) {
+		command = append(command, r.First, r.Last)
+	}
+	answers, err := b.do(ctx, b.To.Address, command)
+	if server.Refused(err, "unknown subcommand") {
+		return fmt.Errorf("%w: %w", ErrNoJobs, err)
+	}
+	if err != nil {
+		return err
+	}
+	return b.awaitTask(ctx, server.Text(answers[0]))
+}
+
+// awaitTask polls a job until it has ended. A job that keeps failing is cancelled, as the servers would retry it for ever.
+func (b *batch) awaitTask(ctx context.Context, id string) error {
+	failures := 0
+	for failing := false; ; {
+		job, err := b.task(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case job.State == "completed":
+			return nil
+		case job.Ended():
+			return fmt.Errorf("their job was %s: %s", job.State, job.Message)
+		case job.Retried && !failing:
+			failures++
+		}
+		if failing = job.Retried; failures >= mostRetries {
+			cancel := CancelJob{Address: b.To.Address, Name: id}
+			return errJob(job, cancel.Apply(ctx, b.Store))
+		}
+		if err := b.sleep(ctx, jobPoll); err != nil {
+			return err
+		}
+	}
+}
+
+func errJob(job server.Job, cancelled error) error {
+	if cancelled != nil {
+		return fmt.Errorf("their job keeps failing: %s; it cannot be cancelled: %w", job.Message, cancelled)
+	}
+	return fmt.Errorf("their job has failed: %s", job.Message)
+}
+
+// task returns the job as the receiving server reports it.
+func (b *batch) task(ctx context.Context, id string) (server.Job, error) {
+	answers, err := b.do(ctx, b.To.Address, server.ClusterCommand("MIGRATION", "STATUS", "ID", id))
+	if err != nil {
+		return server.Job{}, err
+	}
+	jobs, err := server.ParseTasks(answers[0])
+	if err == nil && len(jobs) != 1 {
+		err = fmt.Errorf("%s no longer has a job %s", b.To.Address, id)
+	}
+	if err != nil {
+		return server.Job{}, err
+	}
+	return jobs[0], nil
+}
+
+// Apply cancels the job at the end that decides who has the slots: it has all of them by then, or none.
+func (s CancelJob) Apply(ctx context.Context, store server.Store) error {
+	_, err := store.Do(ctx, s.Address, server.ClusterCommand("MIGRATION", "CANCEL", "ID", s.Name))
+	return err
+}

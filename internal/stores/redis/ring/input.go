@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// input is what the rules decide on: a view, sorted by the places of the ring.
+type input struct {
+	processes
+	gaps
+	view redis.View
+	// rate is the desired rate of moves, and paused reports that nothing is to be changed.
+	rate   int64
+	paused bool
+	// closes reports that open slots are closed before a step is taken.
+	closes bool
+}
+
+func survey(view redis.View, ring Ring) *input {
+	in := &input{processes: newProcesses(view, ring), view: view, rate: ring.Rate, paused: ring.Paused}
+	in.gaps = findGaps(in.answering(), in.byID, view.Passing)
+	in.accepted = ring.GivenUp
+	return in
+}
+
+// election is why a primary may be about to be elected; "" if none is.
+func (in *input) election() string {
+	for _, id := range sortedKeys(in.lost) {
+		return fmt.Sprintf("slots %s are those of %s, which does not answer", brief(in.lost[id]), id)
+	}
+	for _, p := range in.answering() {
+		if p.status.Role != redis.Replica {
+			continue
+		}
+		if primary := in.byID[p.status.PrimaryID]; primary == nil || primary.status.Role != redis.Primary {
+			return fmt.Sprintf("%s follows %s, which is no primary that answers", p, p.status.PrimaryID)
+		}
+	}
+	return ""
+}
+
+// served reports whether the processes that answer serve all slots.
+func (in *input) served() bool {
+	return len(in.lost) == 0 && len(in.unowned) == 0 && len(in.view.Passing) == 0
+}
+
+// quorum is how many of the primaries that have slots answer, and how many there are.
+func (in *input) quorum() (answer, all int) {
+	answer = len(in.leaders())
+	return answer, answer + len(in.lost)
+}

@@ -1,0 +1,69 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// Loss is the part of a cluster's data that is missing.
+type Loss struct {
+	// Slots are those that no process serves, and that no process that answers has a copy of.
+	Slots redis.Slots
+	// Waits names the processes that do not answer and may run, or come back: one of them may have the data. It is "" when the
+	// loss is certain.
+	Waits string
+}
+
+// Missing reports what is lost, as far as a view shows.
+func Missing(view redis.View, wanted Ring) Loss {
+	in := survey(view, wanted)
+	if len(in.keepers()) == 0 && in.begins() {
+		return Loss{}
+	}
+	return Loss{Slots: in.missing(), Waits: list(in.keepers())}
+}
+
+// begins reports whether the processes that answer form a new cluster: none has, or is said to have had, a slot or a key.
+// Others may have come and gone since, when the number of pods has changed.
+func (in *input) begins() bool {
+	return in.unowned.Len() == redis.SlotCount && len(in.view.Passing) == 0 && !hasKeys(in.answering())
+}
+
+// missing leaves out slots that a replica has a copy of, as long as a process lists its primary as their owner.
+func (in *input) missing() redis.Slots {
+	missing := in.unowned.Numbers()
+	for _, slots := range in.lost {
+		missing = append(missing, slots.Numbers()...)
+	}
+	out := redis.SlotsOf(missing...)
+	for _, p := range in.orphans() {
+		for _, other := range in.answering() {
+			if peer, ok := other.status.Peer(p.status.PrimaryID); ok {
+				out = out.Without(peer.Slots)
+			}
+		}
+	}
+	return out
+}
+
+// orphans are the replicas that have a copy of what a primary had that does not answer.
+func (in *input) orphans() []*proc {
+	return in.where(func(p *proc) bool { return p.answers && p.status.HasCopy() && in.byID[p.status.PrimaryID] == nil })
+}
+
+// givenUp are the missing slots whose loss the user has accepted. There are none while a process may run, or come back, that
+// has the data.
+func (in *input) givenUp() redis.Slots {
+	if len(in.accepted) == 0 || len(in.keepers()) > 0 {
+		return nil
+	}
+	return in.missing().Within(in.accepted)
+}
+
+// isGivenUp reports whether the user has given up all slots of a lost primary.
+func (in *input) isGivenUp(id string) bool {
+	slots := in.lost[id]
+	return len(slots) > 0 && len(slots.Without(in.givenUp())) == 0
+}

@@ -1,0 +1,55 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import "github.com/opcrew/opcrew/internal/stores/redis"
+
+// mayDrop refuses to make a process drop what it holds.
+func mayDrop(in *input, p *proc) verdict {
+	if p.status.Role == redis.Replica {
+		return mayUnfollow(in, p)
+	}
+	switch {
+	case len(p.status.Slots) > 0:
+		return refuse(HoldsKeys, "%s has slots %s, which are to be moved first", p, brief(p.status.Slots))
+	case p.open():
+		return refuse(Moving, "%s has slots open", p)
+	case p.status.Keys > 0:
+		return refuse(HoldsKeys, "%s has no slots, and yet %d keys: is that data that is missing elsewhere?", p, p.status.Keys)
+	}
+	return verdict{}
+}
+
+// mayUnfollow refuses to make a replica give up its primary. A replica of a lost primary keeps it. Any other waits until its
+// primary has another replica in sync, or nothing to be replicated.
+func mayUnfollow(in *input, p *proc) verdict {
+	if primary := in.byID[p.status.PrimaryID]; primary != nil {
+		if primary.leads() && !in.secured(primary, p) {
+			return refuse(LastReplica, "%s is the only replica of %s until another one is in sync", p, primary)
+		}
+		return verdict{}
+	}
+	id := p.status.PrimaryID
+	if in.isGivenUp(id) && !p.status.HasCopy() {
+		return verdict{}
+	}
+	slots := in.lost[id]
+	switch {
+	case len(slots) > 0:
+		return refuse(Election, "%s has slots %s of a primary that does not answer", p, brief(slots))
+	case p.status.Keys == 0 || in.election() == "" || outlived(in, p):
+		return verdict{}
+	case in.expects(id):
+		return refuse(Election, "%s has %d keys of a primary that does not answer, and slots are open that go there", p, p.status.Keys)
+	}
+	return refuse(Election, "%s has %d keys of a primary that does not answer; if that has left for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
+}
+
+// outlived reports whether a replica holds nothing that is needed, as its primary had no slots when it left for good and the
+// replica was stopped meanwhile. All slots are served, all processes answer, and none lists slots of the primary. A replica
+// that ran on may have the only keys of a slot that was open to its primary: see docs/design/redis.md.
+func outlived(in *input, replica *proc) bool {
+	id := replica.status.PrimaryID
+	return replica.status.Unlinked && in.served() && len(in.silent()) == 0 && len(in.claimed(id)) == 0 && !in.expects(id)
+}

@@ -1,0 +1,59 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import "github.com/opcrew/opcrew/internal/stores/redis"
+
+// mostLag is how many bytes a replica may be behind for a failover by agreement: the primary serves no client until the replica
+// has them.
+const mostLag = 1 << 20
+
+// mayLead refuses a failover that the replica would not win, or that would keep clients waiting for long.
+func mayLead(in *input, replica, primary *proc) verdict {
+	answer, all := in.quorum()
+	voters := voters(in.leaders(), replica, primary)
+	lag := primary.status.Offset - replica.status.Offset
+	switch {
+	case !replica.status.LinkUp:
+		return refuse(InSync, "%s has yet to get the data of %s", replica, primary)
+	case lag > mostLag:
+		return refuse(InSync, "%s is %s behind %s, and may be %s", replica, size(lag), primary, size(mostLag))
+	case answer <= all/2 || !primary.status.ClusterOK || !replica.status.ClusterOK:
+		return refuse(Quorum, "%d of %d primaries answer: %s could not be elected", answer, all, replica)
+	case primary.open() && !in.closes:
+		return refuse(Moving, "%s has slots open", primary)
+	case !primary.knows(replica) || !replica.knows(primary):
+		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
+	case replica.mustRest != "":
+		return refuse(Acquainted, "%s %s, and servers let no election follow so soon", replica, replica.mustRest)
+	case !votesFor(primary, replica, primary): // the primary does not even pause for a replica that it does not know as its own
+		return refuse(Acquainted, "%s has yet to hear that %s follows it", primary, replica)
+	case voters <= all/2:
+		return refuse(Acquainted, "%d of %d primaries have heard that %s follows %s", voters, all, replica, primary)
+	}
+	return verdict{}
+}
+
+// voters counts the primaries that would vote for a replica. With too few of them the primary serves no client until the
+// attempt is given up.
+func voters(leaders []*proc, replica, primary *proc) int {
+	n := 0
+	for _, p := range leaders {
+		if votesFor(p, replica, primary) {
+			n++
+		}
+	}
+	return n
+}
+
+// votesFor reports whether a voter would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded): it knows whom the
+// replica follows, and its epoch is not higher. The links must be up in both directions: the voter answers over its own link,
+// and packets of unknown nodes are dropped (clusterProcessPacket).
+func votesFor(voter, replica, primary *proc) bool {
+	there, heard := voter.status.Peer(replica.id())
+	back, knows := replica.status.Peer(voter.id())
+	return heard && knows && there.Connected && back.Connected && !there.Handshake && !back.Handshake &&
+		there.Role == redis.Replica && there.PrimaryID == primary.id() &&
+		replica.status.CurrentEpoch >= voter.status.CurrentEpoch
+}

@@ -1,0 +1,67 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// moving waits for a move of slots, or stops it.
+func moving(in *input) verdict {
+	if !in.view.Moving() {
+		return jobs(in.primaries())
+	}
+	move := in.view.Move
+	if move.Stopping {
+		return halt(Moving, "slots are moved: %d of %d, and the move is about to stop", move.Moved, move.Slots)
+	}
+	if reason := stops(in, move); reason != "" {
+		return take(redis.StopMove{}, "stop a move of slots: %s", reason)
+	}
+	return halt(Moving, "slots are moved: %d of %d", move.Moved, move.Slots)
+}
+
+// stops is why a move of slots is to end before all are moved; "" if it is not. A failover or a new replica takes moments, and
+// a move may take hours: it continues afterwards.
+func stops(in *input, move *redis.Progress) string {
+	switch {
+	case in.paused:
+		return "the cluster is paused"
+	case move.Goal != in.nodes:
+		return fmt.Sprintf("it is for %d pods, and %d are wanted", move.Goal, in.nodes)
+	case move.BytesPerSecond != in.rate:
+		return "another rate is wanted"
+	}
+	for _, end := range move.Ends {
+		if p := in.byID[end.ID]; p != nil && in.handsOver(p) {
+			return fmt.Sprintf("%s is about to be stopped", p)
+		}
+	}
+	stopped := *in
+	stopped.closes = true
+	for _, look := range []rule{failback, handover, replicate} {
+		if found := look(&stopped); found.step != nil {
+			return found.doing + " first"
+		}
+	}
+	return ""
+}
+
+// jobs waits for the servers' own jobs: the operator that began them may be gone. A job that the servers would retry for ever
+// is cancelled.
+func jobs(primaries []*proc) verdict {
+	for _, p := range primaries {
+		if len(p.status.Jobs) == 0 {
+			continue
+		}
+		job := p.status.Jobs[0]
+		if job.Retried {
+			return take(redis.CancelJob{Address: p.Address, Name: job.Name}, "cancel a job of %s that fails: %s", p, job.Message)
+		}
+		return halt(Moving, "slots %s are moved by a job of %s, which is at %s", brief(job.Slots), p, job.State)
+	}
+	return verdict{}
+}

@@ -1,0 +1,75 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import "github.com/opcrew/opcrew/internal/stores/redis"
+
+func (ps processes) home(i int) *proc { return ps.all[2*i] }
+
+// guest is the process that replicates shard i.
+func (ps processes) guest(i int) *proc { return ps.all[2*host(i, ps.nodes)+1] }
+
+// other is the process of shard i that does not lead it.
+func (ps processes) other(i int, leader *proc) *proc {
+	if leader == ps.home(i) {
+		return ps.guest(i)
+	}
+	return ps.home(i)
+}
+
+// leader is the process that leads shard i, or is to lead it; nil if that is not known. A home without slots leads an empty
+// shard.
+func (ps processes) leader(i int) *proc {
+	home, guest := ps.home(i), ps.guest(i)
+	for _, p := range []*proc{home, guest} {
+		if p.leads() {
+			return p
+		}
+	}
+	switch {
+	case home.idle():
+		return home
+	case home.answers && guest.idle(): // the home follows another shard for now
+		return guest
+	}
+	return nil
+}
+
+// shards are the leaders of the shards of the ring, and whether each shard has one.
+func (ps processes) shards() (leaders []*proc, all bool) {
+	for i := range ps.nodes {
+		if leader := ps.leader(i); leader != nil {
+			leaders = append(leaders, leader)
+		}
+	}
+	return leaders, len(leaders) == ps.nodes
+}
+
+// covered reports whether each shard has a primary that answers: one that serves slots, or an empty home that has a replica. An
+// empty home without one may stand where a primary was lost whose replica has its data. While two primaries claim the same
+// slots nothing is covered.
+func (ps processes) covered() bool {
+	var claimed []int
+	for _, p := range ps.leaders() {
+		claimed = append(claimed, p.status.Slots.Numbers()...)
+	}
+	missing := len(ps.all)/2 - len(ps.leaders())
+	for i := range ps.nodes {
+		home := ps.home(i)
+		if home.primary() && len(home.status.Slots) == 0 && len(ps.followers(home.id())) > 0 {
+			missing--
+		}
+	}
+	return missing <= 0 && redis.SlotsOf(claimed...).Len() == len(claimed)
+}
+
+// handsOver reports whether a home is about to give the lead to its guest because its pod is about to be stopped. A home that
+// leaves is emptied first. A home whose guest still follows another shard keeps the lead.
+func (ps processes) handsOver(p *proc) bool {
+	if !p.yields || p.Place != redis.Home || !p.leads() || p.leaves {
+		return false
+	}
+	guest := ps.guest(p.Pod)
+	return guest != p && guest.follows(p.id()) && guest.status.LinkUp
+}

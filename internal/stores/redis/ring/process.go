@@ -1,0 +1,132 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+)
+
+// proc is one process of a pod.
+type proc struct {
+	redis.Node
+	status  redis.NodeStatus
+	answers bool
+	// leaves reports that its pod is no longer wanted.
+	leaves bool
+	// gone reports that the process is proven not to run; ended, that it did not run a moment ago and may have been started
+	// since; yields, that it is about to be stopped.
+	gone, yields, ended bool
+	// returns reports that it may come back with its data, though it is gone.
+	returns bool
+	// mustRest is why it cannot be elected yet; "" if it can be.
+	mustRest string
+}
+
+// newProc reads what is known about the process at a place of a pod.
+func newProc(view redis.View, ring Ring, pod int, place redis.Place) *proc {
+	p := &proc{Node: redis.Node{Pod: pod, Place: place, Address: ring.Home(pod)}, leaves: pod >= ring.Nodes}
+	if place == redis.Guest {
+		p.Address = ring.Guest(pod)
+	}
+	if pod < len(ring.Pods) {
+		in := ring.Pods[pod]
+		p.gone, p.yields, p.ended, p.returns = in.Gone, in.Yields, in.Ended[place], in.Gone && in.Returns
+	}
+	p.status = view.Nodes[p.Address]
+	p.answers = p.Address != "" && p.status.Answers()
+	p.mustRest = mustRest(p.Address, p.status, ring)
+	return p
+}
+
+func (p *proc) String() string { return fmt.Sprintf("the %s of pod %d", p.Place, p.Pod) }
+
+func (p *proc) id() string { return p.status.ID }
+
+func (p *proc) end() redis.End { return redis.End{Address: p.Address, ID: p.id()} }
+
+func (p *proc) leads() bool { return p.answers && p.status.Leads() }
+
+// primary reports whether the process answers as a primary, with or without slots.
+func (p *proc) primary() bool { return p.answers && p.status.Role == redis.Primary }
+
+// replica reports whether the process answers as a replica.
+func (p *proc) replica() bool { return p.answers && p.status.Role == redis.Replica }
+
+// idle reports whether the process is a primary that holds nothing.
+func (p *proc) idle() bool { return p.primary() && len(p.status.Slots) == 0 && p.status.Keys == 0 }
+
+// open reports whether slots of the process are being moved.
+func (p *proc) open() bool {
+	return len(p.status.Migrating)+len(p.status.Importing)+len(p.status.Jobs) > 0
+}
+
+// follows reports whether the process answers and is a replica of the primary with an ID.
+func (p *proc) follows(id string) bool { return p.answers && p.status.PrimaryID == id }
+
+// lists reports whether the table of the process has an ID.
+func (p *proc) lists(id string) bool {
+	_, listed := p.status.Peer(id)
+	return listed
+}
+
+// knows reports whether the process has the current address of another.
+func (p *proc) knows(other *proc) bool {
+	peer, ok := p.status.Peer(other.id())
+	return ok && peer.Address == other.Address
+}
+
+// met reports whether one of two processes has ever heard of the other.
+func met(a, b *proc) bool { return a.lists(b.id()) || b.lists(a.id()) }
+
+// ahead reports whether a replica has more of the writes than another, as far as is known. The offset of a replica that has not
+// been connected to its primary may be that of another primary's writes.
+func (p *proc) ahead(other *proc) bool {
+	return cmp.Or(
+		cmp.Compare(p.linked(), other.linked()),
+		cmp.Compare(p.status.Offset, other.status.Offset),
+		cmp.Compare(p.status.Keys, other.status.Keys),
+	) > 0
+}
+
+// linked is 1 for a replica that has been connected to its primary since it started, else 0.
+func (p *proc) linked() int {
+	if p.status.Unlinked {
+		return 0
+	}
+	return 1
+}
+
+// trouble is why the process does not answer.
+func (p *proc) trouble() string {
+	switch {
+	case p.returns:
+		return "has no node, and its volume is there"
+	case p.gone:
+		return "is gone"
+	case p.Address == "":
+		return "has no address yet"
+	case p.status.Loading:
+		return "loads its data"
+	case p.status.Err != nil:
+		return "does not answer: " + p.status.Err.Error()
+	}
+	return "has not been asked yet"
+}
+
+func addresses(procs []*proc) []string {
+	var out []string
+	for _, p := range procs {
+		out = append(out, p.Address)
+	}
+	return out
+}
+
+// hasKeys reports whether one of some processes holds a key.
+func hasKeys(procs []*proc) bool {
+	return slices.ContainsFunc(procs, func(p *proc) bool { return p.status.Keys > 0 })
+}

@@ -1,0 +1,29 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/elections"
+)
+
+// mustRest is why a process cannot be elected yet, as another election was a moment ago; "" if it can be.
+func mustRest(address string, status redis.NodeStatus, ring Ring) string {
+	switch {
+	case ring.LostElection[address]:
+		return "has just lost an election"
+	case status.Past.Recent(ring.Elections) && !elections.Free(status.Version.Number, status.Version.Valkey):
+		return "may have led a moment ago"
+	case ring.New && spent(status):
+		return "may have lost an election, as no replica has won the last one"
+	}
+	return ""
+}
+
+// spent reports whether no replica has won the last election: no primary has the epoch that a replica has counted to.
+func spent(replica redis.NodeStatus) bool {
+	return !slices.ContainsFunc(replica.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.CurrentEpoch })
+}

@@ -1,0 +1,60 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// errFull explains a connection to a process without room for another client: the server writes an error before the first
+// command and closes the connection, which often loses the error.
+var errFull = errors.New("it closes connections without an answer, as a server does with the max number of clients reached")
+
+// unanswered is a connection that detects that it was closed before the first answer.
+type unanswered struct {
+	*net.TCPConn
+	answered bool
+}
+
+func (c *unanswered) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	if n > 0 && !c.answered && bytes.HasPrefix(p[:n], []byte("-ERR max number of clients")) {
+		return 0, errFull
+	}
+	c.answered = c.answered || n > 0
+	return n, c.explain(err)
+}
+
+func (c *unanswered) Write(p []byte) (int, error) {
+	n, err := c.TCPConn.Write(p)
+	return n, c.explain(err)
+}
+
+func (c *unanswered) explain(err error) error {
+	closed := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	if closed && !c.answered {
+		return errFull
+	}
+	return err
+}
+
+// explaining makes the connections of a client explain why they were closed.
+func explaining(options *goredis.Options) *goredis.Options {
+	dial := goredis.NewDialer(options)
+	options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
+			return &unanswered{TCPConn: tcp}, nil
+		}
+		return conn, err
+	}
+	return options
+}

@@ -1,0 +1,155 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const (
+	// connectTimeout is for one attempt to connect, and throughTimeout for one through another dialer.
+	connectTimeout = time.Second
+	throughTimeout = 10 * time.Second
+	// lanes are the connections to one process: for a look, a step and a mover at the same time.
+	lanes = 4
+)
+
+// ContextDialer opens one connection, as (*net.Dialer).DialContext does.
+type ContextDialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// remote is a Store over the network, with a client for each process.
+type remote struct {
+	target  Target
+	through ContextDialer // nil: the network of this process
+
+	mu      sync.Mutex
+	closed  bool
+	clients map[string]*goredis.Client
+}
+
+// quiet disables the log of the client library: errors are in the View.
+var quiet = sync.OnceFunc(func() { goredis.SetLogger(silent{}) })
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// Dial opens the store of a real cluster.
+func Dial(target Target) (Store, error) { return DialThrough(nil)(target) }
+
+// DialThrough returns a Dialer for real clusters whose connections another dialer opens; nil is the network of this process.
+func DialThrough(through ContextDialer) Dialer {
+	return func(target Target) (Store, error) {
+		quiet()
+		return &remote{target: target, through: through, clients: map[string]*goredis.Client{}}, nil
+	}
+}
+
+func (r *remote) Credentials() Credentials { return r.target.Credentials }
+
+func (r *remote) client(address string) (*goredis.Client, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errors.New("the connections have been closed")
+	}
+	if r.clients[address] == nil {
+		r.clients[address] = connect(address, r.target.Credentials, r.through)
+	}
+	return r.clients[address], nil
+}
+
+// connect makes a client that does not retry: the operator looks again, and knows whether a step may be repeated.
+func connect(address string, by Credentials, through ContextDialer) *goredis.Client {
+	options := &goredis.Options{
+		Addr: address, Username: by.User, Password: by.Password, TLSConfig: by.TLS,
+		Protocol: 2, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		MaxRetries:               -1, DialerRetries: 1, DialTimeout: connectTimeout,
+		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1,
+		PoolSize: lanes, MaxIdleConns: lanes,
+	}
+	if through == nil {
+		return goredis.NewClient(explaining(options))
+	}
+	options.Dialer, options.DialTimeout = encrypting(through, by.TLS), throughTimeout
+	return goredis.NewClient(options)
+}
+
+// encrypting adds TLS, which the client library leaves to a custom dialer.
+func encrypting(through ContextDialer, security *tls.Config) ContextDialer {
+	if security == nil {
+		return through
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := through(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		config := security.Clone()
+		if config.ServerName == "" {
+			config.ServerName, _, _ = net.SplitHostPort(address)
+		}
+		secure := tls.Client(conn, config)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+		return secure, nil
+	}
+}
+
+// Do sends commands in one round trip.
+func (r *remote) Do(ctx context.Context, address string, commands ...Command) ([]any, error) {
+	client, err := r.client(address)
+	if err != nil {
+		return nil, err
+	}
+	pipe := client.Pipeline()
+	sent := make([]*goredis.Cmd, len(commands))
+	for i, command := range commands {
+		sent[i] = pipe.Do(ctx, command...)
+	}
+	_, failed := pipe.Exec(ctx)
+	return collect(address, commands, sent, failed)
+}
+
+// collect takes the answers. Each command has its own error, unless the server refused the login: then none was sent, and they
+// have neither an error nor an answer.
+func collect(address string, commands []Command, sent []*goredis.Cmd, failed error) ([]any, error) {
+	out := make([]any, len(sent))
+	for i, cmd := range sent {
+		answer, err := cmd.Result()
+		if answer == nil && err == nil {
+			err = failed
+		}
+		if err != nil && !errors.Is(err, goredis.Nil) {
+			return out[:i], fmt.Errorf("%s: %s: %w", address, commands[i].name(), typed(err))
+		}
+		out[i] = answer
+	}
+	return out, nil
+}
+
+// Close ends the connections.
+func (r *remote) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	var errs []error
+	for _, client := range r.clients {
+		errs = append(errs, client.Close())
+	}
+	clear(r.clients)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,117 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SlotCount is the number of slots of every cluster.
+const SlotCount = 16384
+
+// SlotRange is a range of slots, both ends included.
+type SlotRange struct{ First, Last int }
+
+func (r SlotRange) String() string {
+	if r.First == r.Last {
+		return strconv.Itoa(r.First)
+	}
+	return fmt.Sprintf("%d-%d", r.First, r.Last)
+}
+
+// Slots are ranges in ascending order that neither touch nor overlap.
+type Slots []SlotRange
+
+// SlotsOf sorts numbers of slots into ranges.
+func SlotsOf(numbers ...int) Slots {
+	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
+	var out Slots
+	for _, n := range sorted {
+		if last := len(out) - 1; last >= 0 && out[last].Last == n-1 {
+			out[last].Last = n
+			continue
+		}
+		out = append(out, SlotRange{n, n})
+	}
+	return out
+}
+
+// parseSlot reads 5 or 0-5460.
+func parseSlot(text string) (SlotRange, error) {
+	first, last, isRange := strings.Cut(text, "-")
+	if !isRange {
+		last = first
+	}
+	from, err := strconv.Atoi(first)
+	if err != nil {
+		return SlotRange{}, fmt.Errorf("slots %q: %w", text, err)
+	}
+	to, err := strconv.Atoi(last)
+	if err != nil {
+		return SlotRange{}, fmt.Errorf("slots %q: %w", text, err)
+	}
+	if from < 0 || to < from || to >= SlotCount {
+		return SlotRange{}, fmt.Errorf("slots %q: not within 0-%d", text, SlotCount-1)
+	}
+	return SlotRange{from, to}, nil
+}
+
+// ParseSlots reads ranges with commas between them, such as 0-5460,7000, in any order.
+func ParseSlots(text string) (Slots, error) {
+	var numbers []int
+	for part := range strings.SplitSeq(text, ",") {
+		slots, err := parseSlot(part)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, Slots{slots}.Numbers()...)
+	}
+	return SlotsOf(numbers...), nil
+}
+
+// Len counts the slots.
+func (s Slots) Len() int {
+	n := 0
+	for _, r := range s {
+		n += r.Last - r.First + 1
+	}
+	return n
+}
+
+// Numbers are the slots one by one.
+func (s Slots) Numbers() []int {
+	out := make([]int, 0, s.Len())
+	for _, r := range s {
+		for n := r.First; n <= r.Last; n++ {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Contains reports whether a slot is among them.
+func (s Slots) Contains(slot int) bool {
+	return slices.ContainsFunc(s, func(r SlotRange) bool { return r.First <= slot && slot <= r.Last })
+}
+
+// Without are the slots that are not among others.
+func (s Slots) Without(others Slots) Slots {
+	return SlotsOf(slices.DeleteFunc(s.Numbers(), others.Contains)...)
+}
+
+// Within are the slots that are also among others.
+func (s Slots) Within(others Slots) Slots {
+	return SlotsOf(slices.DeleteFunc(s.Numbers(), func(n int) bool { return !others.Contains(n) })...)
+}
+
+func (s Slots) String() string {
+	out := make([]string, len(s))
+	for i, r := range s {
+		out[i] = r.String()
+	}
+	return strings.Join(out, ",")
+}

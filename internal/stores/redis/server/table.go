@@ -1,0 +1,53 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
+)
+
+// table is the content of CLUSTER NODES.
+type table struct {
+	peers                []Peer
+	migrating, importing map[int]string
+}
+
+// parseNodes reads CLUSTER NODES. An open slot that cannot be read is an error: decisions must not ignore it.
+func parseNodes(text string) (table, error) {
+	nodes, err := clusternodes.Parse(text)
+	if err != nil {
+		return table{}, err
+	}
+	out := table{migrating: map[int]string{}, importing: map[int]string{}}
+	for _, node := range nodes {
+		if len(node.Unreadable) > 0 {
+			return table{}, fmt.Errorf("CLUSTER NODES: an open slot %q", node.Unreadable[0])
+		}
+		maps.Copy(out.migrating, node.Migrating)
+		maps.Copy(out.importing, node.Importing)
+		out.peers = append(out.peers, peerOf(node))
+	}
+	return out, nil
+}
+
+func peerOf(node clusternodes.Node) Peer {
+	peer := Peer{
+		ID: node.ID, Address: node.Address, Hostname: node.Hostname, Role: Primary, Connected: node.Linked, ConfigEpoch: node.Epoch,
+		Myself: node.Is("myself"), Handshake: node.Is("handshake"), Failing: node.Is("fail?"), Failed: node.Is("fail"),
+	}
+	if strings.HasPrefix(node.Address, ":") {
+		peer.Address = "" // the address is not known
+	}
+	if node.Is("slave") {
+		peer.Role, peer.PrimaryID = Replica, node.Primary
+	}
+	for _, slots := range node.Slots {
+		peer.Slots = append(peer.Slots, SlotRange(slots))
+	}
+	return peer
+}

@@ -1,0 +1,122 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redis
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Step is one change of a cluster. It takes at most two seconds, may be repeated after a crash or a lost answer, and describes
+// itself in a few words. MoveSlots only begins a longer change.
+type Step interface {
+	fmt.Stringer
+	Apply(ctx context.Context, store Store) error
+}
+
+// Meeting introduces one process to another.
+type Meeting struct {
+	// At is the address of the process that is informed.
+	At string
+	// To and ID are the address and the ID of the other process.
+	To, ID string
+}
+
+// Introduce makes processes meet: one is new, or has another address.
+type Introduce struct{ Meetings []Meeting }
+
+// SetEpoch gives fresh processes distinct epochs, by address, before they know each other. Otherwise all begin with 0 and
+// resolve that one by one.
+type SetEpoch struct{ Epochs map[string]uint64 }
+
+// AssignSlots gives slots without an owner to primaries, by address.
+type AssignSlots struct {
+	Slots map[string]Slots
+	// Outrank reports that the data of previous owners is given up. Servers believe the owner with the greater epoch: a
+	// previous owner that comes back late must not win, as the new writes would be dropped.
+	Outrank bool
+}
+
+// Admit lets replicas copy processes, by address. A replica copies any process at the address of its primary without checking
+// its ID, and drops its own data. So a server that is new, or at a new address, starts such that no replica may copy it.
+type Admit struct {
+	// Runs are the RunIDs that are meant: another process at the address is not admitted.
+	Runs map[string]string
+}
+
+// Replicate makes a process follow a primary. It drops its data.
+type Replicate struct {
+	Address   string
+	PrimaryID string
+}
+
+// TakeLead makes a replica in sync the primary by agreement with its primary: no write is lost, and clients wait for less than
+// a second. It is for a home that is back, and for a guest whose home is about to be stopped.
+type TakeLead struct{ Address string }
+
+// Takeover makes a replica the primary without votes.
+type Takeover struct{ Address string }
+
+// ForceFailover makes a replica ask for votes without waiting for its primary, which is gone (Redis: CLUSTER FAILOVER FORCE).
+// By itself a replica does not ask that was restarted since it saw its primary (Redis: cluster-replica-validity-factor), or
+// whose primary's address another process has.
+type ForceFailover struct{ Address string }
+
+// Forget removes a process from the tables of others, by address.
+type Forget struct {
+	ID string
+	At []string
+}
+
+// ResetEmpty makes a process without keys forget the cluster, so that it can leave.
+type ResetEmpty struct{ Address, ID string }
+
+// Renew gives a process that was removed from the cluster a new identity. Servers ignore for a minute a process that they forgot
+// (cluster.c, CLUSTER_BLACKLIST_TTL), and Valkey ignores even its introduction.
+type Renew struct{ Address, ID string }
+
+func (s Introduce) String() string {
+	return fmt.Sprintf("introduce %s", join(s.Meetings, func(m Meeting) string { return m.To + " to " + m.At }))
+}
+
+func (s SetEpoch) String() string { return fmt.Sprintf("number %d new processes", len(s.Epochs)) }
+
+func (s AssignSlots) String() string {
+	return fmt.Sprintf("assign slots to %d primaries", len(s.Slots))
+}
+
+func (s Admit) String() string {
+	return "let replicas copy " + strings.Join(slices.Sorted(maps.Keys(s.Runs)), ", ")
+}
+
+func (s Replicate) String() string {
+	return fmt.Sprintf("have %s replicate %s", s.Address, s.PrimaryID)
+}
+
+func (s TakeLead) String() string { return "have " + s.Address + " take the lead by agreement" }
+
+func (s Takeover) String() string {
+	return "have " + s.Address + " take the lead of a lost primary"
+}
+
+func (s ForceFailover) String() string {
+	return "have " + s.Address + " be elected in the place of a lost primary"
+}
+
+func (s Forget) String() string { return "forget " + s.ID }
+
+func (s ResetEmpty) String() string { return "take " + s.Address + " out of the cluster" }
+
+func (s Renew) String() string { return "have " + s.Address + " be a new process" }
+
+func join[T any](items []T, text func(T) string) string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = text(item)
+	}
+	return strings.Join(out, ", ")
+}

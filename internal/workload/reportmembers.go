@@ -1,0 +1,73 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+)
+
+// Report sets a condition: whether all pods run the desired template and are ready. noun is what users call the pods,
+// such as clients; wanted is the number in the spec.
+func (m Members) Report(set condition.Set, kind, noun string, names []string, done kit.Outcome) {
+	n, wanted := m.Replicas(), int32(len(names))
+	ready := m.Ready(names)
+	switch {
+	case m.Set == nil:
+		m.reportNone(set, kind, noun, names)
+	case n != wanted:
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s goes from %d to %d", noun, n, wanted))
+	case m.Behind || Changing(done, "StatefulSet"): // a refusal would belong to the earlier spec
+		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+	case m.Refusal.Words != "":
+		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%d of %d %s cannot be made: %s", int(n)-len(m.Pods), n, noun, m.Refusal.Words))
+	case ready < n:
+		why, reason := m.FirstCause(names)
+		set.False(kind, reason, fmt.Sprintf("%d of %d %s are ready; %s", ready, n, noun, why))
+	case m.Rolling(set.Now):
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d %s are changed", m.Set.Status.UpdatedReplicas, n, noun))
+	default:
+		set.True(kind, common.ReasonAllPodsReady, fmt.Sprintf("%d of %d %s are ready", ready, n, noun))
+	}
+}
+
+// FirstCause names the first pod that is not ready, and why. Pods that may need help come before pods that are
+// starting.
+func (m Members) FirstCause(names []string) (cause, reason string) {
+	for _, name := range names {
+		why, stuck := m.why(name)
+		if stuck {
+			return name + ": " + why, common.ReasonPodsNotReady
+		}
+		if cause == "" && why != "" {
+			cause = name + ": " + why
+		}
+	}
+	return cause, common.ReasonUpdating
+}
+
+// why returns what keeps the pod of a name from being ready.
+func (m Members) why(name string) (why string, stuck bool) {
+	if pod := m.Pods[name]; pod != nil {
+		return WhyNotReady(pod)
+	}
+	if former := m.Former[name]; former != nil {
+		why, stuck = WhyNotReady(former)
+		return "its pod is made when that of an earlier StatefulSet has gone: " + cmp.Or(why, "it is about to go"), stuck
+	}
+	return "its pod is being made", false
+}
+
+// reportNone reports why there is no StatefulSet; it may wait for pods of an earlier one.
+func (m Members) reportNone(set condition.Set, kind, noun string, names []string) {
+	if cause, reason := m.FirstCause(names); reason == common.ReasonPodsNotReady {
+		set.False(kind, reason, "The "+noun+" are being made; "+cause)
+		return
+	}
+	set.False(kind, common.ReasonApplying, "The "+noun+" are being made")
+}

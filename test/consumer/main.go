@@ -1,0 +1,39 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command consumer stands for a user's program: a module outside opcrew that needs only the API and its apply
+// configurations. It prints a Memcached as a client would apply it, and what opcrew's types make of it. make verify
+// builds and tests it, so that neither module depends on the operator.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
+	cacheconfig "github.com/opcrew/opcrew/applyconfigurations/cache/v1alpha1"
+)
+
+func main() {
+	applied, err := json.Marshal(declared("example", "default", 3))
+	if err != nil {
+		fail(err)
+	}
+	read := cachev1alpha1.Memcached{}
+	if err := json.Unmarshal(applied, &read); err != nil {
+		fail(err)
+	}
+	fmt.Printf("%s\n%s/%s has %d servers\n", applied, read.Namespace, read.Name, read.Spec.Size)
+}
+
+// declared is the configuration that a client would send with server-side apply.
+func declared(name, namespace string, size int32) *cacheconfig.MemcachedApplyConfiguration {
+	spec := cacheconfig.MemcachedSpec().WithSize(size).WithExporter(cacheconfig.Exporter())
+	return cacheconfig.Memcached(name, namespace).WithLabels(map[string]string{"team": "a"}).WithSpec(spec)
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
