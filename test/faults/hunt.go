@@ -33,15 +33,16 @@ func NewHunt(t *testing.T, like Subject) *Hunt {
 	return &Hunt{attack: newAttack(t, &like)}
 }
 
-// Add attacks a subject with a class until a case shows a problem, and passes it to check. A subject with problems
-// without faults, or without problems under faults, fails the test. Some bugs are races that a slow machine can also
-// trigger without faults, but not every time.
-func (h *Hunt) Add(name string, s Subject, class string, check func(t *testing.T, found []string)) {
+// Add attacks a subject with a class until a case shows a problem with the given words. A subject with problems without
+// faults, or without such a problem under faults, fails the test. Some bugs are races that a slow machine can also
+// trigger without faults, but not every time; a slow machine can also add problems of its own to a case.
+func (h *Hunt) Add(name string, s Subject, class, words string) {
 	h.jobs = append(h.jobs, job{name: name, run: func(t *testing.T, env *testenv.Env) {
 		a := &attack{t: t, subject: &s, kinds: h.attack.kinds, lanes: h.attack.lanes, refs: map[string]*reference{}}
 		for _, w := range s.Workloads {
 			a.add(w)
 		}
+		var other []string
 		for _, w := range a.works {
 			why := ""
 			for range tries {
@@ -52,12 +53,13 @@ func (h *Hunt) Add(name string, s Subject, class string, check func(t *testing.T
 			if why != "" {
 				t.Fatal(why)
 			}
-			if found := a.hunt(t, env, w, class); found != nil {
-				check(t, found)
+			found, others := a.hunt(t, env, w, class, words)
+			if found {
 				return
 			}
+			other = append(other, others...)
 		}
-		t.Errorf("no case of %s shows that anything is wrong", class)
+		t.Errorf("expected a case of %s to show a problem with the words %q, they showed:\n%s", class, words, strings.Join(other, "\n"))
 	}})
 }
 
@@ -77,20 +79,27 @@ func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	return ""
 }
 
-// hunt tries the cases of a class, the short ones first, until one shows a problem.
-func (a *attack) hunt(t *testing.T, env *testenv.Env, w Workload, class string) []string {
+// hunt tries the cases of a class, the short ones first, until one shows a problem with the words. It returns the
+// problems of the cases that showed others.
+func (a *attack) hunt(t *testing.T, env *testenv.Env, w Workload, class, words string) (found bool, others []string) {
 	for _, list := range cases(a.plan(w), seed()) {
 		for _, c := range list {
 			if c.class != class {
 				continue
 			}
-			if out := a.outcomeOf(t, env, w, c); len(out.problems) > 0 {
-				t.Logf("%s:\n%s\n%s", c.name(w), strings.Join(out.problems, "\n"), out.journal.around(5, 20))
-				return out.problems
+			out := a.outcomeOf(t, env, w, c)
+			if len(out.problems) == 0 {
+				continue
 			}
+			problems := strings.Join(out.problems, "\n")
+			t.Logf("%s:\n%s\n%s", c.name(w), problems, out.journal.around(5, 20))
+			if strings.Contains(problems, words) {
+				return true, nil
+			}
+			others = append(others, c.name(w)+":\n"+problems)
 		}
 	}
-	return nil
+	return false, others
 }
 
 // Run runs the attacks.

@@ -7,7 +7,6 @@ package faults_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/opcrew/opcrew/test/faults"
@@ -48,11 +47,7 @@ func TestEveryClassOfFaultsFindsAPlantedBug(t *testing.T) {
 	missing := faults.Classes()
 	for _, row := range planted {
 		missing = slices.DeleteFunc(missing, func(class string) bool { return class == row.class })
-		hunt.Add(row.class+": "+string(row.bug), shops(row.bug), row.class, func(t *testing.T, found []string) {
-			if !strings.Contains(strings.Join(found, "\n"), row.words) {
-				t.Errorf("expected class %s to find a controller that %s with the words %q, found:\n%s", row.class, row.bug, row.words, strings.Join(found, "\n"))
-			}
-		})
+		hunt.Add(row.class+": "+string(row.bug), shops(row.bug), row.class, row.words)
 	}
 	if len(missing) > 0 {
 		t.Errorf("expected a planted bug for every class, there is none for %v", missing)
