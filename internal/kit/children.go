@@ -47,6 +47,10 @@ func (o Outcome) reportUnsettled(set condition.Set, kind string) {
 }
 
 func (o Outcome) reportResults(set condition.Set, kind string) {
+	if denied, ok := o.First(ensure.Denied); ok {
+		set.False(kind, denied.Reason, denied.Message)
+		return
+	}
 	for _, obstacle := range []struct {
 		action ensure.Action
 		reason string

@@ -22,6 +22,8 @@ type Applier struct {
 	Live client.Reader
 	// Clock is the time by which contests are counted.
 	Clock clock.PassiveClock
+	// Guards decide whether a finished pod may be written, in this order.
+	Guards []Guard
 
 	writes       writes
 	contests     contests

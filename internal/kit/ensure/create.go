@@ -19,6 +19,9 @@ func (a *Applier) create(ctx context.Context, owner *parent, in *intent, hold bo
 	if err := a.fill(in); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
+	if denied, err := a.guard(ctx, owner.Object, in, nil); denied != nil || err != nil {
+		return orFailed(denied, in), err
+	}
 	if postponed := a.postpone(in); postponed != nil {
 		return *postponed, nil
 	}

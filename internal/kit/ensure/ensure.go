@@ -42,5 +42,5 @@ func (a *Applier) ensure(ctx context.Context, owner *parent, child Child, hold b
 	case child.Once:
 		return Result{Ref: in.Ref, Action: Unchanged, Message: found.stripped}, nil
 	}
-	return a.update(ctx, in, found.object, hold)
+	return a.update(ctx, owner.Object, in, found.object, hold)
 }

@@ -9,8 +9,9 @@ import "time"
 type Action string
 
 // What can be done about a child. Held is what would have been done while nothing may be changed. Waiting,
-// Taken, Contested and Delayed are why nothing was done: the cache is stale or the child is being deleted,
-// another owner has the name, another manager undoes the changes, or the child was created too often.
+// Taken, Contested, Delayed and Denied are why nothing was done: the cache is stale or the child is being deleted,
+// another owner has the name, another manager undoes the changes, the child was created too often, or a guard
+// objects to its pod.
 const (
 	Unchanged Action = "Unchanged"
 	Created   Action = "Created"
@@ -23,12 +24,15 @@ const (
 	Taken     Action = "Taken"
 	Contested Action = "Contested"
 	Delayed   Action = "Delayed"
+	Denied    Action = "Denied"
 )
 
 // Result is what became of one child.
 type Result struct {
 	Ref    Ref
 	Action Action
+	// Reason is the reason for conditions, of a child that a guard denied.
+	Reason string
 	// Message says, where nothing was done because of an obstacle, what the obstacle is and what happens next.
 	Message string
 	// Again is when to look again; 0: when an event comes.

@@ -17,7 +17,7 @@ import (
 )
 
 // update applies or replaces a child that exists, if it is not as declared.
-func (a *Applier) update(ctx context.Context, in *intent, live client.Object, hold bool) (Result, error) {
+func (a *Applier) update(ctx context.Context, owner client.Object, in *intent, live client.Object, hold bool) (Result, error) {
 	in.keep(live)
 	drift, err := newComparer(a.scheme()).drift(in, live)
 	if err != nil {
@@ -30,7 +30,11 @@ func (a *Applier) update(ctx context.Context, in *intent, live client.Object, ho
 		return Result{Ref: in.Ref, Action: Unchanged}, nil
 	case hold:
 		return Result{Ref: in.Ref, Action: Held}, nil
-	case in.mustReplace(drift):
+	}
+	if denied, err := a.guard(ctx, owner, in, live); denied != nil || err != nil {
+		return orFailed(denied, in), err
+	}
+	if in.mustReplace(drift) {
 		return a.replace(ctx, in, live)
 	}
 	if wait := a.Contest(live.GetUID(), in.hash()); wait > 0 {
