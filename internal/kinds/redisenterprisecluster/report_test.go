@@ -147,6 +147,12 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		}, state: "Running", wants: map[string]string{
 			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet", "Available": "True",
 		}},
+		"a pod has come, and its server has not joined yet": {scene: running(4), do: func(s *scene) {
+			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
+			s.procs["h3"].Err = errors.New("connection refused")
+		}, state: "Running", wants: map[string]string{
+			"Ready": "False ScalingUp: All pods are ready, and not all of their servers have joined the cluster", "Available": "True",
+		}},
 		"a pod has come, and the move of slots to it fails": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Began: clustertest.Noon, Ended: true, EndedAt: clustertest.Noon, Err: errors.New("no route to host"), Failures: 1}

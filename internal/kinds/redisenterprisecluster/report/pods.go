@@ -106,17 +106,20 @@ func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string)
 	return otherwise
 }
 
-// reportSlots reports pods that are ready and do not have all their slots yet. Before the servers are read, an earlier report of
-// that stays, and nothing that was False becomes True.
+// reportSlots reports pods that are ready and do not have all their slots yet, or whose servers have yet to join. Before the
+// servers are read, an earlier report of that stays, and nothing that was False becomes True.
 func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, before metav1.Condition) {
 	const kind = redisv1alpha1.ConditionPodsReady
-	slots, _ := ring.ToMove(in.View, in.Decision.Ring)
+	slots, known := ring.ToMove(in.View, in.Decision.Ring)
 	formed := observed.Formed(c)
+	joining := !known && in.View.Err == nil
 	switch {
 	case in.IsOld() && in.Unchanged && before.Reason == redisv1alpha1.ReasonScalingUp && isOfGeneration(before, set):
 		set.False(kind, before.Reason, before.Message)
 	case in.Seen && formed && slots > 0 && in.unserved().Len() == 0:
 		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, and not all have their slots yet: "+cmp.Or(in.standstill(), "slots are moved"+in.moveFailed()))
+	case in.Seen && formed && joining && in.unserved().Len() == 0:
+		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, and not all of their servers have joined the cluster"+in.atRing(c))
 	case !in.Seen && formed && before.Status == metav1.ConditionFalse:
 		set.False(kind, before.Reason, "All pods are ready, and their servers have yet to be looked at")
 	}
