@@ -67,7 +67,7 @@ help: ## List the targets.
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z_0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
-up: need-root need-go $(BIN)/step ## Start a local cluster with the operator and the samples (root; 9 to 18 minutes the first time, on two processors).
+up: need-root need-go $(BIN)/step ## Start a local cluster with the operator and the samples (root; 7 to 12 minutes the first time, on two processors).
 	@$(call step,1,15,install Debian packages) $(MAKE) packages
 	@$(call step,2,60,download Go modules,-unit modules -count "^go: downloading ") $(MAKE) -j 2 modules std
 	@$(call step,3,60,build the tool that makes the cluster,$(COMPILED)) $(MAKE) local $(BIN)/pause VERBOSE=-v
