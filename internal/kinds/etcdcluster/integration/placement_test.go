@@ -17,6 +17,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -56,6 +57,23 @@ func TestPlacementFollowsAPodThatMovesAndAZoneThatChanges(t *testing.T) {
 		s.patch(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, `{"metadata":{"labels":{"topology.kubernetes.io/zone":"a"}}}`)
 	}
 	s.awaitCondition(common.ConditionPlacement, "False SharedZone", "Losing zone a", "loses 3 of 3 members: quorum")
+}
+
+func TestAClusterThatShrinksLosesTheMemberOnACordonedNodeFirst(t *testing.T) {
+	s := newSite(t)
+	s.create()
+	s.awaitWhole()
+	s.awaitCondition(common.ConditionPlacement, "True Spread")
+	pods := s.pods()
+	oldest := pods[slices.IndexFunc(pods, func(pod corev1.Pod) bool { return pod.Annotations[model.SerialAnnotation] == "0" })]
+	s.operator.Stop() // a process that starts sees the node before it decides
+	s.cordon(true, oldest.Spec.NodeName)
+	s.edit(sized(2))
+	s.operator.Start()
+	s.awaitWhole()
+	if left := names(s.pods()); slices.Contains(left, oldest.Name) {
+		t.Errorf("expected the oldest member %s to go, as its node is cordoned, and %q are left", oldest.Name, left)
+	}
 }
 
 // Regression: all members were ready soon after a node had crashed, and Ready waited for the pod that hung on it.

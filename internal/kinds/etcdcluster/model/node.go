@@ -17,9 +17,9 @@ type Node struct {
 	SilentSince time.Time
 	// OutOfService: the taint out-of-service confirms that the machine is off.
 	OutOfService bool
-	// cordoned: no new pod is scheduled there, and those that run there may soon be drained.
+	// Cordoned: no new pod is scheduled there, and those that run there may soon be drained.
 	Cordoned bool
-	// zone is the one that it is in, empty if it has none.
+	// Zone is the one that it is in, empty if it has none.
 	Zone string
 }
 
