@@ -42,7 +42,7 @@ type obstacle struct{ reason, message string }
 
 // Decide is pure.
 func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
-	keyInput := rotationInput(f, now)
+	keyInput := rotationInput(d, f, now)
 	out := decision{
 		ring: rotation.Next(d, keyInput), key: f.given.Problem, pods: keyInput.Pods,
 		storage: storage.Decide(storageInput(d, f, now)),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,6 +61,14 @@ func (s *shop) bring(pod *corev1.Pod) {
 				files[item.Path] = content
 			}
 		}
+	}
+	if seed, ok := files[sshkeys.SeedFile]; ok {
+		own, err := sshkeys.HostFiles(seed, pod.Name)
+		if err != nil {
+			s.Fatal(err)
+		}
+		delete(files, sshkeys.SeedFile)
+		maps.Copy(files, own)
 	}
 	agents.mu.Lock()
 	defer agents.mu.Unlock()
