@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
 // data is the symlink that a kubelet swaps to update all files of a mount at once.
@@ -54,19 +51,4 @@ func missing(files map[string][]byte, required []string) []string {
 		}
 	}
 	return out
-}
-
-// ownHostKey replaces the seed of all host keys by the key of this host: no other container of the pod may see the seed.
-func ownHostKey(files map[string][]byte, host string) (map[string][]byte, error) {
-	seed := files[sshkeys.SeedFile]
-	delete(files, sshkeys.SeedFile)
-	if host == "" {
-		return files, nil
-	}
-	own, err := sshkeys.HostFiles(seed, host)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(files, own)
-	return files, nil
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -44,6 +45,22 @@ func HostFiles(seed []byte, host string) (map[string][]byte, error) {
 		return nil, err
 	}
 	return map[string][]byte{HostKeyFile: private, HostKeyFile + ".pub": []byte(public + "\n")}, nil
+}
+
+// OwnFiles replaces the seed of all host keys in a mounted Secret by the key of one host: no other container of its pod
+// may see the seed.
+func OwnFiles(files map[string][]byte, host string) (map[string][]byte, error) {
+	seed, ok := files[SeedFile]
+	if !ok {
+		return files, nil
+	}
+	own, err := HostFiles(seed, host)
+	if err != nil {
+		return nil, err
+	}
+	delete(files, SeedFile)
+	maps.Copy(files, own)
+	return files, nil
 }
 
 // OwnFormat is a key in ssh's own format, with a check number of the key's and not a random one: the same key is the same

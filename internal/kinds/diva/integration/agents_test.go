@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,13 +61,9 @@ func (s *shop) bring(pod *corev1.Pod) {
 			}
 		}
 	}
-	if seed, ok := files[sshkeys.SeedFile]; ok {
-		own, err := sshkeys.HostFiles(seed, pod.Name)
-		if err != nil {
-			s.Fatal(err)
-		}
-		delete(files, sshkeys.SeedFile)
-		maps.Copy(files, own)
+	files, err := sshkeys.OwnFiles(files, pod.Name)
+	if err != nil {
+		s.Fatal(err)
 	}
 	agents.mu.Lock()
 	defer agents.mu.Unlock()
