@@ -55,23 +55,36 @@ func TestDiva(t *testing.T) {
 
 // quickAgents simulate agents that always serve the present content of the Secret.
 func quickAgents(clientset kubernetes.Interface) diva.LogReader {
-	keys := map[string]map[string]string{
-		"client":  {"authorizedKeys": "authorized_keys", "hostKey": "ssh_host_ed25519_key", "hostPublicKey": "ssh_host_ed25519_key.pub"},
-		"manager": {"identity": "identity", "identityNext": "identity-next", "knownHosts": "known_hosts"},
-	}
 	return func(ctx context.Context, pod *corev1.Pod) (string, error) {
-		secret, err := clientset.CoreV1().Secrets(pod.Namespace).Get(ctx, "ops-ssh", metav1.GetOptions{})
+		name := "ops-ssh"
+		if pod.Labels["app.kubernetes.io/component"] == "client" {
+			name = "ops-sshd"
+		}
+		secret, err := clientset.CoreV1().Secrets(pod.Namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return "", err
 		}
-		files := map[string][]byte{}
-		for key, file := range keys[pod.Labels["app.kubernetes.io/component"]] {
-			if content, ok := secret.Data[key]; ok {
-				files[file] = content
-			}
-		}
-		return fmt.Sprintf(`{"msg":"Serving","digest":%q}`, sshkeys.Digest(files)), nil
+		files, err := agentFiles(pod.Name, secret)
+		return fmt.Sprintf(`{"msg":"Serving","digest":%q}`, sshkeys.Digest(files)), err
 	}
+}
+
+// agentFiles are what an agent makes of a Secret.
+func agentFiles(pod string, secret *corev1.Secret) (map[string][]byte, error) {
+	if secret.Name == "ops-sshd" {
+		files, err := sshkeys.HostFiles(secret.Data["hostSeed"], pod)
+		if err == nil {
+			files["authorized_keys"] = secret.Data["authorizedKeys"]
+		}
+		return files, err
+	}
+	files := map[string][]byte{}
+	for key, file := range map[string]string{"identity": "identity", "identityNext": "identity-next", "knownHosts": "known_hosts"} {
+		if content, ok := secret.Data[key]; ok {
+			files[file] = content
+		}
+	}
+	return files, nil
 }
 
 const system = `
@@ -236,8 +249,8 @@ func divaHasGrown(v faults.View) error {
 // knows exactly these clients, and they accept its login.
 func divaServes(v faults.View, object client.Object) error {
 	d := object.(*opsv1.Diva)
-	set, list, secret := &appsv1.StatefulSet{}, &corev1.ConfigMap{}, &corev1.Secret{}
-	if err := errors.Join(v.Get("ops-client", set), v.Get("ops-inventory", list), v.Get("ops-ssh", secret)); err != nil {
+	set, list, manager, clients := &appsv1.StatefulSet{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
+	if err := errors.Join(v.Get("ops-client", set), v.Get("ops-inventory", list), v.Get("ops-ssh", manager), v.Get("ops-sshd", clients)); err != nil {
 		return err
 	}
 	if got := readyPods(v, "diva-client"); got != int(d.Spec.Client.Replicas) || *set.Spec.Replicas != d.Spec.Client.Replicas {
@@ -249,7 +262,7 @@ func divaServes(v faults.View, object client.Object) error {
 	if got := strings.Count(list.Data["hosts"], "ansible_host="); got != int(d.Spec.Client.Replicas) {
 		return fmt.Errorf("the inventory has %d clients", got)
 	}
-	return letsIn(secret, secret)
+	return letsIn(clients, manager)
 }
 
 func readyPods(v faults.View, label string) int {
@@ -267,8 +280,8 @@ func readyPods(v faults.View, label string) int {
 	return n
 }
 
-// letsIn reports whether clients with one version of the Secret accept a manager with another
-// version, with at least one of its keys.
+// letsIn reports whether clients with a version of their Secret accept a manager with a version of
+// its own, with at least one of its keys.
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {
 		if len(manager.Data[name]) == 0 {
@@ -285,14 +298,14 @@ func letsIn(clients, manager *corev1.Secret) error {
 	return errors.New("clients refuse the manager's keys")
 }
 
-// loginsGoOn compares two consecutive versions of the Secret, as pods may have either of
+// loginsGoOn compares two consecutive versions of the Secrets, as pods may have either of
 // them.
 func loginsGoOn(before, after faults.View, e faults.Event) error {
-	was, is := &corev1.Secret{}, &corev1.Secret{}
-	if e.Key.Kind != "Secret" || !changed(before, after, "ops-ssh", was, is) {
+	was, is, clients, clientsNow := &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}
+	if e.Key.Kind != "Secret" || !changed(before, after, "ops-ssh", was, is) || !changed(before, after, "ops-sshd", clients, clientsNow) {
 		return nil
 	}
-	return errors.Join(letsIn(was, is), letsIn(is, was))
+	return errors.Join(letsIn(clients, is), letsIn(clientsNow, was))
 }
 
 // changed reads two versions of an object, and reports whether both exist.

@@ -82,7 +82,8 @@ func (c current) log(ctx context.Context, pod *corev1.Pod) (string, error) {
 			}
 		}
 	}
-	return fmt.Sprintf("{\"msg\":\"Serving\",\"digest\":%q}\n", sshkeys.Digest(files)), nil
+	files, err := sshkeys.OwnFiles(files, pod.Name)
+	return fmt.Sprintf("{\"msg\":\"Serving\",\"digest\":%q}\n", sshkeys.Digest(files)), err
 }
 
 func TestMain(m *testing.M) {

@@ -40,6 +40,8 @@ const (
 	ReasonKeyMissing = "KeyMissing"
 	// ReasonInlineKey: the spec contains a private key.
 	ReasonInlineKey = "InlineKey"
+	// ReasonClientsHoldKey: clients of an earlier version have the manager's private key.
+	ReasonClientsHoldKey = "ClientsHoldKey"
 	// ReasonPublicKeyUnusable: a configured public key is not one.
 	ReasonPublicKeyUnusable = "PublicKeyUnusable"
 	// ReasonBound: every claim is bound and has its desired size.

@@ -79,11 +79,11 @@ type SSHStatus struct {
 	// +optional
 	PublicKey string `json:"publicKey,omitempty"`
 
-	// hostKey is the public key with which clients prove their identity.
+	// hostKey is the public key with which clients of earlier versions prove their identity. Others have a key each.
 	// +optional
 	HostKey string `json:"hostKey,omitempty"`
 
-	// formerHostKeys are lost host keys that running clients still use.
+	// formerHostKeys are lost host keys that running clients of earlier versions still use.
 	// +optional
 	// +listType=atomic
 	FormerHostKeys []string `json:"formerHostKeys,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
 // Options are the settings from the command line.
@@ -20,6 +21,8 @@ type Options struct {
 	InPlace string
 	// Require names files without which no file is written.
 	Require []string
+	// Host, if any, is the name of the host whose key is derived from the seed in the Secret.
+	Host string
 	// Check makes the command only report whether the files exist.
 	Check bool
 }
@@ -41,6 +44,7 @@ func (o *Options) bind(set *flag.FlagSet) {
 		o.Require = append(o.Require, name)
 		return nil
 	})
+	set.StringVar(&o.Host, "host-key-of", "", "`name` of the host whose key is derived from the file "+sshkeys.SeedFile)
 	set.BoolVar(&o.Check, "check", false, "report by the exit code whether the files in --to exist, and end")
 }
 

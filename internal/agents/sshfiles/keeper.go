@@ -77,6 +77,9 @@ func (k *Keeper) serve() (string, error) {
 	if lacks := missing(files, k.options.Require); len(lacks) > 0 {
 		return "", errors.New("waiting for " + strings.Join(lacks, ", "))
 	}
+	if files, err = sshkeys.OwnFiles(files, k.options.Host); err != nil {
+		return "", err
+	}
 	digest := sshkeys.Digest(files)
 	if digest == k.served {
 		return digest, nil

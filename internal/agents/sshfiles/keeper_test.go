@@ -218,3 +218,45 @@ func TestAFileInItsDirectoryIsReplacedAtomically(t *testing.T) {
 	}
 	p.has("live", "identity", "a new key", 0o600)
 }
+
+// The container of the client's image sees the files, and not the seed of which the keys of all clients come.
+func TestAClientGetsItsOwnHostKeyAndNeverTheSeed(t *testing.T) {
+	p := newPod(t, "authorized_keys", sshkeys.SeedFile)
+	p.keeper.options.Host = "ops-client-1"
+	p.mount(map[string]string{"authorized_keys": "them"})
+	p.keeper.look()
+	if Check(p.keeper.options) == nil {
+		t.Error("expected nothing to be served before the seed is there: sshd would start without a host key")
+	}
+	p.mount(map[string]string{"authorized_keys": "them", sshkeys.SeedFile: "a seed"})
+	p.keeper.look()
+	own, err := sshkeys.HostFiles([]byte("a seed"), "ops-client-1")
+	p.must(err)
+	p.has("live", "ssh_host_ed25519_key", string(own["ssh_host_ed25519_key"]), 0o600)
+	p.has("live", "ssh_host_ed25519_key.pub", string(own["ssh_host_ed25519_key.pub"]), 0o644)
+	own["authorized_keys"] = []byte("them")
+	if got, want := sshkeys.Served(p.log.String()), sshkeys.Digest(own); got != want {
+		t.Errorf("expected the digest %s of the own files to be logged, got %q", want, got)
+	}
+	for _, dir := range []string{"live", "home"} {
+		if _, err := os.Stat(p.path(dir, sshkeys.SeedFile)); err == nil {
+			t.Errorf("%s has the seed: a client could derive the host keys of all others", dir)
+		}
+	}
+}
+
+func TestHostKeysAreDerivedFromTheSeedAndTheNameAlone(t *testing.T) {
+	seen := map[string]string{}
+	for _, from := range [][2]string{{"seed", "ops-client-0"}, {"seed", "ops-client-1"}, {"other", "ops-client-0"}} {
+		private, public, err := sshkeys.HostKey([]byte(from[0]), from[1])
+		p := &pod{T: t}
+		p.must(err)
+		if again, _, _ := sshkeys.HostKey([]byte(from[0]), from[1]); string(again) != string(private) {
+			t.Errorf("%v: expected the same key each time, or a restart would change it", from)
+		}
+		if other, ok := seen[public]; ok {
+			t.Errorf("%v has the key of %s", from, other)
+		}
+		seen[public] = fmt.Sprint(from)
+	}
+}

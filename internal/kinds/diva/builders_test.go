@@ -7,6 +7,7 @@ import (
 	"crypto"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/pem"
 	"fmt"
 	"os"
@@ -34,7 +35,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
-	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -70,7 +70,10 @@ func withAge(age opsv1.Age) divaOption {
 // withStatus gives the status of an earlier look.
 func withStatus(phase opsv1.SSHPhase, r *ring.Ring) divaOption {
 	return func(d *opsv1.Diva) {
-		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public, HostKey: r.Host.Public}
+		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public}
+		if r.Shared != nil {
+			d.Status.SSH.HostKey = r.Shared.Public
+		}
 	}
 }
 
@@ -110,6 +113,12 @@ func key(t testing.TB, name string) *keys.Pair {
 	return testKeys[name]
 }
 
+// seed is one for host keys, always the same for a name.
+func seed(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:])
+}
+
 func encoded(t testing.TB, private crypto.PrivateKey) string {
 	t.Helper()
 	block, err := ssh.MarshalPrivateKey(private, "")
@@ -121,7 +130,7 @@ func encoded(t testing.TB, private crypto.PrivateKey) string {
 
 // settled has one pair in use, made an hour ago.
 func settled(t testing.TB) *ring.Ring {
-	return &ring.Ring{Current: key(t, "old"), Host: key(t, "host"), Identity: true, Made: noon.Add(-time.Hour)}
+	return &ring.Ring{Current: key(t, "old"), Seed: seed("host"), Identity: true, Made: noon.Add(-time.Hour)}
 }
 
 // Facts.
@@ -132,9 +141,9 @@ type factOption func(*facts)
 func observed(t testing.TB, d *opsv1.Diva, r *ring.Ring, options ...factOption) facts {
 	t.Helper()
 	f := facts{ring: r, now: noon, agentImage: agentImage, claims: map[string]*corev1.PersistentVolumeClaim{}, serving: map[string]string{}, rigid: map[string]string{}}
-	f.fresh.pair, f.fresh.host = key(t, "fresh"), key(t, "fresh-host")
-	f.secret = &corev1.Secret{}
-	f.secret.ResourceVersion = "7"
+	f.fresh.pair, f.fresh.host, f.fresh.seed = key(t, "fresh"), key(t, "fresh-host"), seed("fresh-host")
+	f.secret, f.server = &corev1.Secret{}, &corev1.Secret{}
+	f.secret.ResourceVersion, f.server.ResourceVersion = "7", "8"
 	f.clients = newMembers(d)
 	f.manager = newRollout(d)
 	f.inventory = build.Hosts(d)
@@ -153,11 +162,13 @@ func observed(t testing.TB, d *opsv1.Diva, r *ring.Ring, options ...factOption) 
 // serves makes all pods of some roles serve the files of a ring.
 func serves(d *opsv1.Diva, r *ring.Ring, roles ...string) factOption {
 	return func(f *facts) {
-		files := map[string]string{"client": sshkeys.Digest(r.ClientFiles(keys.Extra(d))), "manager": sshkeys.Digest(r.ManagerFiles(d))}
+		now := *f
+		now.ring = r
+		digest := wantedDigest(d, now)
 		for _, name := range roles {
 			for _, pod := range append(boundClients(f.clients), boundManagers(f.manager)...) {
 				if served.Role(pod) == name {
-					f.serving[string(pod.UID)] = files[name]
+					f.serving[string(pod.UID)] = digest(pod)
 				}
 			}
 		}
@@ -166,7 +177,7 @@ func serves(d *opsv1.Diva, r *ring.Ring, roles ...string) factOption {
 
 func nothingRuns(f *facts) { f.clients, f.manager = workload.Members{}, workload.Rollout{} }
 
-func noSecret(f *facts) { f.secret, f.ring = nil, nil }
+func noSecret(f *facts) { f.secret, f.server, f.ring = nil, nil, nil }
 
 func gives(g keys.Given) factOption { return func(f *facts) { f.given = g } }
 
@@ -231,9 +242,13 @@ func asks(name, amount string) factOption {
 // Outcomes.
 
 func outcome(kind string, action ensure.Action) kit.Outcome {
-	result := ensure.Result{Action: action}
-	result.Ref.Kind = kind
-	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
+	out := kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}}
+	for _, name := range []string{"ops-ssh", "diva-test-ssh"} {
+		result := ensure.Result{Action: action}
+		result.Ref.Kind, result.Ref.Name = kind, name
+		out.Results = append(out.Results, result)
+	}
+	return out
 }
 
 // done is that of a look at which all was written that was decided.

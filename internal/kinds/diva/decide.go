@@ -42,7 +42,7 @@ type obstacle struct{ reason, message string }
 
 // Decide is pure.
 func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
-	keyInput := rotationInput(f, now)
+	keyInput := rotationInput(d, f, now)
 	out := decision{
 		ring: rotation.Next(d, keyInput), key: f.given.Problem, pods: keyInput.Pods,
 		storage: storage.Decide(storageInput(d, f, now)),
@@ -51,6 +51,9 @@ func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 	}
 	if out.manager == nil {
 		out.manager = invalid("spec.extra.image", d.Spec.Extra.Image)
+	}
+	if held := foreignSecret(f); held != nil {
+		out.clients, out.manager = held, held
 	}
 	out.replicas = replicas(d.Spec.Client.Replicas, f.clients.Replicas(), f.inventory == build.Hosts(d))
 	out.claimSize = out.storage.TemplateSize
@@ -61,6 +64,14 @@ func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 		f.clients.Refusal.Again, f.unbound.Again, f.attachment.again, f.clients.StuckIn(now), f.manager.StuckIn(now),
 		secretAgain(d, out.key), rotationAgain(d, keyInput, out.ring))...)
 	return out
+}
+
+// foreignSecret keeps pods from mounting a Secret of another owner that has the name of opcrew's.
+func foreignSecret(f facts) *obstacle {
+	if f.foreign == "" {
+		return nil
+	}
+	return &obstacle{common.ReasonNameTaken, "Secret " + f.foreign + " belongs to another owner, and pods would mount it; delete it, or name the Diva otherwise"}
 }
 
 func invalid(field string, image opsv1.Image) *obstacle {

@@ -32,12 +32,19 @@ type facts struct {
 	manager workload.Rollout
 	// attachment is why the first pod that has a node has not started.
 	attachment attachment
-	// secret is opcrew's own, nil if there is none; ring is what it holds, and given what the user provides.
-	secret *corev1.Secret
-	ring   *ring.Ring
-	given  keys.Given
-	// fresh is a new pair and a new host's pair, where a plan may need them: random values cannot be computed twice alike.
-	fresh struct{ pair, host *keys.Pair }
+	// secret is opcrew's own with the pair, and server that of clients, nil if there is none; ring is what secret holds,
+	// and given what the user provides.
+	secret, server *corev1.Secret
+	// foreign is the name of a Secret that a pod would mount and that belongs to another owner; "" if there is none.
+	foreign string
+	ring    *ring.Ring
+	given   keys.Given
+	// fresh is a new pair, a new host's pair and a new seed, where a plan may need them: random values cannot be computed
+	// twice alike.
+	fresh struct {
+		pair, host *keys.Pair
+		seed       string
+	}
 	// serving are the digests of what pods serve whose logs were read, by their UIDs.
 	serving map[string]string
 	// claims are those of the Diva by name. stale are those that the cache has as they were before opcrew's last

@@ -14,35 +14,88 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/build"
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 	"github.com/opcrew/opcrew/internal/kinds/diva/rotation"
+	"github.com/opcrew/opcrew/internal/kinds/diva/served"
 	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // rotationInput selects from the facts what the rotation of keys needs.
-func rotationInput(f facts, now time.Time) rotation.Input {
-	in := rotation.Input{
-		Ring: f.ring, Given: f.given, Fresh: f.fresh.pair, Host: f.fresh.host, Now: now,
+func rotationInput(d *opsv1.Diva, f facts, now time.Time) rotation.Input {
+	return rotation.Input{
+		Ring: f.ring, Given: f.given, Fresh: f.fresh.pair, Seed: leftSeed(f), Shared: leftShared(f), Now: now,
 		Pods: rotation.Pods{
-			Clients:  servingPods(boundClients(f.clients), f.serving),
-			Managers: servingPods(boundManagers(f.manager), f.serving),
+			Clients:  servingPods(d, boundClients(f.clients), f.serving),
+			Managers: servingPods(d, boundManagers(f.manager), f.serving),
+			Known:    knownClients(d, f), Sharing: sharing(d, f.clients),
 		},
 	}
-	if f.ring == nil && f.secret != nil { // only the pair in it was lost
-		if left, _ := keys.Parse(string(f.secret.Data[ring.HostKey])); left != nil {
-			in.Host = left
-		}
-	}
-	return in
 }
 
-func servingPods(pods []*corev1.Pod, digests map[string]string) []rotation.Pod {
+// leftSeed is the seed of host keys that is left in a Secret, or a fresh one.
+func leftSeed(f facts) string {
+	for _, secret := range []*corev1.Secret{f.secret, f.server} {
+		if secret == nil {
+			continue
+		}
+		if seed := keys.ParseSeed(secret.Data[ring.HostSeed]); seed != "" {
+			return seed
+		}
+	}
+	return f.fresh.seed
+}
+
+// leftShared is the shared host's pair that is left where only the key pair was lost, or a fresh one.
+func leftShared(f facts) *keys.Pair {
+	if f.secret != nil {
+		if left, _ := keys.Parse(string(f.secret.Data[ring.HostKey])); left != nil {
+			return left
+		}
+	}
+	return f.fresh.host
+}
+
+// sharing reports whether clients of earlier versions, which share a host key, exist or may be started.
+func sharing(d *opsv1.Diva, clients workload.Members) bool {
+	if clients.Set != nil && build.SharesHostKey(d, clients.Set.Spec.Template.Spec) {
+		return true
+	}
+	for _, pod := range clients.Pods {
+		if build.SharesHostKey(d, pod.Spec) {
+			return true
+		}
+	}
+	return false
+}
+
+// knownClients are the clients that managers are to know: those that the inventory lists, and those that still run.
+func knownClients(d *opsv1.Diva, f facts) []string {
+	return names.Clients(d).Names(replicas(d.Spec.Client.Replicas, f.clients.Replicas(), f.inventory == build.Hosts(d)))
+}
+
+// wantedDigest returns the digest that a pod serves once it has followed the Secrets.
+func wantedDigest(d *opsv1.Diva, f facts) func(*corev1.Pod) string {
+	manager := rotation.ManagerDigest(d, f.ring, knownClients(d, f))
+	return func(pod *corev1.Pod) string {
+		if served.Role(pod) == ring.Manager {
+			return manager
+		}
+		return rotation.ClientDigest(d, f.ring, hostOf(d, pod))
+	}
+}
+
+func hostOf(d *opsv1.Diva, pod *corev1.Pod) ring.Host {
+	return ring.Host{Name: pod.Name, Shared: build.SharesHostKey(d, pod.Spec)}
+}
+
+func servingPods(d *opsv1.Diva, pods []*corev1.Pod, digests map[string]string) []rotation.Pod {
 	var out []rotation.Pod
 	for _, pod := range pods {
-		out = append(out, rotation.Pod{Name: pod.Name, Serves: digests[string(pod.UID)]})
+		out = append(out, rotation.Pod{Name: pod.Name, Serves: digests[string(pod.UID)], Shared: build.SharesHostKey(d, pod.Spec)})
 	}
 	return out
 }

@@ -27,8 +27,8 @@ func reportAt(object *opsv1.Diva, f facts, done kit.Outcome, now time.Time) {
 
 // nextRing returns the ring that the Secret is to hold.
 func nextRing(object *opsv1.Diva, f facts) *ring.Ring {
-	return rotation.Next(object, rotationInput(f, noon))
+	return rotation.Next(object, rotationInput(object, f, noon))
 }
 
 // podsOf returns what the rotation of keys reads of pods.
-func podsOf(f facts) rotation.Pods { return rotationInput(f, noon).Pods }
+func podsOf(d *opsv1.Diva, f facts) rotation.Pods { return rotationInput(d, f, noon).Pods }

@@ -52,8 +52,8 @@ func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 				kind, name := refOf(child)
 				golden.Check(t, fmt.Sprintf("%s-%s-%s.yaml", file, strings.ToLower(kind), strings.TrimPrefix(name, d.Name+"-")), masked(child.Object))
 			}
-			if got := len(plan.Children); got != 10 {
-				t.Errorf("expected 10 children, got %d", got)
+			if got := len(plan.Children); got != 11 {
+				t.Errorf("expected 11 children, got %d", got)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestAClientHasTheArticlesShape(t *testing.T) {
 		}
 		mounts[*mount.MountPath] = *mount.Name + sub
 	}
-	for path, want := range map[string]string{"/wi": "wi", "/root/.ssh/id_rsa": "diva-client-ssh id_rsa", "/root/.ssh/id_rsa.pub": "diva-client-ssh id_rsa.pub"} {
+	for path, want := range map[string]string{"/wi": "wi", "/root/.ssh/id_rsa": "", "/root/.ssh/id_rsa.pub": "diva-client-ssh id_rsa.pub"} {
 		same(t, path, want, mounts[path])
 	}
 	for _, volume := range set.Spec.Template.Spec.Volumes {

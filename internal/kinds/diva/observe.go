@@ -22,7 +22,7 @@ func (r *reconciler) Observe(ctx context.Context, d *opsv1.Diva) (facts, error) 
 	f := facts{agentImage: r.AgentImage, now: r.Clock.Now()}
 	var err error
 	for _, read := range []func(context.Context, *opsv1.Diva, *facts) error{
-		r.observePods, r.observeAttachment, r.observeKeys, r.observeServed, r.observeClaims, r.observeInventory,
+		r.observePods, r.observeAttachment, r.observeInventory, r.observeKeys, r.observeServed, r.observeClaims,
 	} {
 		if err == nil {
 			err = read(ctx, d, &f)

@@ -21,24 +21,45 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/rotation"
 )
 
-// observeKeys reads the Secret. Where the cache has none the API server is read: a pair that is created twice would
+// observeKeys reads the Secrets. Where the cache has none the API server is read: a pair that is created twice would
 // lock the manager out.
-func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) error {
+func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) (err error) {
 	f.given = r.observeGiven(ctx, d)
-	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: d.Namespace, Name: names.SecretName(d)}
+	if f.secret, err = r.ownSecret(ctx, d, f, names.SecretName(d)); err != nil {
+		return err
+	}
+	if f.server, err = r.ownSecret(ctx, d, f, names.ServerSecretName(d)); err != nil {
+		return err
+	}
+	f.ring = ring.Parse(f.secret)
+	return createFresh(d, f)
+}
+
+// ownSecret is a Secret that opcrew made for a Diva; nil if there is none. It records one of another owner.
+func (r *reconciler) ownSecret(ctx context.Context, d *opsv1.Diva, f *facts, name string) (*corev1.Secret, error) {
+	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: d.Namespace, Name: name}
 	err := r.Client.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) && d.DeletionTimestamp == nil {
 		err = r.Live.Get(ctx, key, secret)
 	}
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read key pair: %w", err)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read Secret %s: %w", key, err)
+	case metav1.IsControlledBy(secret, d) || secret.Labels[common.OwnerLabel] == string(d.UID):
+		return secret, nil
 	}
-	if err == nil && (metav1.IsControlledBy(secret, d) || secret.Labels[common.OwnerLabel] == string(d.UID)) {
-		f.secret, f.ring = secret, ring.Parse(secret)
-	}
-	if f.ring != nil && f.ring.Host != nil && !rotation.Due(d, f.ring, keys.Given{}, f.now) {
+	f.foreign = name
+	return nil, nil
+}
+
+// createFresh creates the random values that a plan may need.
+func createFresh(d *opsv1.Diva, f *facts) (err error) {
+	if f.ring != nil && f.ring.Seed != "" && !f.ring.Sharing() && !sharing(d, f.clients) && !rotation.Due(d, f.ring, keys.Given{}, f.now) {
 		return nil
 	}
+	f.fresh.seed = keys.NewSeed()
 	comment := "opcrew " + d.Namespace + "/" + d.Name
 	if f.fresh.pair, err = keys.New(comment); err == nil {
 		f.fresh.host, err = keys.New(comment)
@@ -67,6 +88,6 @@ func (r *reconciler) observeServed(ctx context.Context, d *opsv1.Diva, f *facts)
 		return nil
 	}
 	pods := slices.Concat(boundClients(f.clients), boundManagers(f.manager))
-	f.serving = r.served.Digests(ctx, client.ObjectKeyFromObject(d), pods, f.ring.Digests(d))
+	f.serving = r.served.Digests(ctx, client.ObjectKeyFromObject(d), pods, wantedDigest(d, *f))
 	return nil
 }

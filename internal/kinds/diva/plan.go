@@ -6,6 +6,7 @@ package diva
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,7 +38,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	}
 	plan := kit.Plan{Patches: decided.storage.Patches, Again: decided.again}
 	if decided.ring != nil {
-		plan.Children = append(plan.Children, keySecret(d, f, decided))
+		plan.Children = append(plan.Children, keySecret(d, f, decided), serverSecret(d, f, decided))
 	}
 	// The inventory comes before the clients: see replicas.
 	for _, object := range []runtime.ApplyConfiguration{
@@ -60,9 +61,17 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 // keySecret declares the keys. It is applied only to the version of the Secret that was read: two operators that decide
 // at the same time must not overwrite each other's key.
 func keySecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
-	child := ensure.Child{Object: decided.ring.Secret(d, keys.Extra(d)), Random: true}
-	if child.New = f.secret == nil; !child.New {
-		child.DecidedOn = f.secret.ResourceVersion
+	return decidedOn(ensure.Child{Object: decided.ring.Secret(d, keys.Extra(d), decided.pods.Known), Random: true}, f.secret)
+}
+
+// serverSecret declares what clients mount, likewise: no operator takes back what clients were brought to accept.
+func serverSecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
+	return decidedOn(ensure.Child{Object: decided.ring.ServerSecret(d, keys.Extra(d)), Random: true}, f.server)
+}
+
+func decidedOn(child ensure.Child, secret *corev1.Secret) ensure.Child {
+	if child.New = secret == nil; !child.New {
+		child.DecidedOn = secret.ResourceVersion
 	}
 	return child
 }

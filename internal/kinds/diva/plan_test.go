@@ -236,3 +236,17 @@ func TestTheNextLookComesWhenSomethingIsDueThatNoEventShows(t *testing.T) {
 		})
 	}
 }
+
+// A pod that mounts by name would read what another owner keeps under that name.
+func TestNoPodIsCreatedWhileASecretOfThatNameBelongsToAnotherOwner(t *testing.T) {
+	d := newDiva(1)
+	f := observed(t, d, nil, noSecret, nothingRuns, func(f *facts) { f.foreign = "ops-ssh" })
+	plan := planAt(d, f, noon)
+	for _, kind := range []string{"StatefulSet", "Deployment"} {
+		if child(plan, kind) != nil {
+			t.Errorf("expected no %s, whose pods would mount the Secret of another owner", kind)
+		}
+	}
+	after := reported(d, f, done)
+	says(t, conditionOf(after, opsv1.DivaManagerReady), "False NameTaken: Secret ops-ssh belongs to another owner")
+}

@@ -19,9 +19,9 @@ import (
 )
 
 // inPlace is the ring that the Secret holds after the plan was carried out: a step that was not written did not happen.
-func inPlace(observed, decided *ring.Ring, done kit.Outcome) *ring.Ring {
+func inPlace(name string, observed, decided *ring.Ring, done kit.Outcome) *ring.Ring {
 	written := slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
-		return result.Ref.Kind == "Secret" && slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired, ensure.Unchanged}, result.Action)
+		return result.Ref.Kind == "Secret" && result.Ref.Name == name && slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired, ensure.Unchanged}, result.Action)
 	})
 	if written {
 		return decided
@@ -52,7 +52,7 @@ func reportSSH(set condition.Set, d *opsv1.Diva, decided decision, r *ring.Ring)
 }
 
 // reportKeyWarning warns of keys that cannot be used, and of keys where many users can read them.
-func reportKeyWarning(set condition.Set, d *opsv1.Diva) {
+func reportKeyWarning(set condition.Set, d *opsv1.Diva, sharing bool) {
 	const kind = opsv1.DivaKeyWarning
 	reason, words := "", []string(nil)
 	if keys.HasInline(d) {
@@ -62,6 +62,10 @@ func reportKeyWarning(set condition.Set, d *opsv1.Diva) {
 	if _, bad := keys.ParsePublic(d.Spec.PublicKey); len(bad) > 0 {
 		reason = opsv1.ReasonPublicKeyUnusable
 		words = append(words, fmt.Sprintf("spec.publicKey, line %d, is no public key and is not used; write the whole key, or remove it", bad[0]))
+	}
+	if sharing {
+		reason = opsv1.ReasonClientsHoldKey
+		words = append(words, "clients that an earlier version of opcrew created have the manager's private key and share one host key; recreate them by an edit of spec.client that restarts them, such as an annotation in client.pod.annotations")
 	}
 	if len(words) == 0 {
 		set.Remove(kind)

@@ -40,8 +40,17 @@ func text(t testing.TB, r *ring.Ring) string {
 	if r.Next != nil {
 		next = name(t, r.Next.Public)
 	}
-	return fmt.Sprintf("%s: current %s, next %s, previous %s, identity %t, host %s, former %s",
-		r.Phase(), name(t, r.Current.Public), next, name(t, r.Previous), r.Identity, name(t, r.Host.Public), name(t, strings.Join(r.FormerHosts, " and ")))
+	host, shared := "none", "none"
+	for _, known := range []string{"host", "fresh-host"} {
+		if r.Seed == seed(known) {
+			host = known
+		}
+	}
+	if r.Shared != nil {
+		shared = name(t, r.Shared.Public)
+	}
+	return fmt.Sprintf("%s: current %s, next %s, previous %s, identity %t, host %s, shared %s",
+		r.Phase(), name(t, r.Current.Public), next, name(t, r.Previous), r.Identity, host, shared)
 }
 
 func authorizing(t testing.TB) *ring.Ring {
@@ -60,7 +69,7 @@ func switching(t testing.TB) *ring.Ring {
 func isLost(t testing.TB) *ring.Ring {
 	r := settled(t)
 	r.Current, r.Previous, r.Identity = key(t, "fresh"), key(t, "old").Public, false
-	r.Host, r.FormerHosts = key(t, "fresh-host"), []string{key(t, "host").Public}
+	r.Seed = seed("fresh-host")
 	return r
 }
 
@@ -73,7 +82,7 @@ func TestTheKeyInUseInAnotherFormIsWrittenAndNoChangeOfThePair(t *testing.T) {
 }
 
 func TestTheRingGoesOneStepAtATimeAndOnlyWhenAllPodsHaveFollowed(t *testing.T) {
-	const inUse = "InUse: current old, next none, previous none, identity true, host host, former none"
+	const inUse = "InUse: current old, next none, previous none, identity true, host host, shared none"
 	old := settled(t)
 	mine := keys.Given{Pair: key(t, "given")}
 	wrong := keys.Given{Problem: &keys.Problem{Reason: opsv1.ReasonKeyUnusable, Message: "x"}}
@@ -87,24 +96,24 @@ func TestTheRingGoesOneStepAtATimeAndOnlyWhenAllPodsHaveFollowed(t *testing.T) {
 		"nothing asks for a change":        {newDiva(2), old, nil, inUse},
 		"the annotation was seen before":   {newDiva(2, withRequest("1")), requested(old, "1"), nil, inUse},
 		"the annotation is taken away":     {newDiva(2), requested(old, "1"), nil, inUse},
-		"the annotation is another":        {newDiva(2, withRequest("2")), requested(old, "1"), nil, "Authorizing: current old, next fresh, previous none, identity true, host host, former none"},
+		"the annotation is another":        {newDiva(2, withRequest("2")), requested(old, "1"), nil, "Authorizing: current old, next fresh, previous none, identity true, host host, shared none"},
 		"the pair is young":                {newDiva(2, withAge("2h")), old, nil, inUse},
-		"the pair is old":                  {newDiva(2, withAge("1h")), old, nil, "Authorizing: current old, next fresh, previous none, identity true, host host, former none"},
+		"the pair is old":                  {newDiva(2, withAge("1h")), old, nil, "Authorizing: current old, next fresh, previous none, identity true, host host, shared none"},
 		"the user gives the same":          {newDiva(2), old, with(gives(keys.Given{Pair: key(t, "old")})), inUse},
-		"the user gives another":           {newDiva(2), old, with(gives(mine)), "Authorizing: current old, next given, previous none, identity true, host host, former none"},
+		"the user gives another":           {newDiva(2), old, with(gives(mine)), "Authorizing: current old, next given, previous none, identity true, host host, shared none"},
 		"the user gives one of no use":     {newDiva(2, withRequest("2"), withAge("1h")), old, with(gives(wrong)), inUse},
-		"clients are behind":               {newDiva(2), authorizing(t), func(d *opsv1.Diva) []factOption { return []factOption{behind(d, "client")} }, "Authorizing: current old, next new, previous none, identity true, host host, former none"},
-		"one client does not answer":       {newDiva(2), authorizing(t), with(silent("ops-client-1")), "Authorizing: current old, next new, previous none, identity true, host host, former none"},
-		"one client is not placed yet":     {newDiva(2), authorizing(t), with(silent("ops-client-1"), unplaced("ops-client-1")), "Switching: current new, next none, previous old, identity true, host host, former none"},
-		"one client is going":              {newDiva(2), authorizing(t), with(silent("ops-client-1"), going("ops-client-1")), "Switching: current new, next none, previous old, identity true, host host, former none"},
-		"clients have followed":            {newDiva(2), authorizing(t), nil, "Switching: current new, next none, previous old, identity true, host host, former none"},
-		"another is given on the way":      {newDiva(2), authorizing(t), with(gives(mine)), "Authorizing: current old, next given, previous none, identity true, host host, former none"},
+		"clients are behind":               {newDiva(2), authorizing(t), func(d *opsv1.Diva) []factOption { return []factOption{behind(d, "client")} }, "Authorizing: current old, next new, previous none, identity true, host host, shared none"},
+		"one client does not answer":       {newDiva(2), authorizing(t), with(silent("ops-client-1")), "Authorizing: current old, next new, previous none, identity true, host host, shared none"},
+		"one client is not placed yet":     {newDiva(2), authorizing(t), with(silent("ops-client-1"), unplaced("ops-client-1")), "Switching: current new, next none, previous old, identity true, host host, shared none"},
+		"one client is going":              {newDiva(2), authorizing(t), with(silent("ops-client-1"), going("ops-client-1")), "Switching: current new, next none, previous old, identity true, host host, shared none"},
+		"clients have followed":            {newDiva(2), authorizing(t), nil, "Switching: current new, next none, previous old, identity true, host host, shared none"},
+		"another is given on the way":      {newDiva(2), authorizing(t), with(gives(mine)), "Authorizing: current old, next given, previous none, identity true, host host, shared none"},
 		"the one in use is given again":    {newDiva(2), authorizing(t), with(gives(keys.Given{Pair: key(t, "old")})), inUse},
-		"the manager is behind":            {newDiva(2), switching(t), func(d *opsv1.Diva) []factOption { return []factOption{behind(d, "manager")} }, "Switching: current new, next none, previous old, identity true, host host, former none"},
-		"the manager has followed":         {newDiva(2), switching(t), nil, "InUse: current new, next none, previous none, identity true, host host, former none"},
-		"another is given while it does":   {newDiva(2), switching(t), with(gives(mine), func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }), "Switching: current new, next none, previous old, identity true, host host, former none"},
-		"after a loss, clients are behind": {newDiva(2), isLost(t), func(d *opsv1.Diva) []factOption { return []factOption{behind(d, "client")} }, "Authorizing: current fresh, next none, previous old, identity false, host fresh-host, former host"},
-		"after a loss, clients follow":     {newDiva(2), isLost(t), nil, "Switching: current fresh, next none, previous old, identity true, host fresh-host, former host"},
+		"the manager is behind":            {newDiva(2), switching(t), func(d *opsv1.Diva) []factOption { return []factOption{behind(d, "manager")} }, "Switching: current new, next none, previous old, identity true, host host, shared none"},
+		"the manager has followed":         {newDiva(2), switching(t), nil, "InUse: current new, next none, previous none, identity true, host host, shared none"},
+		"another is given while it does":   {newDiva(2), switching(t), with(gives(mine), func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }), "Switching: current new, next none, previous old, identity true, host host, shared none"},
+		"after a loss, clients are behind": {newDiva(2), isLost(t), func(d *opsv1.Diva) []factOption { return []factOption{behind(d, "client")} }, "Authorizing: current fresh, next none, previous old, identity false, host fresh-host, shared none"},
+		"after a loss, clients follow":     {newDiva(2), isLost(t), nil, "Switching: current fresh, next none, previous old, identity true, host fresh-host, shared none"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			options := []factOption(nil)
@@ -149,14 +158,14 @@ func TestWhereThereIsNoSecretOneIsMadeThatLocksNoOneOut(t *testing.T) {
 		options []factOption
 		want    string
 	}{
-		"a new object":                          {newDiva(2), []factOption{nothingRuns}, "InUse: current fresh, next none, previous none, identity true, host fresh-host, former none"},
-		"with a key of the user":                {newDiva(2), []factOption{nothingRuns, gives(keys.Given{Pair: key(t, "given")})}, "InUse: current given, next none, previous none, identity true, host fresh-host, former none"},
+		"a new object":                          {newDiva(2), []factOption{nothingRuns}, "InUse: current fresh, next none, previous none, identity true, host fresh-host, shared none"},
+		"with a key of the user":                {newDiva(2), []factOption{nothingRuns, gives(keys.Given{Pair: key(t, "given")})}, "InUse: current given, next none, previous none, identity true, host fresh-host, shared none"},
 		"with one of no use":                    {newDiva(2), []factOption{nothingRuns, gives(wrong)}, "nothing"},
-		"reported before, and nothing runs":     {newDiva(2, withStatus(opsv1.SSHInUse, old)), []factOption{nothingRuns}, "InUse: current fresh, next none, previous none, identity true, host fresh-host, former none"},
-		"reported before, and pods run":         {newDiva(2, withStatus(opsv1.SSHInUse, old)), nil, "Authorizing: current fresh, next none, previous old, identity false, host fresh-host, former host"},
-		"reported before, and the user has it":  {newDiva(2, withStatus(opsv1.SSHInUse, old)), []factOption{gives(keys.Given{Pair: key(t, "old")})}, "InUse: current old, next none, previous none, identity true, host fresh-host, former host"},
-		"reported before, the user's of no use": {newDiva(2, withStatus(opsv1.SSHInUse, old)), []factOption{gives(wrong)}, "Authorizing: current fresh, next none, previous old, identity false, host fresh-host, former host"},
-		"pods of a Diva that reported no keys":  {newDiva(2), nil, "InUse: current fresh, next none, previous none, identity true, host fresh-host, former none"},
+		"reported before, and nothing runs":     {newDiva(2, withStatus(opsv1.SSHInUse, old)), []factOption{nothingRuns}, "InUse: current fresh, next none, previous none, identity true, host fresh-host, shared none"},
+		"reported before, and pods run":         {newDiva(2, withStatus(opsv1.SSHInUse, old)), nil, "Authorizing: current fresh, next none, previous old, identity false, host fresh-host, shared none"},
+		"reported before, and the user has it":  {newDiva(2, withStatus(opsv1.SSHInUse, old)), []factOption{gives(keys.Given{Pair: key(t, "old")})}, "InUse: current old, next none, previous none, identity true, host fresh-host, shared none"},
+		"reported before, the user's of no use": {newDiva(2, withStatus(opsv1.SSHInUse, old)), []factOption{gives(wrong)}, "Authorizing: current fresh, next none, previous old, identity false, host fresh-host, shared none"},
+		"pods of a Diva that reported no keys":  {newDiva(2), nil, "InUse: current fresh, next none, previous none, identity true, host fresh-host, shared none"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			got := nextRing(test.diva, observed(t, test.diva, nil, append(test.options, noSecret)...))
@@ -170,7 +179,7 @@ func TestWhatTheSecretHoldsIsReadBackAsItWas(t *testing.T) {
 	d := newDiva(2)
 	for what, r := range map[string]*ring.Ring{"in use": settled(t), "authorizing": authorizing(t), "switching": switching(t), "lost": isLost(t), "asked for": requested(settled(t), "1")} {
 		t.Run(what, func(t *testing.T) {
-			got := ring.Parse(stored(r.Secret(d, nil)))
+			got := ring.Parse(stored(r.Secret(d, nil, nil)))
 			same(t, "the ring", text(t, r), text(t, got))
 			if (got.Former == nil) != (r.Former == nil) {
 				t.Error("expected the pair before it to be read back, too")
@@ -188,7 +197,7 @@ func stored(ac *corev1ac.SecretApplyConfiguration) *corev1.Secret {
 }
 
 func TestASecretWithoutItsPrivateKeysIsNone(t *testing.T) {
-	secret := stored(settled(t).Secret(newDiva(1), nil))
+	secret := stored(settled(t).Secret(newDiva(1), nil, nil))
 	for _, lost := range []string{ring.PrivateKey, ring.IdentityKey, ring.NextIdentityKey} {
 		secret.Data[lost] = []byte("a user's mistake")
 	}
@@ -208,7 +217,7 @@ func TestAPrivateKeyThatIsEditedByHandIsPutBack(t *testing.T) {
 				if r.Phase() == opsv1.SSHSwitching && edited == ring.NextIdentityKey || edited == ring.NextIdentityKey && by == nil {
 					continue // there are no two left to tell it by
 				}
-				secret := stored(r.Secret(newDiva(1), nil))
+				secret := stored(r.Secret(newDiva(1), nil, nil))
 				secret.Data[edited] = by
 				got := ring.Parse(secret)
 				if got == nil || got.Current.Public != r.Current.Public || got.Phase() != r.Phase() {
@@ -219,40 +228,32 @@ func TestAPrivateKeyThatIsEditedByHandIsPutBack(t *testing.T) {
 	}
 }
 
-func TestAHostKeyThatIsLostAloneIsRecreatedAlone(t *testing.T) {
-	for _, d := range []*opsv1.Diva{newDiva(1, withStatus(opsv1.SSHInUse, settled(t))), newDiva(1, withStatus(opsv1.SSHInUse, settled(t)), withRequest("2"))} {
-		secret := stored(settled(t).Secret(d, nil))
-		delete(secret.Data, ring.HostKey)
-		r := ring.Parse(secret)
-		f := observed(t, d, r)
-		got := nextRing(d, f)
-		same(t, "the ring", "InUse: current old, next none, previous none, identity true, host fresh-host, former host", text(t, got))
-		same(t, "the host key until that is written", key(t, "host").Public, podsOf(f).Status(d, r).HostKey)
+func TestASeedOfHostKeysThatIsLostAloneComesFromTheOtherSecret(t *testing.T) {
+	d := newDiva(1, withStatus(opsv1.SSHInUse, settled(t)))
+	secret := stored(settled(t).Secret(d, nil, nil))
+	delete(secret.Data, ring.HostSeed)
+	f := observed(t, d, ring.Parse(secret))
+	same(t, "the ring", "InUse: current old, next none, previous none, identity true, host fresh-host, shared none", text(t, nextRing(d, f)))
+	f.server = stored(settled(t).ServerSecret(d, nil))
+	same(t, "the ring with the clients' Secret", "InUse: current old, next none, previous none, identity true, host host, shared none", text(t, nextRing(d, f)))
+}
+
+func TestAPairThatIsLostAloneTakesTheHostKeysWithItNot(t *testing.T) {
+	d := newDiva(1, withStatus(opsv1.SSHInUse, settled(t)))
+	for what, left := range map[string]factOption{
+		"the pair in the Secret is lost": func(f *facts) { f.secret = stored(settled(t).Secret(d, nil, nil)) },
+		"the Secret is deleted":          func(f *facts) { f.secret, f.server = nil, stored(settled(t).ServerSecret(d, nil)) },
+	} {
+		got := nextRing(d, observed(t, d, nil, left))
+		same(t, what, "Authorizing: current fresh, next none, previous old, identity false, host host, shared none", text(t, got))
 	}
-}
-
-func TestAPairThatIsLostAloneTakesTheHostKeyWithItNot(t *testing.T) {
-	d := newDiva(1, withStatus(opsv1.SSHInUse, settled(t)))
-	f := observed(t, d, nil)
-	f.secret = stored(settled(t).Secret(d, nil))
-	got := nextRing(d, f)
-	same(t, "the ring", "Authorizing: current fresh, next none, previous old, identity false, host host, former none", text(t, got))
-}
-
-func TestTheManagerKnowsClientsByAFewFormerHostKeys(t *testing.T) {
-	d := newDiva(1, withStatus(opsv1.SSHInUse, settled(t)))
-	d.Status.SSH.FormerHostKeys = []string{key(t, "new").Public, key(t, "old").Public, key(t, "given").Public}
-	got := nextRing(d, observed(t, d, nil, noSecret))
-	want := []string{key(t, "host").Public, key(t, "new").Public, key(t, "old").Public}
-	same(t, "former host keys", want, got.FormerHosts)
-	same(t, "as they are reported", want, podsOf(observed(t, d, got)).Status(d, got).FormerHostKeys)
-	same(t, "as they are read back", want, ring.Parse(stored(got.Secret(d, nil))).FormerHosts)
 }
 
 // Between authorizing and switching clients need not follow: they accept the same keys.
 func TestTheSwitchChangesNothingAtTheClients(t *testing.T) {
 	d := newDiva(2)
-	same(t, "what clients serve", authorizing(t).Digests(d)["client"], switching(t).Digests(d)["client"])
+	host := ring.Host{Name: "ops-client-0"}
+	same(t, "what clients serve", rotation.ClientDigest(d, authorizing(t), host), rotation.ClientDigest(d, switching(t), host))
 }
 
 // ssh reads a key twice for one login and gives up one that was changed between.
@@ -261,7 +262,7 @@ func TestOfTheManagersTwoKeysOneStaysAtEveryStep(t *testing.T) {
 	after.Current = key(t, "new")
 	steps := []*ring.Ring{settled(t), authorizing(t), switching(t), after}
 	for i := range steps[1:] {
-		was, is := steps[i].ManagerFiles(d), steps[i+1].ManagerFiles(d)
+		was, is := steps[i].ManagerFiles(d, nil), steps[i+1].ManagerFiles(d, nil)
 		changed := 0
 		for _, file := range []string{"identity", "identity-next"} {
 			if !slices.Equal(was[file], is[file]) {
@@ -282,26 +283,31 @@ func TestOfTheManagersTwoKeysOneStaysAtEveryStep(t *testing.T) {
 
 func TestAManagerHasBothItsFilesFromItsStart(t *testing.T) {
 	for what, r := range map[string]*ring.Ring{"in use": settled(t), "authorizing": authorizing(t), "switching": switching(t)} {
-		files := r.ManagerFiles(newDiva(1))
+		files := r.ManagerFiles(newDiva(1), nil)
 		if len(files["identity"]) == 0 || len(files["identity-next"]) == 0 {
 			t.Errorf("%s: a file that is not there is mounted as a directory", what)
 		}
 	}
 	after := isLost(t)
 	after.Identity = true
-	if files := after.ManagerFiles(newDiva(1)); len(files["identity"]) == 0 || len(files["identity-next"]) == 0 {
+	if files := after.ManagerFiles(newDiva(1), nil); len(files["identity"]) == 0 || len(files["identity-next"]) == 0 {
 		t.Error("after a loss: a file that is not there is mounted as a directory")
 	}
 }
 
-func TestTheManagerKnowsClientsByEveryNameThatTheyHaveInTheCluster(t *testing.T) {
-	d := newDiva(1)
-	same(t, "known_hosts", "*.ops-client.shop.svc,*.ops-client.shop.svc.*,*.ops-client.shop,*.ops-client,ops-client-* "+key(t, "host").Public+"\n", settled(t).Known(d))
-	d.Spec.SSH = &opsv1.SSH{Port: new(int32(2222))}
-	says(t, settled(t).Known(d), "[*.ops-client.shop.svc]:2222,", "[ops-client-*]:2222 ")
-	if lines := strings.Count(isLost(t).Known(d), "\n"); lines != 2 {
-		t.Errorf("expected the new host key and the former one, got %d lines", lines)
+func TestTheManagerKnowsEachClientByItsOwnKeyUnderEveryNameThatItHasInTheCluster(t *testing.T) {
+	d, clients := newDiva(2), []string{"ops-client-0", "ops-client-1"}
+	want := ""
+	for _, client := range clients {
+		want += strings.ReplaceAll("NAME,NAME.ops-client,NAME.ops-client.shop,NAME.ops-client.shop.* ", "NAME", client) +
+			string(settled(t).ClientFiles(nil, ring.Host{Name: client})["ssh_host_ed25519_key.pub"])
 	}
+	same(t, "known_hosts", want, settled(t).Known(d, clients))
+	if lines := strings.Split(want, "\n"); strings.Fields(lines[0])[2] == strings.Fields(lines[1])[2] {
+		t.Error("two clients have one host key: each can pretend to be the other")
+	}
+	d.Spec.SSH = &opsv1.SSH{Port: new(int32(2222))}
+	says(t, settled(t).Known(d, clients), "[ops-client-0]:2222,", "[ops-client-1.ops-client.shop.*]:2222 ")
 }
 
 func TestARotationByAgeIsLookedForWhenItIsDue(t *testing.T) {

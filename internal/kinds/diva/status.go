@@ -31,14 +31,14 @@ func (r *reconciler) Report(d *opsv1.Diva, f facts, decided decision, done kit.O
 	set := condition.Set{Conditions: &d.Status.Conditions, Generation: d.Generation, Now: done.Now}
 	reportNumbers(d, f)
 	done.ReportChildren(set, opsv1.DivaChildrenReady)
-	reportSSH(set, d, decided, inPlace(f.ring, decided.ring, done))
+	reportSSH(set, d, decided, inPlace(names.SecretName(d), f.ring, decided.ring, done))
 	reportStorage(set, d, decided.storage)
 	f.clients.Report(set, opsv1.DivaClientsReady, "clients", names.Clients(d).Names(d.Spec.Client.Replicas), done)
 	f.manager.ReportAs(set, opsv1.DivaManagerReady, names.ManagerReplicas(d), done)
 	reportAttachment(set, d, f)
 	reportHeld(set, opsv1.DivaClientsReady, decided.clients, f.clients.Set != nil)
 	reportHeld(set, opsv1.DivaManagerReady, decided.manager, f.manager.Deployment != nil)
-	reportKeyWarning(set, d)
+	reportKeyWarning(set, d, decided.pods.Sharing)
 	set.SumUp(blockers, opsv1.ReasonAllReady, fmt.Sprintf("%s managers and %s clients are ready", d.Status.Manager, d.Status.Clients))
 	append(f.clients.Leftovers(done.Now), f.manager.Leftovers(done.Now)...).Report(set)
 }

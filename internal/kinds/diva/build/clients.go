@@ -94,8 +94,8 @@ func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecA
 	}
 	template := names.Clients(d).Template(c)
 	template.Spec.WithVolumes(inventoryVolume(d))
-	if isRoot(part) { // as in the article
-		template.Spec.WithVolumes(corev1ac.Volume().WithName(articleVolume).WithSecret(secretVolume(d, articleItems, 0o600)))
+	if isRoot(part) { // as in the article, without the private key
+		template.Spec.WithVolumes(corev1ac.Volume().WithName(articleVolume).WithSecret(secretVolume(names.ServerSecretName(d), articleItems, 0o600)))
 		for _, i := range articleItems {
 			c.WithVolumeMounts(corev1ac.VolumeMount().WithName(articleVolume).WithMountPath("/root/.ssh/" + i.file).WithSubPath(i.file))
 		}

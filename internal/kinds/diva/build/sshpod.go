@@ -4,6 +4,8 @@
 package build
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -11,6 +13,7 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
 const (
@@ -25,32 +28,36 @@ const (
 	liveDir, inPlaceDir       = "live", "in-place"
 	// articleVolume is the Secret as the article mounts it.
 	articleVolume = "diva-client-ssh"
+	// podNameVariable has the name of the pod, in the agent.
+	podNameVariable = "POD_NAME"
 )
 
 // item is a key of the Secret and the name of its file.
 type item struct{ key, file string }
 
 var (
-	clientItems = []item{
-		{ring.AuthorizedKeys, "authorized_keys"}, {ring.HostKey, "ssh_host_ed25519_key"}, {ring.HostPublicKey, "ssh_host_ed25519_key.pub"},
-	}
+	clientItems = []item{{ring.AuthorizedKeys, "authorized_keys"}, {ring.HostSeed, sshkeys.SeedFile}}
 	// There is no public key beside the private one: ssh would offer it, and one of another pair
 	// for the moment between the two files that change.
 	managerItems = []item{{ring.IdentityKey, "identity"}, {ring.NextIdentityKey, "identity-next"}, {ring.KnownHosts, "known_hosts"}}
-	articleItems = []item{{ring.PrivateKey, "id_rsa"}, {ring.PublicKey, "id_rsa.pub"}}
+	// The article mounts the private key in clients, too. No server needs it.
+	articleItems = []item{{ring.PublicKey, "id_rsa.pub"}}
 )
 
 // files are what the agent of a pod serves. required are those without which the pod
-// does not start; inPlace has them in a second directory, to be mounted one by one.
+// does not start; inPlace has them in a second directory, to be mounted one by one. ofHost has the agent derive the
+// host key of its pod.
 type files struct {
+	secret   func(*opsv1.Diva) string
 	items    []item
 	required []string
 	inPlace  bool
+	ofHost   bool
 }
 
 var (
-	clientFiles  = files{items: clientItems, required: []string{"authorized_keys", "ssh_host_ed25519_key"}}
-	managerFiles = files{items: managerItems, required: []string{"identity", "identity-next"}, inPlace: true}
+	clientFiles  = files{secret: names.ServerSecretName, items: clientItems, required: []string{"authorized_keys", sshkeys.SeedFile}, ofHost: true}
+	managerFiles = files{secret: names.SecretName, items: managerItems, required: []string{"identity", "identity-next"}, inPlace: true}
 )
 
 // mount gives a pod its ssh files: the Secret, the agent that copies them for the user that
@@ -58,7 +65,7 @@ var (
 func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.ContainerApplyConfiguration, d *opsv1.Diva, part opsv1.Part, agentImage string) {
 	spec.WithVolumes(
 		// Keys that are not there now may come: a pod waits for those that it cannot do without.
-		corev1ac.Volume().WithName(sourceVolume).WithSecret(secretVolume(d, s.items, 0o440).WithOptional(true)),
+		corev1ac.Volume().WithName(sourceVolume).WithSecret(secretVolume(s.secret(d), s.items, 0o440).WithOptional(true)),
 		corev1ac.Volume().WithName(filesVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
 			WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse("1Mi"))))
 	spec.WithInitContainers(s.agent(agentImage, runAs(part)))
@@ -82,8 +89,8 @@ func runAs(part opsv1.Part) int64 {
 // isRoot reports whether a part runs as root, whose home directory the article's mounts are in.
 func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
 
-func secretVolume(d *opsv1.Diva, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {
-	source := corev1ac.SecretVolumeSource().WithSecretName(names.SecretName(d)).WithDefaultMode(mode)
+func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {
+	source := corev1ac.SecretVolumeSource().WithSecretName(name).WithDefaultMode(mode)
 	for _, i := range items {
 		source.WithItems(corev1ac.KeyToPath().WithKey(i.key).WithPath(i.file))
 	}
@@ -101,7 +108,13 @@ func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfigura
 	if s.inPlace {
 		args = append(args, "--in-place", filesMount+"/"+inPlaceDir)
 	}
-	return corev1ac.Container().WithName(AgentContainer).
+	c := corev1ac.Container().WithName(AgentContainer)
+	if s.ofHost {
+		args = append(args, "--host-key-of", "$("+podNameVariable+")")
+		c.WithEnv(corev1ac.EnvVar().WithName(podNameVariable).
+			WithValueFrom(corev1ac.EnvVarSource().WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.name"))))
+	}
+	return c.
 		WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent).
 		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
 		WithArgs(args...).
@@ -126,4 +139,12 @@ func configFile(key, path string) *corev1ac.VolumeMountApplyConfiguration {
 
 func inventoryVolume(d *opsv1.Diva) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName("inventory").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(names.InventoryName(d)))
+}
+
+// SharesHostKey reports whether clients of a pod spec are of an earlier version: they mount the Secret with the pair,
+// have its private key, and share one host key.
+func SharesHostKey(d *opsv1.Diva, spec corev1.PodSpec) bool {
+	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
+		return v.Secret != nil && v.Secret.SecretName == names.SecretName(d)
+	})
 }

@@ -61,6 +61,10 @@ func (s *shop) bring(pod *corev1.Pod) {
 			}
 		}
 	}
+	files, err := sshkeys.OwnFiles(files, pod.Name)
+	if err != nil {
+		s.Fatal(err)
+	}
 	agents.mu.Lock()
 	defer agents.mu.Unlock()
 	agents.files[pod.UID] = files

@@ -27,7 +27,7 @@ func TestDriftOfEachChildIsRepairedWithOneWrite(t *testing.T) {
 	s.bringTo("client")
 	s.bringTo("manager")
 	env.Settled(t, env.Audit.Mark(t))
-	list, keys := &corev1.ConfigMap{}, s.secret()
+	list, keys := &corev1.ConfigMap{}, s.serverSecret()
 	s.read("ops-inventory", list)
 	for _, test := range []struct {
 		resource, name string
@@ -41,7 +41,7 @@ func TestDriftOfEachChildIsRepairedWithOneWrite(t *testing.T) {
 		{"configmaps", "ops-inventory", &corev1.ConfigMap{}, `{"data":{"hosts":"elsewhere"}}`, func(o client.Object) bool {
 			return o.(*corev1.ConfigMap).Data["hosts"] == list.Data["hosts"]
 		}},
-		{"secrets", "ops-ssh", &corev1.Secret{}, `{"stringData":{"authorizedKeys":"another owner's"}}`, func(o client.Object) bool {
+		{"secrets", "ops-sshd", &corev1.Secret{}, `{"stringData":{"authorizedKeys":"another owner's"}}`, func(o client.Object) bool {
 			return string(o.(*corev1.Secret).Data["authorizedKeys"]) == string(keys.Data["authorizedKeys"])
 		}},
 		{"statefulsets", "ops-client", &appsv1.StatefulSet{}, `{"spec":{"replicas":3}}`, func(o client.Object) bool {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -112,7 +113,7 @@ func TestARotationRefusesNoLoginAtAnyStepAndWaitsForEveryPod(t *testing.T) {
 		t.Errorf("expected the new key alone, got %+v", d.Status.SSH)
 	}
 	s.await(opsv1.DivaSSHReady, "True KeysInPlace", d.Status.SSH.Fingerprint)
-	if got := len(strings.Split(strings.TrimSpace(string(s.secret().Data["authorizedKeys"])), "\n")); got != 1 {
+	if got := len(strings.Split(strings.TrimSpace(string(s.serverSecret().Data["authorizedKeys"])), "\n")); got != 1 {
 		t.Errorf("expected clients to let in one key, got %d", got)
 	}
 	env.Settled(t, env.Audit.Mark(t))
@@ -149,6 +150,7 @@ func TestASecretThatIsDeletedWhileClientsRunLocksNoOneOut(t *testing.T) {
 	old := s.awaitReady(2).Status.SSH
 	s.bringTo("client")
 	s.bringTo("manager")
+	known := string(s.secret().Data["knownHosts"])
 	if err := env.Client.Delete(t.Context(), s.secret()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,11 +158,11 @@ func TestASecretThatIsDeletedWhileClientsRunLocksNoOneOut(t *testing.T) {
 	if d.Status.SSH.PublicKey != old.PublicKey || d.Status.SSH.PreviousFingerprint != old.Fingerprint {
 		t.Errorf("expected the old key to be what the manager logs in with, got %+v", d.Status.SSH)
 	}
-	if got := string(s.secret().Data["authorizedKeys"]); !strings.Contains(got, old.PublicKey) {
+	if got := string(s.serverSecret().Data["authorizedKeys"]); !strings.Contains(got, old.PublicKey) {
 		t.Errorf("expected clients to go on to let in %s, got %s", old.PublicKey, got)
 	}
-	if got := string(s.secret().Data["knownHosts"]); !strings.Contains(got, old.HostKey) {
-		t.Errorf("expected the manager to go on to know %s, got %s", old.HostKey, got)
+	if got := string(s.secret().Data["knownHosts"]); got != known {
+		t.Errorf("expected the manager to go on to know clients by\n%s, got\n%s", known, got)
 	}
 	s.bringTo("client")
 	s.awaitPhase(opsv1.SSHSwitching)
@@ -191,9 +193,12 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	s.edit(annotated("example.com/look", "1"), func(d *opsv1.Diva) { d.Spec.SSH.User = "ops" })
 	s.await(opsv1.DivaReady, "False KeyUnusable", "Secret mine, privateKey: it is no private key")
 
-	other := s.secret()
+	other, err := keys.New("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
 	mine.StringData = nil
-	mine.Data = map[string][]byte{"ssh-privatekey": other.Data["hostKey"], "ssh-publickey": other.Data["hostPublicKey"]}
+	mine.Data = map[string][]byte{"ssh-privatekey": other.Private, "ssh-publickey": []byte(other.Public)}
 	if err := env.Client.Update(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +210,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	s.awaitPhase(opsv1.SSHRetiring)
 	s.bringTo("client")
 	d := s.awaitPhase(opsv1.SSHInUse)
-	if got, want := d.Status.SSH.PublicKey, strings.TrimSpace(string(other.Data["hostPublicKey"])); got != want {
+	if got, want := d.Status.SSH.PublicKey, other.Public; got != want {
 		t.Errorf("expected the user's key %s, got %s", want, got)
 	}
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(mine), mine); err != nil || len(mine.OwnerReferences) > 0 || len(mine.ManagedFields) > 2 {
@@ -233,7 +238,11 @@ func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
 	})
 	s.awaitPhase(opsv1.SSHInUse)
 
-	mine.Data["ssh-privatekey"] = s.secret().Data["hostKey"]
+	other, err := keys.New("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine.Data["ssh-privatekey"] = other.Private
 	if err := env.Client.Update(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}

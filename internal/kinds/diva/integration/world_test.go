@@ -193,6 +193,14 @@ func (s *shop) secret() *corev1.Secret {
 	return secret
 }
 
+// serverSecret is the Secret that clients mount.
+func (s *shop) serverSecret() *corev1.Secret {
+	s.Helper()
+	secret := &corev1.Secret{}
+	s.read("ops-sshd", secret)
+	return secret
+}
+
 // claims are the names of the claims and what they ask for.
 func (s *shop) claims() map[string]string {
 	s.Helper()

@@ -5,11 +5,12 @@ package keys
 
 import (
 	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/pem"
 	"fmt"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
 // readable is a private key that was read here, in a form that every ssh reads too: text
@@ -23,31 +24,10 @@ func readable(text string) ([]byte, error) {
 	block.Headers = nil
 	if raw, err := ssh.ParseRawPrivateKey([]byte(text)); err == nil && block.Type == "PRIVATE KEY" {
 		if key, ok := raw.(ed25519.PrivateKey); ok {
-			if block, err = ownFormat(key); err != nil {
+			if block, err = sshkeys.OwnFormat(key); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return pem.EncodeToMemory(block), nil
-}
-
-// ownFormat is a key in ssh's own format, with a check number of the key's and not a random one.
-func ownFormat(key ed25519.PrivateKey) (*pem.Block, error) {
-	const magic = "openssh-key-v1\x00"
-	block, err := ssh.MarshalPrivateKey(key, "")
-	if err != nil {
-		return nil, fmt.Errorf("encode a key: %w", err)
-	}
-	var file struct {
-		CipherName, KdfName, KdfOpts string
-		NumKeys                      uint32
-		PubKey, PrivKeyBlock         []byte
-	}
-	if err := ssh.Unmarshal(block.Bytes[len(magic):], &file); err != nil {
-		return nil, fmt.Errorf("encode a key: %w", err)
-	}
-	check := sha256.Sum256(file.PubKey)
-	copy(file.PrivKeyBlock, append(check[:4:4], check[:4]...)) // it stands there twice
-	block.Bytes = append([]byte(magic), ssh.Marshal(file)...)
-	return block, nil
 }

@@ -8,6 +8,7 @@ package keys
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -15,6 +16,9 @@ import (
 
 	"golang.org/x/crypto/ssh"
 )
+
+// seedLength is the number of random bytes of a seed.
+const seedLength = 32
 
 // Pair is a private key as ssh reads it, and its public key as one line without a comment.
 type Pair struct {
@@ -37,6 +41,21 @@ func New(comment string) (*Pair, error) {
 		return nil, errors.New(why)
 	}
 	return p, nil
+}
+
+// NewSeed makes a seed that the host keys of all clients are derived from.
+func NewSeed() string {
+	seed := make([]byte, seedLength)
+	_, _ = rand.Read(seed) // it never fails
+	return hex.EncodeToString(seed)
+}
+
+// ParseSeed reads a seed; "" if it is not one that NewSeed made.
+func ParseSeed(text []byte) string {
+	if raw, err := hex.DecodeString(string(text)); err != nil || len(raw) != seedLength {
+		return ""
+	}
+	return string(text)
 }
 
 // Parse reads a private key, or says why it cannot be used.

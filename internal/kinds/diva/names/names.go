@@ -27,8 +27,11 @@ const (
 	ClaimTemplate = "wi"
 )
 
-// SecretName is the Secret with the SSH key pair.
+// SecretName is the Secret with the SSH key pair. Only managers mount it.
 func SecretName(d *opsv1.Diva) string { return d.Name + "-ssh" }
+
+// ServerSecretName is the Secret with what the clients' sshd needs.
+func ServerSecretName(d *opsv1.Diva) string { return d.Name + "-sshd" }
 
 // InventoryName is the ConfigMap with the inventory of clients.
 func InventoryName(d *opsv1.Diva) string { return d.Name + "-inventory" }

@@ -4,13 +4,11 @@
 package ring
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
-	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
@@ -28,43 +26,34 @@ func (r *Ring) Authorized(extra []string) string {
 	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
-// Known are the lines by which the manager knows clients: all of them have the same key.
-func (r *Ring) Known(d *opsv1.Diva) string {
-	id := names.Clients(d)
-	short := id.Name + "." + id.Namespace
-	patterns := []string{"*." + short + ".svc", "*." + short + ".svc.*", "*." + short, "*." + id.Name, id.Name + "-*"}
-	if port := names.SSHPort(d); port != opsv1.DefaultSSHPort {
-		for i := range patterns {
-			patterns[i] = fmt.Sprintf("[%s]:%d", patterns[i], port)
-		}
-	}
-	var out strings.Builder
-	for _, key := range append(r.hostPublic(), r.FormerHosts...) {
-		fmt.Fprintf(&out, "%s %s\n", strings.Join(patterns, ","), key)
-	}
-	return out.String()
-}
-
-// hostPublic is the host's public key, or nothing.
-func (r *Ring) hostPublic() []string {
-	if r.Host == nil {
-		return nil
-	}
-	return []string{r.Host.Public}
+// Host is a client as its sshd proves its identity. One of an earlier version has the key that all of them share.
+type Host struct {
+	Name   string
+	Shared bool
 }
 
 // ClientFiles are what a client's agent serves, by the names of the files.
-func (r *Ring) ClientFiles(extra []string) map[string][]byte {
-	files := map[string][]byte{"authorized_keys": []byte(r.Authorized(extra))}
-	if r.Host != nil {
-		files["ssh_host_ed25519_key"], files["ssh_host_ed25519_key.pub"] = r.Host.Private, []byte(r.Host.Public+"\n")
-	}
+func (r *Ring) ClientFiles(extra []string, host Host) map[string][]byte {
+	files := r.hostFiles(host)
+	files["authorized_keys"] = []byte(r.Authorized(extra))
 	return files
 }
 
-// ManagerFiles are what a manager's agent serves.
-func (r *Ring) ManagerFiles(d *opsv1.Diva) map[string][]byte {
-	files := map[string][]byte{"known_hosts": []byte(r.Known(d))}
+func (r *Ring) hostFiles(host Host) map[string][]byte {
+	if !host.Shared {
+		if files, err := sshkeys.HostFiles([]byte(r.Seed), host.Name); err == nil {
+			return files
+		}
+	}
+	if r.Shared == nil {
+		return map[string][]byte{}
+	}
+	return map[string][]byte{sshkeys.HostKeyFile: r.Shared.Private, sshkeys.HostKeyFile + ".pub": []byte(r.Shared.Public + "\n")}
+}
+
+// ManagerFiles are what a manager's agent serves. clients are those that it is to know.
+func (r *Ring) ManagerFiles(d *opsv1.Diva, clients []string) map[string][]byte {
+	files := map[string][]byte{"known_hosts": []byte(r.Known(d, clients))}
 	if first, next := r.identities(); next != nil {
 		files["identity"], files["identity-next"] = first.Private, next.Private
 	}
@@ -85,16 +74,5 @@ func (r *Ring) identities() (first, next *keys.Pair) {
 	return r.Current, r.Current
 }
 
-// The roles of pods, as their label app.kubernetes.io/component has them.
-const (
-	Client  = "client"
-	Manager = "manager"
-)
-
-// Digests are those of the files that pods are to serve, by their roles.
-func (r *Ring) Digests(d *opsv1.Diva) map[string]string {
-	return map[string]string{
-		Client:  sshkeys.Digest(r.ClientFiles(keys.Extra(d))),
-		Manager: sshkeys.Digest(r.ManagerFiles(d)),
-	}
-}
+// Manager is the role of managers, as the label app.kubernetes.io/component of their pods has it.
+const Manager = "manager"

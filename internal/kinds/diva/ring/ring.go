@@ -25,9 +25,10 @@ const (
 	NextIdentityKey = "identityNext"   // and what else: the key that comes, while one does
 	AuthorizedKeys  = "authorizedKeys" // what clients accept
 	KnownHosts      = "knownHosts"     // what the manager knows clients by
-	HostKey         = "hostKey"
+	HostSeed        = "hostSeed"       // what the host key of each client is derived from
+	HostKey         = "hostKey"        // the pair that clients of earlier versions share,
 	HostPublicKey   = "hostPublicKey"
-	formerHostKey   = "formerHostKey"     // those of clients that run since before it was lost, one a line
+	formerHostKey   = "formerHostKey"     // and those of clients that run since before it was lost, one a line
 	nextPrivateKey  = "nextPrivateKey"    // the pair that clients are brought to let in
 	previousPublic  = "previousPublicKey" // the key that the manager is brought to leave
 	madeAnnotation  = "opcrew.io/ssh-key-made"
@@ -46,10 +47,12 @@ type Ring struct {
 	// Identity reports whether the manager has the current key. After the Secret was lost it has not: clients accept
 	// only the key that the manager still holds.
 	Identity bool
-	// Host is the pair that identifies clients, nil where it alone was lost; FormerHosts are the public keys of clients
-	// that were started before one was lost.
-	Host        *keys.Pair
-	FormerHosts []string
+	// Seed is what the host key of each client is derived from; "" where it was lost.
+	Seed string
+	// Shared is the host's pair that all clients of earlier versions have, nil without such clients or where it was lost;
+	// FormerShared are the public keys of those that were started before one was lost.
+	Shared       *keys.Pair
+	FormerShared []string
 	// Made is when the current pair was, and Request the annotation that it was made for.
 	Made    time.Time
 	Request string
@@ -63,8 +66,9 @@ func Parse(secret *corev1.Secret) *Ring {
 	}
 	of := func(key string) *keys.Pair { p, _ := keys.Parse(string(secret.Data[key])); return p }
 	r := &Ring{
-		Next: of(nextPrivateKey), Host: of(HostKey), Request: secret.Annotations[rotateRequested],
-		Previous: string(secret.Data[previousPublic]), FormerHosts: lines(string(secret.Data[formerHostKey])),
+		Next: of(nextPrivateKey), Shared: of(HostKey), Request: secret.Annotations[rotateRequested],
+		Seed:     keys.ParseSeed(secret.Data[HostSeed]),
+		Previous: string(secret.Data[previousPublic]), FormerShared: lines(string(secret.Data[formerHostKey])),
 	}
 	r.Current = inUse(of(PrivateKey), of(IdentityKey), of(NextIdentityKey), r.Previous)
 	r.Identity = len(secret.Data[NextIdentityKey]) > 0

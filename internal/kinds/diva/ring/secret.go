@@ -14,12 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 )
 
-// Secret declares the Secret.
-func (r *Ring) Secret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfiguration {
+// Secret declares the Secret with the pair. clients are those that the manager is to know.
+func (r *Ring) Secret(d *opsv1.Diva, extra, clients []string) *corev1ac.SecretApplyConfiguration {
 	data := map[string][]byte{
 		PrivateKey: r.Current.Private, PublicKey: []byte(r.Current.Public + "\n"),
-		AuthorizedKeys: []byte(r.Authorized(extra)), KnownHosts: []byte(r.Known(d)),
-		HostKey: r.Host.Private, HostPublicKey: []byte(r.Host.Public + "\n"),
+		KnownHosts: []byte(r.Known(d, clients)), HostSeed: []byte(r.Seed),
 	}
 	if first, next := r.identities(); next != nil {
 		data[IdentityKey], data[NextIdentityKey] = first.Private, next.Private
@@ -27,7 +26,11 @@ func (r *Ring) Secret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfig
 	if r.Next != nil {
 		data[nextPrivateKey] = r.Next.Private
 	}
-	for key, value := range map[string]string{previousPublic: r.Previous, formerHostKey: strings.Join(r.FormerHosts, "\n")} {
+	if r.Shared != nil { // clients of earlier versions mount these
+		data[AuthorizedKeys] = []byte(r.Authorized(extra))
+		data[HostKey], data[HostPublicKey] = r.Shared.Private, []byte(r.Shared.Public+"\n")
+	}
+	for key, value := range map[string]string{previousPublic: r.Previous, formerHostKey: strings.Join(r.FormerShared, "\n")} {
 		if value != "" {
 			data[key] = []byte(value)
 		}
@@ -36,6 +39,16 @@ func (r *Ring) Secret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfig
 	if r.Request != "" {
 		annotations[rotateRequested] = r.Request
 	}
-	return corev1ac.Secret(names.SecretName(d), d.Namespace).WithLabels(names.Labels(d)).WithAnnotations(annotations).
-		WithType(corev1.SecretTypeOpaque).WithData(data)
+	return secret(d, names.SecretName(d), data).WithAnnotations(annotations)
+}
+
+// ServerSecret declares the Secret that clients mount: it has no key that logs in anywhere.
+func (r *Ring) ServerSecret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfiguration {
+	return secret(d, names.ServerSecretName(d), map[string][]byte{
+		PublicKey: []byte(r.Current.Public + "\n"), AuthorizedKeys: []byte(r.Authorized(extra)), HostSeed: []byte(r.Seed),
+	})
+}
+
+func secret(d *opsv1.Diva, name string, data map[string][]byte) *corev1ac.SecretApplyConfiguration {
+	return corev1ac.Secret(name, d.Namespace).WithLabels(names.Labels(d)).WithType(corev1.SecretTypeOpaque).WithData(data)
 }

@@ -9,6 +9,7 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
 // Input is the input of the rules for the next step.
@@ -17,17 +18,30 @@ type Input struct {
 	Ring *ring.Ring
 	// Given is the key that the user provides.
 	Given keys.Given
-	// Fresh is a new pair, and Host the host's pair to use where the ring has none.
-	Fresh, Host *keys.Pair
-	Pods        Pods
-	Now         time.Time
+	// Fresh is a new pair; Seed the one for host keys, and Shared the host's pair of clients of earlier versions, to use
+	// where the ring has none.
+	Fresh, Shared *keys.Pair
+	Seed          string
+	Pods          Pods
+	Now           time.Time
 }
 
 // Pods are the pods that a kubelet runs.
-type Pods struct{ Clients, Managers []Pod }
+type Pods struct {
+	Clients, Managers []Pod
+	// Known are the clients that managers are to know.
+	Known []string
+	// Sharing reports whether clients of earlier versions exist, or may be started: they share one host key, and mount
+	// the Secret with the pair.
+	Sharing bool
+}
 
 // Pod is a pod with the digest of the files that it serves; empty while that is unknown.
-type Pod struct{ Name, Serves string }
+type Pod struct {
+	Name, Serves string
+	// Shared reports whether it is a client of an earlier version.
+	Shared bool
+}
 
 // wanted is the pair that the user provides, or a fresh one.
 func (in Input) wanted() *keys.Pair {
@@ -42,19 +56,36 @@ func (in Input) phase() opsv1.SSHPhase { return in.Ring.Phase() }
 
 // clientsBehind and managersBehind return how many pods do not serve yet what a ring says.
 func (p Pods) clientsBehind(d *opsv1.Diva, r *ring.Ring) int {
-	return behind(p.Clients, r.Digests(d)[ring.Client])
+	n := 0
+	for _, pod := range p.Clients {
+		if !serves(d, r, pod) {
+			n++
+		}
+	}
+	return n
 }
 
 func (p Pods) managersBehind(d *opsv1.Diva, r *ring.Ring) int {
-	return behind(p.Managers, r.Digests(d)[ring.Manager])
-}
-
-func behind(pods []Pod, digest string) int {
-	n := 0
-	for _, pod := range pods {
+	n, digest := 0, ManagerDigest(d, r, p.Known)
+	for _, pod := range p.Managers {
 		if pod.Serves != digest {
 			n++
 		}
 	}
 	return n
+}
+
+// serves reports whether a client serves what a ring says.
+func serves(d *opsv1.Diva, r *ring.Ring, client Pod) bool {
+	return client.Serves == ClientDigest(d, r, ring.Host{Name: client.Name, Shared: client.Shared})
+}
+
+// ClientDigest and ManagerDigest are those of the files that a pod is to serve.
+func ClientDigest(d *opsv1.Diva, r *ring.Ring, host ring.Host) string {
+	return sshkeys.Digest(r.ClientFiles(keys.Extra(d), host))
+}
+
+// ManagerDigest is that of managers, which know the given clients.
+func ManagerDigest(d *opsv1.Diva, r *ring.Ring, known []string) string {
+	return sshkeys.Digest(r.ManagerFiles(d, known))
 }

@@ -15,12 +15,12 @@ import (
 func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
 	out := &opsv1.SSHStatus{
 		Phase: r.Phase(), Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public,
-		PreviousFingerprint: keys.Fingerprint(r.Previous), FormerHostKeys: r.FormerHosts,
+		PreviousFingerprint: keys.Fingerprint(r.Previous), FormerHostKeys: r.FormerShared,
 	}
 	switch {
-	case r.Host != nil:
-		out.HostKey = r.Host.Public
-	case d.Status.SSH != nil: // clients that run still have it
+	case r.Shared != nil:
+		out.HostKey = r.Shared.Public
+	case p.Sharing && d.Status.SSH != nil: // clients that run still have it
 		out.HostKey, out.FormerHostKeys = d.Status.SSH.HostKey, d.Status.SSH.FormerHostKeys
 	}
 	switch {
@@ -59,9 +59,8 @@ func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
 
 // firstBehind names the first client that the step waits for.
 func (p Pods) firstBehind(d *opsv1.Diva, r *ring.Ring) string {
-	digest := r.Digests(d)[ring.Client]
 	for _, pod := range p.Clients {
-		if pod.Serves != digest {
+		if !serves(d, r, pod) {
 			return "; waiting for " + pod.Name
 		}
 	}

@@ -20,12 +20,14 @@ type rule func(*opsv1.Diva, Input) (*ring.Ring, bool)
 var rules = []rule{
 	waitForUsableKey,
 	begin,
-	restoreHostKey,
+	restoreSeed,
+	restoreShared,
 	replaceNextPair,
 	waitForClients,
 	switchManager,
 	waitForManagers,
 	retirePrevious,
+	retireShared,
 	startRotation,
 	keepPair,
 }

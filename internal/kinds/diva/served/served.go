@@ -48,9 +48,9 @@ type Reader struct {
 	known kit.Memory[client.ObjectKey, map[string]string]
 }
 
-// Digests returns the digests of what pods serve, by their UIDs. wanted are those by role that need no second reading.
+// Digests returns the digests of what pods serve, by their UIDs. wanted is the one of a pod that needs no second reading.
 // A pod whose log cannot be read has none.
-func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev1.Pod, wanted map[string]string) map[string]string {
+func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev1.Pod, wanted func(*corev1.Pod) string) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	known, mu, out := r.known.Get(of), sync.Mutex{}, map[string]string{}
@@ -63,7 +63,7 @@ func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev
 	group.SetLimit(askAtOnce)
 	for _, pod := range pods {
 		uid := string(pod.UID)
-		if known[uid] == wanted[Role(pod)] && known[uid] != "" {
+		if known[uid] != "" && known[uid] == wanted(pod) {
 			keep(uid, known[uid])
 			continue
 		}

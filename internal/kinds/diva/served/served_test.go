@@ -35,7 +35,7 @@ func (l *logs) read(ctx context.Context, pod *corev1.Pod) (string, error) {
 
 func TestPodsAreAskedUntilTheyServeWhatIsWantedAndNoLonger(t *testing.T) {
 	l := &logs{lines: map[string]string{"a": "new", "b": "old"}}
-	s, of, wanted := &Reader{Log: l.read}, client.ObjectKey{Name: "ops"}, map[string]string{"client": "new"}
+	s, of, wanted := &Reader{Log: l.read}, client.ObjectKey{Name: "ops"}, func(*corev1.Pod) string { return "new" }
 	pods := []*corev1.Pod{newPod("a", "client"), newPod("b", "client")}
 	same(t, "what is served", map[string]string{"uid-of-a": "new", "uid-of-b": "old"}, s.Digests(t.Context(), of, pods, wanted))
 	same(t, "reads", int32(2), l.reads.Load())
@@ -44,7 +44,7 @@ func TestPodsAreAskedUntilTheyServeWhatIsWantedAndNoLonger(t *testing.T) {
 	same(t, "reads: only the one that lagged", int32(3), l.reads.Load())
 	s.Digests(t.Context(), of, pods, wanted)
 	same(t, "reads when all have followed", int32(3), l.reads.Load())
-	s.Digests(t.Context(), of, pods, map[string]string{"client": "newer"})
+	s.Digests(t.Context(), of, pods, func(*corev1.Pod) string { return "newer" })
 	same(t, "reads when another is wanted", int32(5), l.reads.Load())
 	s.Forget(of)
 	s.Digests(t.Context(), of, pods, wanted)
@@ -55,7 +55,7 @@ func TestAPodThatCannotBeAskedServesNothingAndDelaysNoOther(t *testing.T) {
 	l := &logs{lines: map[string]string{"b": "new"}}
 	s := &Reader{Log: l.read}
 	begin := time.Now()
-	got := s.Digests(t.Context(), client.ObjectKey{Name: "ops"}, []*corev1.Pod{newPod("a", "client"), newPod("b", "client")}, map[string]string{"client": "new"})
+	got := s.Digests(t.Context(), client.ObjectKey{Name: "ops"}, []*corev1.Pod{newPod("a", "client"), newPod("b", "client")}, func(*corev1.Pod) string { return "new" })
 	same(t, "what is served", map[string]string{"uid-of-b": "new"}, got)
 	if took := time.Since(begin); took > 2*askTimeout {
 		t.Errorf("expected to wait %s at most, took %s", askTimeout, took)

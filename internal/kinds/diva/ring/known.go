@@ -1,0 +1,52 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"fmt"
+	"strings"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kinds/diva/names"
+	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
+)
+
+// Known are the lines by which the manager knows clients, each by its own key and under its own names. Clients of
+// earlier versions share one key, which is known under all names for as long as there are such clients.
+func (r *Ring) Known(d *opsv1.Diva, clients []string) string {
+	var out strings.Builder
+	id := names.Clients(d)
+	for _, name := range clients {
+		if _, public, err := sshkeys.HostKey([]byte(r.Seed), name); err == nil {
+			full := name + "." + id.Name
+			fmt.Fprintf(&out, "%s %s\n", patterns(d, name, full, full+"."+id.Namespace, full+"."+id.Namespace+".*"), public)
+		}
+	}
+	for _, key := range append(r.sharedPublic(), r.FormerShared...) {
+		short := id.Name + "." + id.Namespace
+		fmt.Fprintf(&out, "%s %s\n", patterns(d, "*."+short+".svc", "*."+short+".svc.*", "*."+short, "*."+id.Name, id.Name+"-*"), key)
+	}
+	return out.String()
+}
+
+// patterns are names of a host as known_hosts has them.
+func patterns(d *opsv1.Diva, hosts ...string) string {
+	if port := names.SSHPort(d); port != opsv1.DefaultSSHPort {
+		for i := range hosts {
+			hosts[i] = fmt.Sprintf("[%s]:%d", hosts[i], port)
+		}
+	}
+	return strings.Join(hosts, ",")
+}
+
+// Sharing reports whether the manager knows a host key that clients of earlier versions share.
+func (r *Ring) Sharing() bool { return r.Shared != nil || len(r.FormerShared) > 0 }
+
+// sharedPublic is the public key that clients of earlier versions share, or nothing.
+func (r *Ring) sharedPublic() []string {
+	if r.Shared == nil {
+		return nil
+	}
+	return []string{r.Shared.Public}
+}

@@ -1,0 +1,86 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sshkeys
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// SeedFile is the file of a mounted Secret that host keys are derived from. It is never copied to a client's container.
+const SeedFile = "host_seed"
+
+// HostKeyFile is the private key with which a host proves its identity.
+const HostKeyFile = "ssh_host_ed25519_key"
+
+// HostKey derives the key pair of one host from the seed of all hosts. The pair of one host reveals neither the seed
+// nor the pair of another host.
+func HostKey(seed []byte, host string) (private []byte, public string, err error) {
+	sum := hmac.New(sha256.New, seed)
+	sum.Write([]byte("opcrew ssh host key\x00" + host))
+	key := ed25519.NewKeyFromSeed(sum.Sum(nil))
+	block, err := OwnFormat(key)
+	if err != nil {
+		return nil, "", err
+	}
+	signer, err := ssh.NewSignerFromKey(key)
+	if err != nil {
+		return nil, "", fmt.Errorf("host key of %s: %w", host, err)
+	}
+	return pem.EncodeToMemory(block), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
+}
+
+// HostFiles are the files with which a host proves its identity, by their names.
+func HostFiles(seed []byte, host string) (map[string][]byte, error) {
+	private, public, err := HostKey(seed, host)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{HostKeyFile: private, HostKeyFile + ".pub": []byte(public + "\n")}, nil
+}
+
+// OwnFiles replaces the seed of all host keys in a mounted Secret by the key of one host: no other container of its pod
+// may see the seed.
+func OwnFiles(files map[string][]byte, host string) (map[string][]byte, error) {
+	seed, ok := files[SeedFile]
+	if !ok {
+		return files, nil
+	}
+	own, err := HostFiles(seed, host)
+	if err != nil {
+		return nil, err
+	}
+	delete(files, SeedFile)
+	maps.Copy(files, own)
+	return files, nil
+}
+
+// OwnFormat is a key in ssh's own format, with a check number of the key's and not a random one: the same key is the same
+// text each time.
+func OwnFormat(key ed25519.PrivateKey) (*pem.Block, error) {
+	const magic = "openssh-key-v1\x00"
+	block, err := ssh.MarshalPrivateKey(key, "")
+	if err != nil {
+		return nil, fmt.Errorf("encode a key: %w", err)
+	}
+	var file struct {
+		CipherName, KdfName, KdfOpts string
+		NumKeys                      uint32
+		PubKey, PrivKeyBlock         []byte
+	}
+	if err := ssh.Unmarshal(block.Bytes[len(magic):], &file); err != nil {
+		return nil, fmt.Errorf("encode a key: %w", err)
+	}
+	check := sha256.Sum256(file.PubKey)
+	copy(file.PrivKeyBlock, append(check[:4:4], check[:4]...)) // it stands there twice
+	block.Bytes = append([]byte(magic), ssh.Marshal(file)...)
+	return block, nil
+}

@@ -1,0 +1,80 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build attack
+
+package attack
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// specs are the pods of a namespace, and those that Deployments and StatefulSets there create.
+func (w *world) specs(ns string) []corev1.PodSpec {
+	w.Helper()
+	pods, deployments, sets := &corev1.PodList{}, &appsv1.DeploymentList{}, &appsv1.StatefulSetList{}
+	for _, list := range []client.ObjectList{pods, deployments, sets} {
+		if err := w.admin.List(w.Context(), list, client.InNamespace(ns)); err != nil {
+			w.Fatal(err)
+		}
+	}
+	var out []corev1.PodSpec
+	for _, each := range pods.Items {
+		out = append(out, each.Spec)
+	}
+	for _, each := range deployments.Items {
+		out = append(out, each.Spec.Template.Spec)
+	}
+	for _, each := range sets.Items {
+		out = append(out, each.Spec.Template.Spec)
+	}
+	return out
+}
+
+// containers are all of a pod.
+func containers(spec corev1.PodSpec) []corev1.Container {
+	return slices.Concat(spec.InitContainers, spec.Containers)
+}
+
+// aPodHas is harm by a pod of the tenant for which a check is true.
+func aPodHas(what string, check func(corev1.PodSpec) bool) func(w *world) string {
+	return func(w *world) string {
+		if slices.ContainsFunc(w.specs(w.ns), check) {
+			return "a pod of the tenant has " + what
+		}
+		return ""
+	}
+}
+
+// aContainerHas is harm by a container.
+func aContainerHas(what string, check func(corev1.Container) bool) func(w *world) string {
+	return aPodHas(what, func(spec corev1.PodSpec) bool { return slices.ContainsFunc(containers(spec), check) })
+}
+
+// aContainerIs is harm by the security context of a container.
+func aContainerIs(what string, check func(corev1.SecurityContext) bool) func(w *world) string {
+	return aContainerHas(what, func(c corev1.Container) bool { return c.SecurityContext != nil && check(*c.SecurityContext) })
+}
+
+// aPodMentions is harm by a pod in whose specification a text stands, such as the name of a Secret.
+func aPodMentions(text string) func(w *world) string {
+	return aPodHas(text, func(spec corev1.PodSpec) bool {
+		raw, err := json.Marshal(spec)
+		return err == nil && strings.Contains(string(raw), text)
+	})
+}
+
+// volumes reports whether a pod has a volume for which a check is true.
+func volumes(check func(corev1.Volume) bool) func(corev1.PodSpec) bool {
+	return func(spec corev1.PodSpec) bool { return slices.ContainsFunc(spec.Volumes, check) }
+}
+
+func is[T any](value *T, check func(T) bool) bool { return value != nil && check(*value) }
+
+func yes(value *bool) bool { return value != nil && *value }

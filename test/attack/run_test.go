@@ -1,0 +1,135 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build attack
+
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+)
+
+// patience bounds how long an expectation is waited for. A busy machine needs some of it.
+const patience = 40 * time.Second
+
+func TestNoAttackSucceeds(t *testing.T) {
+	c := defended(t)
+	for _, a := range attacks() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			w := c.world(t)
+			if problem := a.withstand(w); problem != "" {
+				t.Errorf("%s\nsource: %s\nneeds %s", problem, a.source, a.needs)
+			}
+		})
+	}
+}
+
+func TestEveryAttackSucceedsWithoutItsDefence(t *testing.T) {
+	c := undefended(t)
+	for _, a := range attacks() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			if problem := a.succeed(c.world(t)); problem != "" {
+				t.Errorf("%s: the test of this attack cannot fail", problem)
+			}
+		})
+	}
+}
+
+// withstand carries out an attack against all defences, and describes how they fail; "" if they do not.
+func (a attack) withstand(w *world) string {
+	w.Helper()
+	if a.before != nil {
+		a.before(w)
+	}
+	err := a.attempt(w)
+	switch {
+	case err != nil && len(a.refused) == 0:
+		return fmt.Sprintf("expected it to be accepted and to be harmless, got %v", err)
+	case err != nil:
+		if word := missing(err.Error(), a.refused); word != "" {
+			return fmt.Sprintf("expected a refusal that says %q, got %v", word, err)
+		}
+		return ""
+	case a.stops == nil && a.harm == nil:
+		return fmt.Sprintf("expected it to be refused with %q, it is accepted", a.refused)
+	}
+	return a.await(w)
+}
+
+// await waits until opcrew has reported, and expects no harm until then and after.
+func (a attack) await(w *world) string {
+	w.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		if a.harm != nil {
+			if harm := a.harm(w); harm != "" {
+				return "harm is done: " + harm
+			}
+		}
+		err := a.reported(w)
+		if err == nil {
+			return ""
+		}
+		if time.Now().After(deadline) {
+			return err.Error()
+		}
+		w.pause()
+	}
+}
+
+// reported returns nil once Ready reports what is expected.
+func (a attack) reported(w *world) error {
+	ready, err := w.ready()
+	switch {
+	case err != nil:
+		return err
+	case ready.Reason == "Pending":
+		return errors.New("the operator has not reported yet")
+	case a.stops == nil:
+		return nil
+	case ready.Status != "False" || a.stops.reason != "" && ready.Reason != a.stops.reason:
+		return fmt.Errorf("expected Ready to be False with reason %s, it is %s %s: %s", a.stops.reason, ready.Status, ready.Reason, ready.Message)
+	}
+	if word := missing(ready.Message, a.stops.words); word != "" {
+		return fmt.Errorf("expected Ready to say %q, it says %s: %s", word, ready.Reason, ready.Message)
+	}
+	return nil
+}
+
+// succeed carries out an attack without defences, and describes why it has no effect; "" if it has one.
+func (a attack) succeed(w *world) string {
+	w.Helper()
+	if a.before != nil {
+		a.before(w)
+	}
+	if a.control != nil {
+		a.control(w)
+	} else if err := a.attempt(w); err != nil {
+		return fmt.Sprintf("it is refused without its defence too: %v", err)
+	}
+	if a.harm == nil {
+		return ""
+	}
+	eventually.True(w, patience, "without its defence the attack does harm", func() error {
+		if a.harm(w) == "" {
+			ready, _ := w.ready()
+			return fmt.Errorf("no harm is seen; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+		}
+		return nil
+	})
+	return ""
+}
+
+// attempt is the tenant's request.
+func (a attack) attempt(w *world) error {
+	if a.act != nil {
+		return a.act(w)
+	}
+	return w.apply(a.manifest)
+}

@@ -1,0 +1,181 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build attack
+
+package attack
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/credentials"
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+// hostileVariable has a second process of this test ask a hostile server: a panic in a library ends only that.
+const hostileVariable = "OPCREW_ATTACK_SERVER"
+
+// answer is what a hostile Redis server sends for every command.
+type answer struct {
+	name, source string
+	item         int
+	text         string
+}
+
+func serverAttacks() []answer {
+	return []answer{
+		{"a string of 9 EB", "review 2, CVE-2021-32675 (Redis)", 2, "$9223372036854775800\r\n"},
+		{"a list of 9 EB", "review 2, CVE-2021-32675 (Redis)", 2, "*9223372036854775807\r\n"},
+		{"a map of 9 EB", "review 2", 2, "%9223372036854775807\r\n"},
+		{"a string of a negative length", "review 2", 2, "$-9223372036854775807\r\n"},
+		{"a list in a list without end", "review 2, CVE-2019-11253", 2, strings.Repeat("*1\r\n", 1<<20)},
+	}
+}
+
+func TestNoAnswerOfAServerEndsTheOperator(t *testing.T) {
+	for _, a := range serverAttacks() {
+		t.Run(a.name, func(t *testing.T) {
+			out, err := ask(t, "operator", serve(t, a.text))
+			if err != nil {
+				t.Errorf("a process that asks a server with the operator's client ends with %v: the operator would end too, again after each restart\nsource: %s\nneeds %s\n%s", err, a.source, answers, beginning(out))
+			}
+		})
+	}
+}
+
+// A bare client shows that the answers are hostile.
+func TestSomeAnswersEndABareClient(t *testing.T) {
+	ended := 0
+	for _, a := range serverAttacks() {
+		if _, err := ask(t, "bare", serve(t, a.text)); err != nil {
+			ended++
+		}
+	}
+	if ended == 0 {
+		t.Error("expected some answer to end a process with a bare client: these answers prove nothing")
+	}
+}
+
+// serve accepts a client as an old server does, answers all other commands with a text, and returns the address.
+func serve(t *testing.T, text string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return // the test has ended
+			}
+			go respond(conn, text)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func respond(conn net.Conn, text string) {
+	defer conn.Close()
+	first := false // the next word is a command
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		line := lines.Text()
+		switch {
+		case strings.HasPrefix(line, "*"):
+			first = true
+			continue
+		case strings.HasPrefix(line, "$") || !first:
+			continue
+		}
+		first = false
+		reply := text
+		switch strings.ToUpper(line) {
+		case "HELLO":
+			reply = "-ERR unknown command\r\n"
+		case "CLIENT", "AUTH":
+			reply = "+OK\r\n"
+		}
+		if _, err := conn.Write([]byte(reply)); err != nil {
+			return
+		}
+	}
+}
+
+// ask runs this test again as a process that does one thing. It may take as long as an operator may be busy with it.
+func ask(t *testing.T, what, argument string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), hostileVariable+"="+what+" "+argument)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// hostile does what the variable says, if it is set, and reports whether it is. Errors are expected.
+func hostile() bool {
+	what, argument, ok := strings.Cut(os.Getenv(hostileVariable), " ")
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var result any
+	switch what {
+	case "bare":
+		c := goredis.NewClient(&goredis.Options{Addr: argument, MaxRetries: -1})
+		_, result = c.Do(ctx, "INFO").Result()
+	case "operator":
+		store, err := server.Dial(server.Target{Nodes: []server.Node{{Address: argument, Place: server.Home}}})
+		if err == nil {
+			_, err = store.Status(ctx, argument)
+		}
+		result = err
+	case "compare-bare":
+		result = bcrypt.CompareHashAndPassword([]byte(argument), []byte("password"))
+	case "compare":
+		result = credentials.Matches("tenant:"+argument, "tenant", "password")
+	}
+	fmt.Println("the result is", result)
+	return true
+}
+
+// beginning are the first lines of an output, which name a panic.
+func beginning(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return strings.Join(lines[:min(len(lines), 6)], "\n")
+}
+
+// hashAttacks are lines of htpasswd that take long to compare: those of cost 31 take a day.
+func hashAttacks() []answer {
+	return []answer{
+		{"a hash of the cost 31", "review 5, CVE-2024-12401 (cert-manager)", 5, "$2a$31$" + strings.Repeat("x", 53)},
+		{"a hash of the cost 24", "review 5", 5, "$2a$24$" + strings.Repeat("x", 53)},
+	}
+}
+
+func TestNoHashOccupiesTheOperator(t *testing.T) {
+	for _, a := range hashAttacks() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := ask(t, "compare", a.text); err != nil {
+				t.Errorf("the operator is busy with one hash for longer than 20 seconds (%v): eight of them stop all tenants\nsource: %s\nneeds %s", err, a.source, hashCost)
+			}
+			if _, err := ask(t, "compare-bare", a.text); err == nil {
+				t.Error("expected a bare comparison to take longer: this hash proves nothing")
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build attack
+
+package attack
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/repo"
+)
+
+// undefended is a cluster whose defences are switched off: the CRDs validate nothing, there are no policies, the operators
+// have no guards, and the tenant may write all of opcrew's objects.
+func undefended(t *testing.T) *cluster {
+	t.Helper()
+	c := start(t, crdsWithoutValidation(t), unguarded)
+	for _, list := range []client.Object{
+		&admissionv1.ValidatingAdmissionPolicyBinding{}, &admissionv1.MutatingAdmissionPolicyBinding{},
+	} {
+		if err := c.env.Client.DeleteAllOf(t.Context(), list); err != nil {
+			t.Fatalf("removing the policies: %v", err)
+		}
+	}
+	all := &rbacv1.ClusterRole{Rules: []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}}
+	all.Name = "everything"
+	if err := c.env.Client.Create(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	c.roles = append(slices.Clone(userRoles), all.Name)
+	return c
+}
+
+// unguarded is a kind whose pods are written unchecked.
+func unguarded(kind kit.Registration) kit.Registration {
+	setup := kind.Setup
+	kind.Setup = func(mgr ctrl.Manager, tools *kit.Tools) error {
+		tools.Children.Guards = nil
+		return setup(mgr, tools)
+	}
+	return kind
+}
+
+// crdsWithoutValidation writes the CRDs to a folder without their rules, and returns its path from the repository's root.
+func crdsWithoutValidation(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repo.Path(t, testenv.ProjectCRDs), "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no CRDs: %v", err)
+	}
+	dir := t.TempDir()
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var crd map[string]any
+		if err := yaml.Unmarshal(raw, &crd); err != nil {
+			t.Fatal(err)
+		}
+		strip(crd)
+		if raw, err = yaml.Marshal(crd); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	relative, err := filepath.Rel(repo.Path(t), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return relative
+}
+
+// rules are the keywords of a schema that restrict values.
+var rules = []string{
+	"x-kubernetes-validations", "pattern", "enum", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum", "maxProperties", "minProperties",
+}
+
+// strip removes the rules from a schema and all below it. The keys of properties are names, and no keywords.
+func strip(node any) {
+	switch node := node.(type) {
+	case []any:
+		for _, each := range node {
+			strip(each)
+		}
+	case map[string]any:
+		for _, rule := range rules {
+			delete(node, rule)
+		}
+		for key, each := range node {
+			properties, ok := each.(map[string]any)
+			if key != "properties" || !ok {
+				strip(each)
+				continue
+			}
+			for _, property := range properties {
+				strip(property)
+			}
+		}
+	}
+}

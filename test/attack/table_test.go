@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build attack
+
+package attack
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// defence is what stops an attack.
+type defence string
+
+const (
+	schema      defence = "schema: the CRD refuses it"
+	rbac        defence = "rbac: the roles for users do not allow it"
+	policies    defence = "activity: opcrew-activity-rights refuses it"
+	ownership   defence = "ownership: opcrew leaves objects of others alone"
+	imageCheck  defence = "image: an invalid image reaches no pod"
+	clientKeys  defence = "diva keys: clients mount no key that logs in"
+	podSecurity defence = "pod security: finished pods are checked"
+	requester   defence = "requester: who asked may use what the pod uses"
+	answers     defence = "answers: answers of stores are bounded"
+	network     defence = "network: ports are closed, and Ready says what is not protected"
+	hashCost    defence = "hash cost: costly hashes are not compared"
+	installed   defence = "install: images by digest, rights without wildcards"
+)
+
+// attack is one attempt of a tenant.
+type attack struct {
+	name string
+	// source is where it comes from: a number of the OWASP Kubernetes Top Ten (2022), the CVE of a comparable product,
+	// or the review. item is the number in the review's list; 0 for none.
+	source string
+	item   int
+	// needs is the defence that stops it.
+	needs defence
+	// before creates what others have, as an administrator.
+	before func(w *world)
+	// manifest is applied by the tenant; act is another request, instead.
+	manifest string
+	act      func(w *world) error
+	// refused are words of the API server's refusal, if it is refused.
+	refused []string
+	// stops is what Ready reports instead, if it is accepted.
+	stops *report
+	// harm describes the harm that is done; "" for none. nil: it is harm that the request is accepted.
+	harm func(w *world) string
+	// control does the harm as an administrator, where no switch turns the defence off.
+	control func(w *world)
+}
+
+// report is a condition Ready with status False.
+type report struct {
+	// reason is empty if any will do.
+	reason string
+	words  []string
+}
+
+// attacks are all of them.
+func attacks() []attack {
+	return slices.Concat(podAttacks(), sideContainerAttacks(), requesterAttacks(), referenceAttacks(), injectionAttacks(), floodAttacks(), tenantAttacks(), storeAttacks())
+}
+
+func TestTheTableCoversEveryItemOfTheReviewAndMoreThanTwentyOthers(t *testing.T) {
+	items, others, names := map[int]bool{}, 0, map[string]bool{}
+	for _, a := range attacks() {
+		items[a.item] = true
+		if a.item == 0 {
+			others++
+		}
+		if names[a.name] {
+			t.Errorf("two attacks are named %q", a.name)
+		}
+		names[a.name] = true
+		if a.source == "" || a.needs == "" || a.manifest == "" == (a.act == nil) || len(a.refused) == 0 && a.stops == nil && a.harm == nil {
+			t.Errorf("%s: an attack needs a source, a defence, a manifest or a request, and what is expected", a.name)
+		}
+	}
+	for _, a := range installAttacks() {
+		items[a.item] = true
+	}
+	for _, a := range slices.Concat(serverAttacks(), hashAttacks()) {
+		items[a.item] = true
+	}
+	for item := 1; item <= 9; item++ {
+		if !items[item] {
+			t.Errorf("no attack is about item %d of the review", item)
+		}
+	}
+	if others < 20 {
+		t.Errorf("expected at least 20 attacks beside the review's, got %d", others)
+	}
+}
+
+// missing is a text without words, or "".
+func missing(text string, words []string) string {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return word
+		}
+	}
+	return ""
+}

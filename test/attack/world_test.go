@@ -1,0 +1,143 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build attack
+
+package attack
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// world is what one attack has: the namespace of the tenant who attacks, and that of another tenant.
+type world struct {
+	*testing.T
+	cluster *cluster
+	// ns is the tenant's namespace, other that of the other tenant.
+	ns, other string
+	// tenant has the roles of opcrew's users in ns. admin has all rights.
+	tenant, admin client.Client
+	// subject is what the tenant has applied.
+	subject *unstructured.Unstructured
+}
+
+// world creates both namespaces. They stay until the server ends, as nothing is written to a namespace that is going.
+func (c *cluster) world(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, cluster: c, admin: c.env.Client}
+	w.ns, w.other = w.namespace("tenant-"), w.namespace("another-")
+	w.tenant = c.env.ClientFor(t, c.env.TokenConfig(t, w.ns, "mallory"))
+	for _, role := range c.roles {
+		w.bind(role)
+	}
+	return w
+}
+
+func (w *world) namespace(prefix string) string {
+	w.Helper()
+	ns := &corev1.Namespace{}
+	ns.GenerateName = prefix
+	w.create(ns)
+	return ns.Name
+}
+
+// bind gives the tenant a ClusterRole in the own namespace.
+func (w *world) bind(role string) {
+	w.Helper()
+	binding := &rbacv1.RoleBinding{
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: w.ns, Name: "mallory"}},
+	}
+	binding.Namespace, binding.Name = w.ns, role
+	w.create(binding)
+}
+
+// create creates an object as an administrator.
+func (w *world) create(object client.Object) {
+	w.Helper()
+	if err := w.admin.Create(w.Context(), object); err != nil {
+		w.Fatalf("creating %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+// has creates an object from a manifest as an administrator.
+func (w *world) has(manifest string) *unstructured.Unstructured {
+	w.Helper()
+	object := w.parse(manifest)
+	w.create(object)
+	return object
+}
+
+// parse reads a manifest. NAMESPACE and OTHER stand for the namespaces.
+func (w *world) parse(manifest string) *unstructured.Unstructured {
+	w.Helper()
+	manifest = strings.NewReplacer("NAMESPACE", w.ns, "OTHER", w.other).Replace(manifest)
+	raw, err := yaml.YAMLToJSON([]byte(manifest))
+	object := &unstructured.Unstructured{}
+	if err == nil {
+		err = json.Unmarshal(raw, &object.Object)
+	}
+	if err != nil {
+		w.Fatalf("reading the manifest: %v\n%s", err, manifest)
+	}
+	if object.GetNamespace() == "" {
+		object.SetNamespace(w.ns)
+	}
+	return object
+}
+
+// apply creates an object as the tenant.
+func (w *world) apply(manifest string) error {
+	w.subject = w.parse(manifest)
+	return w.tenant.Create(w.Context(), w.subject)
+}
+
+// ready is the condition Ready of what the tenant applied, or its last condition where there is none of that name.
+func (w *world) ready() (metav1.Condition, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(w.subject.GroupVersionKind())
+	if err := w.admin.Get(w.Context(), client.ObjectKeyFromObject(w.subject), object); err != nil {
+		return metav1.Condition{}, err
+	}
+	var status struct{ Conditions []metav1.Condition }
+	content, _, _ := unstructured.NestedMap(object.Object, "status")
+	raw, err := json.Marshal(content)
+	if err == nil {
+		err = json.Unmarshal(raw, &status)
+	}
+	for _, c := range status.Conditions {
+		if c.Type == "Ready" {
+			return c, err
+		}
+	}
+	return metav1.Condition{Reason: "Pending"}, err
+}
+
+// status is all that the status of the tenant's object says.
+func (w *world) status() string {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(w.subject.GroupVersionKind())
+	if err := w.admin.Get(w.Context(), client.ObjectKeyFromObject(w.subject), object); err != nil {
+		return ""
+	}
+	return fmt.Sprint(object.Object["status"])
+}
+
+// pause passes between two looks.
+func (w *world) pause() {
+	select {
+	case <-w.Context().Done():
+	case <-time.After(100 * time.Millisecond):
+	}
+}
