@@ -4,8 +4,8 @@ SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# Image of the operator: any name that Docker accepts. The default is for the local cluster.
-IMG ?= opcrew/opcrew:dev
+# Image of the operator: any name that Docker accepts. The default is for the local cluster; its registry cannot exist.
+IMG ?= opcrew.invalid/opcrew:dev
 # Images of the agent in pods, and of the program that saves and restores etcd; derived from IMG if empty.
 AGENT_IMG ?=
 BACKUP_IMG ?=
@@ -125,7 +125,7 @@ manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
 		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
 
 .PHONY: run
-run: build $(if $(filter opcrew/opcrew:dev,$(IMG)),agent backup) local ## Run all kinds in one process outside the current cluster (make install first; RUN_FLAGS for opcrew's flags).
+run: build $(if $(filter opcrew.invalid/opcrew:dev opcrew/opcrew:dev,$(IMG)),agent backup) local ## Run all kinds in one process outside the current cluster (make install first; RUN_FLAGS for opcrew's flags).
 	@flags="$$($(IMAGES) prepare)" && exec $(BIN)/opcrew --metrics-bind-address=0 --health-probe-bind-address=0 $$flags $(RUN_FLAGS)
 
 .PHONY: e2e
@@ -207,8 +207,8 @@ docker-build: check-images build agent backup ## Build the images IMG, AGENT_IMG
 	@$(IMAGES) build
 
 .PHONY: docker-push
-docker-push: local ## Push the images to their registries and print their digests; opcrew/opcrew:dev goes to the local cluster.
-	@$(IMAGES) push --to '$(PUSH)'
+docker-push: local ## Push the images to their registries and write bin/install.yaml with their digests; the default images go to the local cluster.
+	@$(IMAGES) push --to '$(PUSH)' --manifests dist/install.yaml --install bin/install.yaml
 
 .PHONY: install
 install: generated $(KUBECTL) ## Install the CRDs, the admission policies and the namespaces into the current cluster, as make run needs them.
@@ -228,17 +228,18 @@ undeploy: uninstall ## Remove the operator and, before it, all objects of its ki
 	$(KUBECTL) delete --ignore-not-found -k config/default
 
 .PHONY: build-installer
-build-installer: generated local $(KUBECTL) ## Write dist/install.yaml, which installs everything.
+build-installer: generated local $(KUBECTL) ## Write dist/install.yaml, which names no registry that can exist; with IMG also bin/install.yaml, which names yours.
 	@mkdir -p dist
-	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests > dist/install.yaml.tmp && mv dist/install.yaml.tmp dist/install.yaml || { rm -f dist/install.yaml.tmp; exit 1; }
+	@$(KUBECTL) kustomize config/default > dist/install.yaml.tmp && mv dist/install.yaml.tmp dist/install.yaml || { rm -f dist/install.yaml.tmp; exit 1; }
+	@$(if $(filter file,$(origin IMG)),true,$(IMAGES) manifests < dist/install.yaml > $(BIN)/install.yaml)
 
 ##@ Local cluster
 
 .PHONY: local-deploy
 local-deploy: build agent backup local
-	@tag=opcrew/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
-		agent=opcrew/opcrew-agent:dev-$$(sha256sum $(BIN)/opcrew-agent | cut -c1-12) && \
-		backup=opcrew/opcrew-backup:dev-$$(sha256sum $(BIN)/opcrew-backup | cut -c1-12) && \
+	@tag=opcrew.invalid/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
+		agent=opcrew.invalid/opcrew-agent:dev-$$(sha256sum $(BIN)/opcrew-agent | cut -c1-12) && \
+		backup=opcrew.invalid/opcrew-backup:dev-$$(sha256sum $(BIN)/opcrew-backup | cut -c1-12) && \
 		$(MAKE) docker-build docker-push deploy IMG=$$tag AGENT_IMG=$$agent BACKUP_IMG=$$backup
 
 # Images of the samples; they are built while Kubernetes is compiled, so that the registry has them.
