@@ -34,6 +34,9 @@ LOCAL_KUBECONFIG := $(BIN)/kubeconfig
 KUBECONFIG ?= $(if $(wildcard $(LOCAL_KUBECONFIG)),$(LOCAL_KUBECONFIG),$(HOME)/.kube/config)
 export KUBECONFIG
 KUBECTL := $(BIN)/kubectl
+# Namespaces that make deploy limits the operator to; all if empty.
+NAMESPACES ?=
+NARROW = $(if $(NAMESPACES),go run ./hack/rights namespaced '$(NAMESPACES)',cat)
 # The command that names, builds and pushes the three images.
 IMAGES = $(LOCAL) opcrew --bin '$(BIN)' --image '$(IMG)' --agent-image '$(AGENT_IMG)' --backup-image '$(BACKUP_IMG)'
 
@@ -124,6 +127,10 @@ manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
 	@$(foreach layer,$(LAYERS),$(BIN)/controller-gen rbac:roleName=opcrew paths=./internal/kit \
 		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
 
+.PHONY: rights
+rights: need-go ## Write docs/rights.md, the table of the operator's rights, from the markers of the kinds.
+	@go run ./hack/rights table > docs/rights.md.tmp && mv docs/rights.md.tmp docs/rights.md || { rm -f docs/rights.md.tmp; exit 1; }
+
 .PHONY: run
 run: build $(if $(filter opcrew.invalid/opcrew:dev opcrew/opcrew:dev,$(IMG)),agent backup) local ## Run all kinds in one process outside the current cluster (make install first; RUN_FLAGS for opcrew's flags).
 	@flags="$$($(IMAGES) prepare)" && exec $(BIN)/opcrew --metrics-bind-address=0 --health-probe-bind-address=0 $$flags $(RUN_FLAGS)
@@ -184,7 +191,7 @@ field-tables: need-go ## Write the field tables into the pages of the kinds, fro
 	@go test -count 1 ./test/fields/table -run ThePagesShowTheTables -update >/dev/null
 
 .PHONY: verify
-verify: generate manifests field-tables build-installer lint ## Check that generated files are committed and modules agree, and lint and vet.
+verify: generate manifests rights field-tables build-installer lint vulnerabilities ## Check that generated files are committed and modules agree, and lint and vet.
 	go vet -tags e2e,gateway,bench,faults,fields ./... ./api/... ./applyconfigurations/...
 	cd hack/localcluster && go vet ./...
 	cd test/consumer && GOWORK=off go test ./...
@@ -192,7 +199,7 @@ verify: generate manifests field-tables build-installer lint ## Check that gener
 	@go run ./hack/figures -check
 	@go work sync
 	@dirty="$$(git status --porcelain -- $(GENERATED))" || exit 1; if [ -n "$$dirty" ]; then \
-		echo "generated files differ from what is committed; commit what make generate manifests field-tables build-installer and go work sync wrote:"; \
+		echo "generated files differ from what is committed; commit what make generate manifests rights field-tables build-installer and go work sync wrote:"; \
 		echo "$$dirty"; git --no-pager diff --stat -- $(GENERATED); exit 1; fi
 
 # The files that set versions: the modules of go.work have one build list.
@@ -219,8 +226,8 @@ uninstall: $(KUBECTL) ## Delete all objects of the kinds, while an operator runs
 	@KUBECTL=$(KUBECTL) hack/uninstall.sh
 
 .PHONY: deploy
-deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with everything that make install installs.
-	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
+deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with everything that make install installs (NAMESPACES=a,b: for these only).
+	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests | $(NARROW) | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
 	@for layer in $(LAYERS); do $(KUBECTL) -n opcrew-system rollout status deployment/opcrew-$$layer --timeout 180s || exit 1; done
 
 .PHONY: undeploy

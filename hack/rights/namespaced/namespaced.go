@@ -28,6 +28,7 @@ var clusterScoped = map[string][]string{
 	"authentication.k8s.io":        {"tokenreviews"},
 	"authorization.k8s.io":         {"subjectaccessreviews"},
 	"node.k8s.io":                  {"runtimeclasses"},
+	"nodes.lailin.xyz":             {"nodepools", "nodepools/status", "nodepools/finalizers"},
 	"scheduling.k8s.io":            {"priorityclasses"},
 	"storage.k8s.io":               {"storageclasses"},
 }
