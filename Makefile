@@ -50,6 +50,7 @@ KINDS_data := memcached etcdcluster etcdbackup etcdrestore redisenterprisecluste
 CONTROLLER_GEN_VERSION := v0.23.0
 KWOK_VERSION := v0.8.0
 GOLANGCI_LINT_VERSION := v2.15.0
+GOVULNCHECK_VERSION := v1.9.0
 KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' hack/localcluster/go.mod)
 # Flags of the linker for the programs that match a pattern; the last match counts.
 LDFLAGS := -ldflags "-s -w" -ldflags "github.com/opcrew/opcrew/cmd/...=-s -w -X main.version=$(VERSION)" \
@@ -181,6 +182,16 @@ bench-cluster: need-root ## Time the scaling of Redis clusters with volumes, com
 lint: $(BIN)/golangci-lint ## Run the linters.
 	$(BIN)/golangci-lint run ./... ./api/...
 	cd hack/localcluster && $(BIN)/golangci-lint run --config ../../.golangci.yml ./...
+
+# The database of known vulnerabilities; GOVULNDB names a copy.
+GOVULNDB ?= https://vuln.go.dev
+
+.PHONY: vulnerabilities
+vulnerabilities: need-go ## Look for known vulnerabilities of the code that is used, if the database of the Go project can be reached.
+	@if ! curl -sSf -m 5 -o /dev/null $(GOVULNDB)/index/db.json 2>/dev/null; then \
+		echo "NOT CHECKED: known vulnerabilities, as $(GOVULNDB) cannot be reached"; exit 0; fi; \
+		$(MAKE) $(BIN)/govulncheck && $(BIN)/govulncheck -db $(GOVULNDB) ./... ./api/... && \
+		cd hack/localcluster && $(BIN)/govulncheck -db $(GOVULNDB) ./...
 
 .PHONY: fields
 fields: need-go kube $(BIN)/kwok ## Edit every field of live objects on a real API server and check the effect in its row (10 minutes).
@@ -357,6 +368,7 @@ $(BIN)/$(1)-$(3):
 endef
 $(eval $(call tool,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,$(CONTROLLER_GEN_VERSION)))
 $(eval $(call tool,kwok,sigs.k8s.io/kwok/cmd/kwok,$(KWOK_VERSION)))
+$(eval $(call tool,govulncheck,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION)))
 $(eval $(call tool,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION)))
 
 # `make bin/kube` and the like, as messages name them.

@@ -57,6 +57,11 @@ func declared(t *testing.T, namespace string) []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for _, doc := range docs {
 		doc.Object.SetNamespace(namespace)
+		if doc.Object.GetKind() == "MicroServiceDeploy" { // a host name belongs to one instance of the cluster
+			if err := unstructured.SetNestedField(doc.Object.Object, namespace+".example.com", "spec", "baseDomain"); err != nil {
+				t.Fatal(err)
+			}
+		}
 		objects = append(objects, doc.Object)
 	}
 	return objects
