@@ -4,8 +4,8 @@ SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# Image of the operator: any name that Docker accepts. The default is for the local cluster.
-IMG ?= opcrew/opcrew:dev
+# Image of the operator: any name that Docker accepts. The default is for the local cluster; its registry cannot exist.
+IMG ?= opcrew.invalid/opcrew:dev
 # Images of the agent in pods, and of the program that saves and restores etcd; derived from IMG if empty.
 AGENT_IMG ?=
 BACKUP_IMG ?=
@@ -34,6 +34,9 @@ LOCAL_KUBECONFIG := $(BIN)/kubeconfig
 KUBECONFIG ?= $(if $(wildcard $(LOCAL_KUBECONFIG)),$(LOCAL_KUBECONFIG),$(HOME)/.kube/config)
 export KUBECONFIG
 KUBECTL := $(BIN)/kubectl
+# Namespaces that make deploy limits the operator to; all if empty.
+NAMESPACES ?=
+NARROW = $(if $(NAMESPACES),go run ./hack/rights namespaced '$(NAMESPACES)',cat)
 # The command that names, builds and pushes the three images.
 IMAGES = $(LOCAL) opcrew --bin '$(BIN)' --image '$(IMG)' --agent-image '$(AGENT_IMG)' --backup-image '$(BACKUP_IMG)'
 
@@ -47,6 +50,7 @@ KINDS_data := memcached etcdcluster etcdbackup etcdrestore redisenterprisecluste
 CONTROLLER_GEN_VERSION := v0.23.0
 KWOK_VERSION := v0.8.0
 GOLANGCI_LINT_VERSION := v2.15.0
+GOVULNCHECK_VERSION := v1.9.0
 KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' hack/localcluster/go.mod)
 # Flags of the linker for the programs that match a pattern; the last match counts.
 LDFLAGS := -ldflags "-s -w" -ldflags "github.com/opcrew/opcrew/cmd/...=-s -w -X main.version=$(VERSION)" \
@@ -124,8 +128,12 @@ manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
 	@$(foreach layer,$(LAYERS),$(BIN)/controller-gen rbac:roleName=opcrew paths=./internal/kit \
 		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
 
+.PHONY: rights
+rights: need-go ## Write docs/rights.md, the table of the operator's rights, from the markers of the kinds.
+	@go run ./hack/rights table > docs/rights.md.tmp && mv docs/rights.md.tmp docs/rights.md || { rm -f docs/rights.md.tmp; exit 1; }
+
 .PHONY: run
-run: build $(if $(filter opcrew/opcrew:dev,$(IMG)),agent backup) local ## Run all kinds in one process outside the current cluster (make install first; RUN_FLAGS for opcrew's flags).
+run: build $(if $(filter opcrew.invalid/opcrew:dev opcrew/opcrew:dev,$(IMG)),agent backup) local ## Run all kinds in one process outside the current cluster (make install first; RUN_FLAGS for opcrew's flags).
 	@flags="$$($(IMAGES) prepare)" && exec $(BIN)/opcrew --metrics-bind-address=0 --health-probe-bind-address=0 $$flags $(RUN_FLAGS)
 
 .PHONY: e2e
@@ -175,6 +183,16 @@ lint: $(BIN)/golangci-lint ## Run the linters.
 	$(BIN)/golangci-lint run ./... ./api/...
 	cd hack/localcluster && $(BIN)/golangci-lint run --config ../../.golangci.yml ./...
 
+# The database of known vulnerabilities; GOVULNDB names a copy.
+GOVULNDB ?= https://vuln.go.dev
+
+.PHONY: vulnerabilities
+vulnerabilities: need-go ## Look for known vulnerabilities of the code that is used, if the database of the Go project can be reached.
+	@if ! curl -sSf -m 5 -o /dev/null $(GOVULNDB)/index/db.json 2>/dev/null; then \
+		echo "NOT CHECKED: known vulnerabilities, as $(GOVULNDB) cannot be reached"; exit 0; fi; \
+		$(MAKE) $(BIN)/govulncheck && $(BIN)/govulncheck -db $(GOVULNDB) ./... ./api/... && \
+		cd hack/localcluster && $(BIN)/govulncheck -db $(GOVULNDB) ./...
+
 .PHONY: fields
 fields: need-go kube $(BIN)/kwok ## Edit every field of live objects on a real API server and check the effect in its row (10 minutes).
 	go test -vet=off -tags fields -count 1 -timeout 30m -v ./test/fields
@@ -184,7 +202,7 @@ field-tables: need-go ## Write the field tables into the pages of the kinds, fro
 	@go test -count 1 ./test/fields/table -run ThePagesShowTheTables -update >/dev/null
 
 .PHONY: verify
-verify: generate manifests field-tables build-installer lint ## Check that generated files are committed and modules agree, and lint and vet.
+verify: generate manifests rights field-tables build-installer lint vulnerabilities ## Check that generated files are committed and modules agree, and lint and vet.
 	go vet -tags e2e,gateway,bench,faults,fields ./... ./api/... ./applyconfigurations/...
 	cd hack/localcluster && go vet ./...
 	cd test/consumer && GOWORK=off go test ./...
@@ -192,7 +210,7 @@ verify: generate manifests field-tables build-installer lint ## Check that gener
 	@go run ./hack/figures -check
 	@go work sync
 	@dirty="$$(git status --porcelain -- $(GENERATED))" || exit 1; if [ -n "$$dirty" ]; then \
-		echo "generated files differ from what is committed; commit what make generate manifests field-tables build-installer and go work sync wrote:"; \
+		echo "generated files differ from what is committed; commit what make generate manifests rights field-tables build-installer and go work sync wrote:"; \
 		echo "$$dirty"; git --no-pager diff --stat -- $(GENERATED); exit 1; fi
 
 # The files that set versions: the modules of go.work have one build list.
@@ -207,8 +225,8 @@ docker-build: check-images build agent backup ## Build the images IMG, AGENT_IMG
 	@$(IMAGES) build
 
 .PHONY: docker-push
-docker-push: local ## Push the images to their registries and print their digests; opcrew/opcrew:dev goes to the local cluster.
-	@$(IMAGES) push --to '$(PUSH)'
+docker-push: local ## Push the images to their registries and write bin/install.yaml with their digests; the default images go to the local cluster.
+	@$(IMAGES) push --to '$(PUSH)' --manifests dist/install.yaml --install bin/install.yaml
 
 .PHONY: install
 install: generated $(KUBECTL) ## Install the CRDs, the admission policies and the namespaces into the current cluster, as make run needs them.
@@ -219,8 +237,8 @@ uninstall: $(KUBECTL) ## Delete all objects of the kinds, while an operator runs
 	@KUBECTL=$(KUBECTL) hack/uninstall.sh
 
 .PHONY: deploy
-deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with everything that make install installs.
-	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
+deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with everything that make install installs (NAMESPACES=a,b: for these only).
+	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests | $(NARROW) | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
 	@for layer in $(LAYERS); do $(KUBECTL) -n opcrew-system rollout status deployment/opcrew-$$layer --timeout 180s || exit 1; done
 
 .PHONY: undeploy
@@ -228,17 +246,18 @@ undeploy: uninstall ## Remove the operator and, before it, all objects of its ki
 	$(KUBECTL) delete --ignore-not-found -k config/default
 
 .PHONY: build-installer
-build-installer: generated local $(KUBECTL) ## Write dist/install.yaml, which installs everything.
+build-installer: generated local $(KUBECTL) ## Write dist/install.yaml, which names no registry that can exist; with IMG also bin/install.yaml, which names yours.
 	@mkdir -p dist
-	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests > dist/install.yaml.tmp && mv dist/install.yaml.tmp dist/install.yaml || { rm -f dist/install.yaml.tmp; exit 1; }
+	@$(KUBECTL) kustomize config/default > dist/install.yaml.tmp && mv dist/install.yaml.tmp dist/install.yaml || { rm -f dist/install.yaml.tmp; exit 1; }
+	@$(if $(filter file,$(origin IMG)),true,$(IMAGES) manifests < dist/install.yaml > $(BIN)/install.yaml)
 
 ##@ Local cluster
 
 .PHONY: local-deploy
 local-deploy: build agent backup local
-	@tag=opcrew/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
-		agent=opcrew/opcrew-agent:dev-$$(sha256sum $(BIN)/opcrew-agent | cut -c1-12) && \
-		backup=opcrew/opcrew-backup:dev-$$(sha256sum $(BIN)/opcrew-backup | cut -c1-12) && \
+	@tag=opcrew.invalid/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
+		agent=opcrew.invalid/opcrew-agent:dev-$$(sha256sum $(BIN)/opcrew-agent | cut -c1-12) && \
+		backup=opcrew.invalid/opcrew-backup:dev-$$(sha256sum $(BIN)/opcrew-backup | cut -c1-12) && \
 		$(MAKE) docker-build docker-push deploy IMG=$$tag AGENT_IMG=$$agent BACKUP_IMG=$$backup
 
 # Images of the samples; they are built while Kubernetes is compiled, so that the registry has them.
@@ -349,6 +368,7 @@ $(BIN)/$(1)-$(3):
 endef
 $(eval $(call tool,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,$(CONTROLLER_GEN_VERSION)))
 $(eval $(call tool,kwok,sigs.k8s.io/kwok/cmd/kwok,$(KWOK_VERSION)))
+$(eval $(call tool,govulncheck,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION)))
 $(eval $(call tool,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION)))
 
 # `make bin/kube` and the like, as messages name them.

@@ -30,10 +30,11 @@ type flags struct {
 // defaultRedisImage is the fastest stable line: its servers move slots by themselves. Running clusters keep their image.
 const defaultRedisImage = "docker.io/valkey/valkey:9.1"
 
-// The images that make docker-build builds in addition to the operator's own.
+// The images that make docker-build builds in addition to the operator's own. Their registry cannot exist: no one can
+// publish an image that runs because a flag is missing.
 const (
-	defaultAgentImage  = "opcrew/opcrew-agent:dev"
-	defaultBackupImage = "opcrew/opcrew-backup:dev"
+	defaultAgentImage  = "opcrew.invalid/opcrew-agent:dev"
+	defaultBackupImage = "opcrew.invalid/opcrew-backup:dev"
 )
 
 func parse() *flags {

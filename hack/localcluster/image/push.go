@@ -64,6 +64,27 @@ func target(tag string) (name.Tag, error) {
 	return registry.Repo(reference.Path(ref)).Tag(tagged.Tag()), nil
 }
 
+// Exists fails unless a registry has an image, which is named by its digest.
+func Exists(ctx context.Context, digested string, options ...remote.Option) error {
+	ref, err := reference.ParseNormalizedNamed(digested)
+	if err != nil {
+		return fmt.Errorf("look for %s: %w", digested, err)
+	}
+	canonical, ok := ref.(reference.Canonical)
+	if !ok {
+		return fmt.Errorf("look for %s: it names no digest", digested)
+	}
+	registry, err := name.NewRegistry(reference.Domain(ref))
+	if err != nil {
+		return fmt.Errorf("look for %s: %w", digested, err)
+	}
+	options = append([]remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}, options...)
+	if _, err := remote.Head(registry.Repo(reference.Path(ref)).Digest(canonical.Digest().String()), options...); err != nil {
+		return fmt.Errorf("look for %s: %w%s", digested, err, loginHint(err, registry.RegistryStr()))
+	}
+	return nil
+}
+
 // loginHint says what to do about a registry that refuses credentials.
 func loginHint(err error, registry string) string {
 	var refused *transport.Error

@@ -30,7 +30,7 @@ func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	flags.StringVar(&given.Backup, "backup-image", "", "name of the image for backups (default: derived from the operator's)")
 	flags.StringVar(&bin, "bin", "bin", "where the programs are, and the saved images go")
 	names := func() (Images, error) { return Named(given.Operator, given.Agent, given.Backup) }
-	command.AddCommand(newNames(names), newBuild(names, &bin), newPush(names, &bin, load), newManifests(names), newPrepare(names, &bin, load))
+	command.AddCommand(newNames(names), newBuild(names, &bin), newPush(names, &bin, load), newManifests(names, &bin), newPrepare(names, &bin, load))
 	return command
 }
 
@@ -87,7 +87,7 @@ func newBuild(names func() (Images, error), bin *string) *cobra.Command {
 }
 
 func newPush(names func() (Images, error), bin *string, load func() (*state.State, error)) *cobra.Command {
-	var to string
+	var pusher Pusher
 	command := &cobra.Command{
 		Use:   "push",
 		Short: "Push the three images to the registries in their names, or load them into the local cluster",
@@ -97,11 +97,15 @@ func newPush(names func() (Images, error), bin *string, load func() (*state.Stat
 			if err != nil {
 				return err
 			}
-			out := command.OutOrStdout()
-			return Pusher{To: to, Load: loader(load, out), Out: out}.Push(command.Context(), images, *bin)
+			pusher.Out = command.OutOrStdout()
+			pusher.Load = loader(load, pusher.Out)
+			return pusher.Push(command.Context(), images, *bin)
 		},
 	}
-	command.Flags().StringVar(&to, "to", ToAuto, "registry, local (the nodes of the local cluster), or auto: local for "+defaultOperator+" and its like")
+	command.Flags().StringVar(&pusher.Manifests, "manifests", "", "file with manifests that have the default names")
+	command.Flags().StringVar(&pusher.Install, "install", "", "file for these manifests with the digests of what was pushed")
+	command.MarkFlagsRequiredTogether("manifests", "install")
+	command.Flags().StringVar(&pusher.To, "to", ToAuto, "registry, local (the nodes of the local cluster), or auto: local for "+defaultOperator+" and its like")
 	return command
 }
 
@@ -116,14 +120,17 @@ func loader(load func() (*state.State, error), out io.Writer) func(context.Conte
 	}
 }
 
-func newManifests(names func() (Images, error)) *cobra.Command {
+func newManifests(names func() (Images, error), bin *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "manifests",
-		Short: "Copy manifests from standard input, with the names of the three images in them",
+		Short: "Copy manifests from standard input, with the names of the three images in them, by the digests that were pushed",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			images, err := names()
 			if err != nil {
+				return err
+			}
+			if images, err = images.Pinned(command.Context(), *bin, command.ErrOrStderr()); err != nil {
 				return err
 			}
 			manifests, err := io.ReadAll(command.InOrStdin())

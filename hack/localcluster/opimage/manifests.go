@@ -5,6 +5,7 @@ package opimage
 
 import (
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -32,4 +33,20 @@ func quoted(name string) string {
 		return `"` + name + `"`
 	}
 	return name
+}
+
+// writeInstall copies a file of manifests with the names of the three images in it. The file appears whole or not at all.
+func (i Images) writeInstall(from, to string) error {
+	manifests, err := os.ReadFile(from)
+	if err != nil {
+		return fmt.Errorf("read the manifests to install: %w", err)
+	}
+	named, err := i.InManifests(string(manifests))
+	if err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	if err := os.WriteFile(to+".tmp", []byte(named), 0o600); err != nil {
+		return fmt.Errorf("write the manifests to install: %w", err)
+	}
+	return os.Rename(to+".tmp", to)
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/distribution/reference"
 )
 
-// The names that the manifests in config carry, and what the Makefile calls the three.
+// The names that the manifests in config carry, and what the Makefile calls the three. No one can register the domain
+// invalid (RFC 2606), so a cluster that lacks these images cannot pull those of another publisher.
 const (
-	defaultOperator = "opcrew/opcrew:dev"
-	defaultAgent    = "opcrew/opcrew-agent:dev"
-	defaultBackup   = "opcrew/opcrew-backup:dev"
+	defaultOperator = "opcrew.invalid/opcrew:dev"
+	defaultAgent    = "opcrew.invalid/opcrew-agent:dev"
+	defaultBackup   = "opcrew.invalid/opcrew-backup:dev"
 
 	operatorVariable = "IMG"
 	agentVariable    = "AGENT_IMG"
@@ -135,16 +136,21 @@ func (i Images) Buildable() error {
 	return nil
 }
 
+// localPaths begin the names of images for the nodes of the local cluster; only loaded, never pulled or pushed.
+var localPaths = []string{"opcrew.invalid/", "opcrew/"}
+
 // Local reports whether an image is meant for the nodes of the local cluster:
-// one of the project's default names, with the tag dev or one that begins with dev-.
+// one of the project's own names, with the tag dev or one that begins with dev-.
 func Local(image string) bool {
 	parsed, err := parse("", image)
 	if err != nil || parsed.digest != "" || parsed.tag != "dev" && !strings.HasPrefix(parsed.tag, "dev-") {
 		return false
 	}
-	for _, ours := range []string{defaultOperator, defaultAgent, defaultBackup} {
-		if parsed.path == strings.TrimSuffix(ours, ":dev") {
-			return true
+	for _, p := range (Images{}).list() {
+		for _, path := range localPaths {
+			if parsed.path == path+p.program {
+				return true
+			}
 		}
 	}
 	return false

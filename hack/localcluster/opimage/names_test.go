@@ -4,6 +4,9 @@
 package opimage
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -90,6 +93,10 @@ func TestADigestCanBeDeployedAndNotBuilt(t *testing.T) {
 
 func TestOnlyTheProjectsOwnDevelopmentNamesAreLocal(t *testing.T) {
 	for image, want := range map[string]bool{
+		"opcrew.invalid/opcrew:dev":          true,
+		"opcrew.invalid/opcrew-agent:dev-01": true,
+		"opcrew.invalid/other:dev":           false,
+		"opcrew.invalid/opcrew:v1":           false,
 		"opcrew/opcrew:dev":                  true,
 		"opcrew/opcrew-agent:dev-0123456789": true,
 		"opcrew/opcrew-backup:dev":           true,
@@ -108,7 +115,7 @@ func TestOnlyTheProjectsOwnDevelopmentNamesAreLocal(t *testing.T) {
 }
 
 func TestManifestsNameAllThreeImages(t *testing.T) {
-	const before = "      image: opcrew/opcrew:dev\n      - --agent-image=opcrew/opcrew-agent:dev\n      - --backup-image=opcrew/opcrew-backup:dev\n      image: opcrew/opcrew:dev\n"
+	const before = "      image: opcrew.invalid/opcrew:dev\n      - --agent-image=opcrew.invalid/opcrew-agent:dev\n      - --backup-image=opcrew.invalid/opcrew-backup:dev\n      image: opcrew.invalid/opcrew:dev\n"
 	const after = "      image: user/op@sha256:1\n      - --agent-image=h:5000/agent:v1\n      - --backup-image=[::1]:5000/b:v1\n      image: user/op@sha256:1\n"
 	got, err := Images{"user/op@sha256:1", "h:5000/agent:v1", "[::1]:5000/b:v1"}.InManifests(before)
 	if err != nil || got != after {
@@ -117,7 +124,33 @@ func TestManifestsNameAllThreeImages(t *testing.T) {
 	if got, err := (Images{"[::1]:5000/op:v1", "h", "b"}).InManifests(before); err != nil || !strings.Contains(got, `image: "[::1]:5000/op:v1"`) {
 		t.Errorf("expected a name that begins with a bracket in quotes, got\n%s(%v)", got, err)
 	}
-	if _, err := (Images{"a", "b", "c"}).InManifests("image: opcrew/opcrew:dev\n"); err == nil {
+	if _, err := (Images{"a", "b", "c"}).InManifests("image: opcrew.invalid/opcrew:dev\n"); err == nil {
 		t.Error("expected an error where the manifests name no agent")
+	}
+}
+
+// The root of the repository, from here.
+const root = "../../.."
+
+// A file that names an image of a registry that anyone can use would run the image of the first who registers the name.
+func TestWhatIsCommittedNamesNoRegistryThatCanExist(t *testing.T) {
+	image := regexp.MustCompile(`(?m)(?:image: |-image=|Image += ")"?([^\s",\]]+)`)
+	for _, file := range []string{
+		"dist/install.yaml", "config/manager/deployment.yaml", "cmd/opcrew/flags.go",
+		"config/layers/machines/kustomization.yaml", "config/layers/applications/kustomization.yaml", "config/layers/data/kustomization.yaml",
+	} {
+		content, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := image.FindAllStringSubmatch(string(content), -1)
+		if len(found) == 0 {
+			t.Errorf("%s: expected the names of images", file)
+		}
+		for _, name := range found {
+			if ours := strings.Contains(name[1], "opcrew"); ours && !strings.HasPrefix(name[1], "opcrew.invalid/") {
+				t.Errorf("%s: expected opcrew's own image in the registry opcrew.invalid, which cannot exist, got %s", file, name[1])
+			}
+		}
 	}
 }

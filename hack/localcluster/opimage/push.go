@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
@@ -32,6 +33,9 @@ type Pusher struct {
 	Out io.Writer
 	// Remote are options of the connection to the registry.
 	Remote []remote.Option
+	// Manifests is a file with the default names; Install is the file that gets them with the digests of what
+	// was pushed. Empty: none is written.
+	Manifests, Install string
 }
 
 // Push sends the images that Build saved in bin. It checks all of them before it sends
@@ -49,16 +53,35 @@ func (p Pusher) Push(ctx context.Context, images Images, bin string) error {
 		}
 	}
 	pushed, err := p.send(ctx, images, bin)
-	if err == nil && len(pushed) == 3 {
-		fmt.Fprintf(p.Out, "to deploy exactly these: make deploy %s=%s %s=%s %s=%s\n",
-			operatorVariable, pushed[0], agentVariable, pushed[1], backupVariable, pushed[2])
+	if err != nil {
+		return err
 	}
-	return err
+	if err := keepDigests(bin, images, pushed); err != nil {
+		return err
+	}
+	return p.install(images.byDigest(pushed))
 }
 
-// send returns the digests of what went to a registry, as names.
-func (p Pusher) send(ctx context.Context, images Images, bin string) (pushed []string, err error) {
-	var local []string
+// install writes manifests with the digests, unless some images are only on the nodes of the local cluster.
+func (p Pusher) install(images Images) error {
+	if slices.ContainsFunc(images.list(), func(p part) bool { return !strings.Contains(p.name, "@") }) {
+		return nil
+	}
+	fmt.Fprintf(p.Out, "to deploy exactly these: make deploy %s=%s %s=%s %s=%s\n",
+		operatorVariable, images.Operator, agentVariable, images.Agent, backupVariable, images.Backup)
+	if p.Install == "" {
+		return nil
+	}
+	if err := images.writeInstall(p.Manifests, p.Install); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Out, "wrote them into %s: kubectl apply --server-side -f %s\n", p.Install, p.Install)
+	return nil
+}
+
+// send returns the names by digest of what went to a registry, by the names that it was pushed by.
+func (p Pusher) send(ctx context.Context, images Images, bin string) (map[string]string, error) {
+	pushed, local := map[string]string{}, []string{}
 	for _, part := range images.list() {
 		if p.local(part.name) {
 			local = append(local, part.tar(bin))
@@ -69,7 +92,7 @@ func (p Pusher) send(ctx context.Context, images Images, bin string) (pushed []s
 			return nil, err
 		}
 		fmt.Fprintf(p.Out, "pushed %s\n  digest %s\n", part.name, digest)
-		pushed = append(pushed, digest)
+		pushed[part.name] = digest
 	}
 	if len(local) == 0 {
 		return pushed, nil

@@ -214,7 +214,8 @@ func TestImagesGoToTheLocalClusterByTheirNameOrOnRequest(t *testing.T) {
 	for title, c := range map[string]struct {
 		operator, to string
 	}{
-		"the default name": {"opcrew/opcrew:dev", ToAuto},
+		"the default name": {defaultOperator, ToAuto},
+		"the earlier name": {"opcrew/opcrew:dev", ToAuto},
 		"on request":       {"user/name:tag", ToLocal},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -277,9 +278,9 @@ func TestAnOperatorOutsideIsGivenImagesThatPodsCanHave(t *testing.T) {
 		loaded = append(loaded, files...)
 		return nil
 	}
-	ours, _ := Named("opcrew/opcrew:dev", "", "")
+	ours, _ := Named(defaultOperator, "", "")
 	got, err := ours.Prepared(t.Context(), bin, load, log)
-	if err != nil || len(loaded) != 2 || !strings.HasPrefix(got.Agent, "opcrew/opcrew-agent:dev-") || !strings.HasPrefix(got.Backup, "opcrew/opcrew-backup:dev-") {
+	if err != nil || len(loaded) != 2 || !strings.HasPrefix(got.Agent, "opcrew.invalid/opcrew-agent:dev-") || !strings.HasPrefix(got.Backup, "opcrew.invalid/opcrew-backup:dev-") {
 		t.Fatalf("expected both images to be built under a tag of their content and loaded, got %+v, loaded %v (%v)", got, loaded, err)
 	}
 	if err := os.WriteFile(filepath.Join(bin, "opcrew-agent"), []byte("another program"), 0o700); err != nil {

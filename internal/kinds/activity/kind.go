@@ -26,15 +26,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// The objects of the kind; a schedule creates its runs and deletes old ones; patch is for the finalizer.
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities,verbs=get;list;watch;create;patch;delete
+// The result of a run.
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities/status,verbs=patch
+// The owner references of runs block the deletion of their schedule.
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities/finalizers,verbs=update
+// The pods that run commands. They are root on their nodes, so they have a namespace of their own.
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=pods,verbs=get;list;watch;create;patch;delete
+// The values of secretEnvs, beside the pod and only while it runs.
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=secrets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+// The Secrets of secretEnvs. An administrator binds this role in the namespaces that may use them.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-activity-secrets
+// Whether the host exists, runs the control plane, and has booted since.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
+// Whether the requester still has the rights to the host, the user and the Secrets.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+// Whether the policy that vouches for spec.requester is in force.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-activity-rights,verbs=get
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=activities.ego.example.com,verbs=get
 
 // hostIndex finds the Activities of a host.

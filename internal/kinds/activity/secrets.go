@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,6 +39,9 @@ func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string]
 	for _, e := range a.Spec.SecretEnvs {
 		secret := &corev1.Secret{}
 		err := r.Live.Get(ctx, types.NamespacedName{Namespace: a.Namespace, Name: e.Secret}, secret)
+		if apierrors.IsForbidden(err) {
+			return nil, &run.Obstacle{Reason: egov1.ReasonSecretMissing, Message: unbound(a.Namespace, e.Secret)}, nil
+		}
 		if client.IgnoreNotFound(err) != nil {
 			return nil, nil, fmt.Errorf("read Secret %s: %w", e.Secret, err)
 		}
@@ -48,4 +52,14 @@ func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string]
 		values[e.Name] = value
 	}
 	return values, nil, nil
+}
+
+// secretsRole lets opcrew read the Secrets of a namespace that an administrator binds it in. No binding is installed: the
+// machines layer must not be able to read the Secrets of all namespaces.
+const secretsRole = "opcrew-activity-secrets-machines"
+
+// unbound says how to let opcrew read the Secrets of a namespace.
+func unbound(namespace, secret string) string {
+	return fmt.Sprintf("secretEnvs: opcrew may not read Secret %s; an administrator of the namespace can allow it: kubectl create rolebinding opcrew-activity-secrets "+
+		"--namespace %s --clusterrole %s --serviceaccount opcrew-system:opcrew-machines", secret, namespace, secretsRole)
 }

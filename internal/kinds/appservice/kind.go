@@ -19,14 +19,23 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// The objects of the kind.
 // +kubebuilder:rbac:groups=app.example.com,resources=appservices,verbs=get;list;watch
+// The status.
 // +kubebuilder:rbac:groups=app.example.com,resources=appservices/status,verbs=patch
+// The owner references of children block the deletion of the object.
 // +kubebuilder:rbac:groups=app.example.com,resources=appservices/finalizers,verbs=update
+// The Deployment of an object.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// Which pods belong to the present template, and why a rollout is stuck.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// The Service of an object; it is deleted when the object has no ports any more.
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
+// The budget of an object with several replicas.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// Why a pod is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=appservices.app.example.com,verbs=get
 
 // workers is how many objects are reconciled at a time.

@@ -32,19 +32,33 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
+// The objects of the kind; patch is for the finalizer and annotations.
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas,verbs=get;list;watch;patch
+// The status.
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas/status,verbs=patch
+// The owner references of children block the deletion of the object.
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas/finalizers,verbs=update
+// The clients; a StatefulSet is recreated when a field that cannot change has changed.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// The manager.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// Which pods belong to the present template of the manager.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// The Services, inventory, SSH keys and volumes; a Secret that secretRef names is read by name.
 // +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;persistentvolumeclaims,verbs=get;list;watch;create;patch
+// The budget of the clients.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// Only the manager may connect to the clients.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
+// Why a pod is not ready; a pod that holds a volume on a lost node is deleted.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
-// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+// Which keys a pod serves, from the log of opcrew's own container, only while keys change.
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get,roleName=opcrew-diva-logs
+// Why a volume or a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
+// Whether a volume can grow.
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=divas.ops.xx.com,verbs=get
 
 // workers is how many objects are reconciled at a time.

@@ -25,12 +25,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// The objects of the kind; patch is for the finalizer.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=get;list;watch;patch
+// The status.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/status,verbs=patch
+// The owner references of pods block the deletion of the object.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/finalizers,verbs=update
+// The cluster that is backed up.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
+// The pods that save a snapshot, and delete old ones.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
+// Whether the credentials and the volume of a backup exist.
 // +kubebuilder:rbac:groups="",resources=secrets;persistentvolumeclaims,verbs=get
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdbackups.etcd.database.coreos.com,verbs=get
 
 // workers is the number of objects that are reconciled at a time.

@@ -33,20 +33,35 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
+// The objects of the kind.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
+// A restore creates a cluster from a snapshot.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores,verbs=get;list;watch
+// From which backup a cluster that lost all members can recover.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=list
+// The status.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/status,verbs=patch
+// The owner references of children block the deletion of the object.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/finalizers,verbs=update
+// The Services of a cluster, and its decisions that must survive a restart.
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
+// The members and their volumes.
 // +kubebuilder:rbac:groups="",resources=pods;persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
+// More memory or processor time for a running member.
 // +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch
+// Where members may be placed, and whether a node is lost.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// Which node a local volume is tied to.
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
+// Whether a volume can grow.
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
+// The certificates for clients, read by name; list and watch see metadata of Secrets with the label opcrew.io/watch.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// Why a volume or a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
+// The budget that keeps quorum; it is deleted with one member.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdclusters.etcd.database.coreos.com,verbs=get
 
 // workers is how many objects are reconciled at a time.

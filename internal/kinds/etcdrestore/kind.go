@@ -23,9 +23,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// The objects of the kind, and the cluster that they fill.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores;etcdclusters,verbs=get;list;watch
+// The status.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores/status,verbs=patch
+// Whether the credentials and the volume with the snapshot exist.
 // +kubebuilder:rbac:groups="",resources=secrets;persistentvolumeclaims,verbs=get
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdrestores.etcd.database.coreos.com,verbs=get
 
 // workers is the number of objects that are reconciled at a time.

@@ -21,15 +21,25 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
+// The objects of the kind.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
+// The status.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
+// The owner references of children block the deletion of the object.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
+// The servers.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
+// The Service, and the list of servers for clients.
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
+// The budget of the servers.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// Why a server is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// Whether a node is lost.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// Why a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=memcacheds.cache.example.com,verbs=get
 
 // workers is the number of objects that are reconciled at a time.

@@ -32,23 +32,43 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// The objects of the kind.
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys,verbs=get;list;watch
+// The status.
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys/status,verbs=patch
+// The owner references of children block the deletion of the object.
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys/finalizers,verbs=update
+// The Deployment of an instance.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// The revisions of an instance, for rollbackTo.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// The Service and the account of an instance.
 // +kubebuilder:rbac:groups="",resources=services;serviceaccounts,verbs=get;list;watch;create;patch
+// Configuration, passwords and the quota of a tenant; Secrets and quotas of users are read.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets;resourcequotas,verbs=get;list;watch;create;patch;delete
+// The budget of an instance with several replicas.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// The autoscaler of an instance that asks for one.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
+// Access to an instance, and its host names.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies;ingresses,verbs=get;list;watch;create;patch;delete
+// The host names of an instance behind a Gateway.
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups="",resources=pods;namespaces,verbs=get;list;watch
+// Why a pod is not ready, and what the quota must hold.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// A namespace is a tenant; a label of it allows a quota beside workloads of other owners.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
+// Whether a quota would bound workloads of other owners.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;daemonsets,verbs=list
+// What a pod costs beside its containers, for the quota.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch
+// Whether a quota would bound workloads of other owners.
 // +kubebuilder:rbac:groups=batch,resources=jobs;cronjobs,verbs=list
+// The owner references of a tenant's objects to their namespace block its deletion.
 // +kubebuilder:rbac:groups="",resources=namespaces/finalizers,verbs=update
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=microservicedeploys.custom.ops,verbs=get
+// Whether the Gateway API is installed; names cannot limit list and watch of a new object.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=httproutes.gateway.networking.k8s.io,verbs=get;list;watch
 
 const (

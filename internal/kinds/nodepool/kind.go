@@ -28,12 +28,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// The objects of the kind; patch is for the finalizer.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch;patch
+// The status.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/status,verbs=patch
+// The owner references of children block the deletion of the object.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/finalizers,verbs=update
+// Labels, taints and annotations of the nodes of a pool.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch;patch
+// Which pods a change would evict, for the preview of a frozen pool.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=nodepools.nodes.lailin.xyz,verbs=get
+// The RuntimeClass of a pool; all are cached to see when a taken name is free.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
 // nodeWorkers is the number of nodes that are reconciled at a time.

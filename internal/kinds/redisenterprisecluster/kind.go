@@ -35,17 +35,29 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
+// The objects of the kind.
 // +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters,verbs=get;list;watch
+// The status.
 // +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters/status,verbs=patch
+// The owner references of children block the deletion of the object.
 // +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters/finalizers,verbs=update
+// The shards; a StatefulSet is recreated when a field that cannot change has changed.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// Services, configuration, an account without rights, and passwords; a Secret that the object names is read.
 // +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;secrets,verbs=get;list;watch;create;patch
+// The budget of the shards.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// The servers; one is deleted to restart it with a new template.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
+// Volumes, which grow with the spec.
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch
+// Whether a volume can grow.
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
+// Where servers may be placed, and whether a node is lost.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// Why a volume or a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
+// Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=redisenterpriseclusters.app.redislabs.com,verbs=get
 
 // workers is how many objects are reconciled at a time.

@@ -44,6 +44,7 @@ func (p *Process) Start() {
 	p.Registry, p.ended = prometheus.NewRegistry(), make(chan error, 1)
 	mgr, err := kit.NewManager(p.suite.Deployed(p.t), kit.Options{
 		Kinds:           p.suite.kinds,
+		Namespaces:      p.suite.namespaces,
 		MetricsAddress:  "0",
 		ProbeAddress:    "0",
 		Registry:        p.Registry,

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
+	"github.com/opcrew/opcrew/hack/rights/marker"
+	"github.com/opcrew/opcrew/hack/rights/namespaced"
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
@@ -22,7 +24,7 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {
 		s.Apply(t, "config/namespace/namespace.yaml")
-		for _, object := range append(Built(t, s.Root, "config/cluster"), rights(t, s.Root, s.kinds[0].Layer)...) {
+		for _, object := range append(Built(t, s.Root, "config/cluster"), s.rights(t)...) {
 			s.ApplyObject(t, object)
 		}
 		s.config = s.TokenConfig(t, Namespace, s.account)
@@ -33,21 +35,51 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	return rest.CopyConfig(s.config)
 }
 
-// rights lists what is deployed for a layer, without its Deployment.
-func rights(t *testing.T, root, layer string) []*unstructured.Unstructured {
+// rights lists what is deployed for the layer, without its Deployment.
+func (s *Suite) rights(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
+	layer := s.kinds[0].Layer
 	var objects []*unstructured.Unstructured
 	count := map[string]int{}
-	for _, object := range Built(t, root, filepath.Join("config/layers", layer)) {
+	for _, object := range s.limited(t, Built(t, s.Root, filepath.Join("config/layers", layer))) {
 		if object.GetKind() == "ServiceAccount" || object.GroupVersionKind().Group == rbacv1.GroupName {
 			objects = append(objects, object)
 			count[object.GetKind()]++
 		}
 	}
-	if count["ServiceAccount"] != 1 || count["ClusterRole"] != count["ClusterRoleBinding"] || count["Role"] != count["RoleBinding"] || len(objects) < 5 {
+	if count["ServiceAccount"] != 1 || min(count["ClusterRole"], count["ClusterRoleBinding"], count["Role"], count["RoleBinding"]) == 0 {
 		t.Fatalf("expected an account, roles and their bindings for layer %s, got %v", layer, count)
 	}
 	return objects
+}
+
+// limited are the objects of a namespaced installation, if this is one.
+func (s *Suite) limited(t *testing.T, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	t.Helper()
+	if len(s.namespaces) == 0 {
+		return objects
+	}
+	out, err := namespaced.Manifests(objects, []marker.Layer{layerOf(t, s.Root, s.kinds[0].Layer)}, s.namespaces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// layerOf is a layer with the rights of its kinds.
+func layerOf(t testing.TB, root, name string) marker.Layer {
+	t.Helper()
+	layers, err := marker.Layers(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range layers {
+		if layer.Name == name {
+			return layer
+		}
+	}
+	t.Fatalf("there is no layer %s", name)
+	return marker.Layer{}
 }
 
 // Built lists the objects of a folder as kustomize builds it.

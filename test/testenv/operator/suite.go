@@ -16,6 +16,7 @@ package operator
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/opcrew/opcrew/hack/rights/namespaced"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
@@ -48,6 +50,7 @@ type Suite struct {
 	User string
 
 	kinds      []kit.Registration // of one layer
+	namespaces []string           // of a namespaced installation; empty: all
 	account    string
 	deployment sync.Once
 	config     *rest.Config
@@ -77,6 +80,18 @@ func Main(m *testing.M, s *Suite, kind kit.Registration) {
 func New(env *testenv.Env, kinds ...kit.Registration) *Suite {
 	s := &Suite{Env: env}
 	s.serve(kinds...)
+	return s
+}
+
+// NewIn is New for an installation that serves only some namespaces, as make deploy NAMESPACES=a,b makes it. Kinds that
+// such an installation does not serve are left out.
+func NewIn(t testing.TB, env *testenv.Env, namespaces []string, kinds ...kit.Registration) *Suite {
+	t.Helper()
+	layer := layerOf(t, env.Root, kinds[0].Layer)
+	s := New(env, slices.DeleteFunc(slices.Clone(kinds), func(kind kit.Registration) bool {
+		return !slices.Contains(namespaced.Served(layer), kind.Name)
+	})...)
+	s.namespaces = namespaces
 	return s
 }
 

@@ -173,6 +173,7 @@ func TestValuesOfSecretsReachThePodAndAreTakenAwayAtTheEnd(t *testing.T) {
 	withToken := func(a *egov1.Activity) {
 		a.Spec.SecretEnvs = []egov1.SecretEnv{{Name: "TOKEN", Secret: "credentials", Key: "token"}}
 	}
+	s.secretsCanBeRead()
 	s.create("chore", "sleep", withToken)
 	s.await("chore", egov1.StatePending, "there is no key token in a Secret credentials")
 	secret := &corev1.Secret{StringData: map[string]string{"token": "hunter2"}}

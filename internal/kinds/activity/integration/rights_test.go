@@ -56,6 +56,17 @@ func (s *site) grant(who string, rules ...rbacv1.PolicyRule) (revoke func()) {
 	return revoke
 }
 
+// secretsCanBeRead does as an administrator who lets Activities use the Secrets of the namespace.
+func (s *site) secretsCanBeRead() {
+	s.Helper()
+	binding := &rbacv1.RoleBinding{
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "opcrew-activity-secrets-machines"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operator.Namespace, Name: "opcrew-machines"}},
+	}
+	binding.Namespace, binding.Name = s.ns, "opcrew-activity-secrets"
+	s.made(binding)
+}
+
 func (s *site) made(object client.Object) {
 	s.Helper()
 	if err := env.Client.Create(s.Context(), object); err != nil {

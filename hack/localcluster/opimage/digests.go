@@ -1,0 +1,107 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package opimage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/opcrew/opcrew/hack/localcluster/image"
+)
+
+// askTimeout bounds how long a deployment waits for a registry that does not answer.
+const askTimeout = 10 * time.Second
+
+// digestsFile in bin has the digest of each name that was pushed from here. A deployment uses this record, not what a tag
+// points to now: another user of the registry may have moved the tag.
+const digestsFile = "digests.json"
+
+// byDigest replaces names by those with a digest, where one is known.
+func (i Images) byDigest(digests map[string]string) Images {
+	for _, name := range []*string{&i.Operator, &i.Agent, &i.Backup} {
+		if digest, known := digests[*name]; known {
+			*name = digest
+		}
+	}
+	return i
+}
+
+// keepDigests records what was pushed. A name that went to the nodes of the local cluster has no digest any more.
+func keepDigests(bin string, images Images, pushed map[string]string) error {
+	digests, err := readDigests(bin)
+	if err != nil {
+		return err
+	}
+	for _, p := range images.list() {
+		delete(digests, p.name)
+		if digest, ok := pushed[p.name]; ok {
+			digests[p.name] = digest
+		}
+	}
+	content, err := json.MarshalIndent(digests, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the digests of pushed images: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, digestsFile), append(content, '\n'), 0o600); err != nil {
+		return fmt.Errorf("record the digests of pushed images: %w", err)
+	}
+	return nil
+}
+
+func readDigests(bin string) (map[string]string, error) {
+	digests := map[string]string{}
+	content, err := os.ReadFile(filepath.Join(bin, digestsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return digests, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &digests)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the digests of pushed images: %w; push again", err)
+	}
+	return digests, nil
+}
+
+// Pinned returns the names by the digests that were pushed from here and that the registry still has. It logs which
+// images keep a tag, and why.
+func (i Images) Pinned(ctx context.Context, bin string, log io.Writer, options ...remote.Option) (Images, error) {
+	digests, err := readDigests(bin)
+	if err != nil {
+		return Images{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	for _, p := range i.list() {
+		if Local(p.name) || strings.Contains(p.name, "@") {
+			continue
+		}
+		if why := unpinned(ctx, digests[p.name], options); why != "" {
+			delete(digests, p.name)
+			fmt.Fprintf(log, "%s is deployed by its tag, which a user of its registry can move: %s\n", p.name, why)
+		}
+	}
+	return i.byDigest(digests), nil
+}
+
+// unpinned says why an image cannot be named by a digest; "" if it can.
+func unpinned(ctx context.Context, digest string, options []remote.Option) string {
+	if digest == "" {
+		return "it was not pushed from here (make docker-push)"
+	}
+	if err := image.Exists(ctx, digest, options...); err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,62 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package marker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Layer is a part of the operator that runs as one Deployment under one ServiceAccount.
+type Layer struct {
+	Name  string
+	Kinds []string
+	// Rights are those of its kinds, after those that every layer has.
+	Rights []Right
+}
+
+// Layers returns the layers of the Makefile, which generates a role for each, with the rights in the code below root.
+func Layers(root string) ([]Layer, error) {
+	lists, err := variables(filepath.Join(root, "Makefile"))
+	if err != nil {
+		return nil, err
+	}
+	common, err := OfPackage(filepath.Join(root, "internal/kit"), "")
+	if err != nil {
+		return nil, err
+	}
+	var layers []Layer
+	for _, name := range lists["LAYERS"] {
+		layer := Layer{Name: name, Kinds: lists["KINDS_"+name], Rights: common}
+		for _, kind := range layer.Kinds {
+			rights, err := OfPackage(filepath.Join(root, "internal/kinds", kind), kind)
+			if err != nil {
+				return nil, err
+			}
+			layer.Rights = append(layer.Rights[:len(layer.Rights):len(layer.Rights)], rights...)
+		}
+		layers = append(layers, layer)
+	}
+	if len(layers) == 0 {
+		return nil, fmt.Errorf("the Makefile below %s lists no LAYERS", root)
+	}
+	return layers, nil
+}
+
+// variables are the lists that a Makefile sets.
+func variables(makefile string) (map[string][]string, error) {
+	content, err := os.ReadFile(makefile)
+	if err != nil {
+		return nil, fmt.Errorf("read the layers: %w", err)
+	}
+	lists := map[string][]string{}
+	for line := range strings.Lines(string(content)) {
+		if name, value, ok := strings.Cut(line, ":="); ok {
+			lists[strings.TrimSpace(name)] = strings.Fields(value)
+		}
+	}
+	return lists, nil
+}

@@ -1,0 +1,152 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package marker reads the rights of the operator from the markers in its code, with the reason that stands above each:
+//
+//	// The Services of an object; owned fields are compared.
+//	// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
+//
+// controller-gen makes the roles of config/layers of the same markers, and ignores the reasons.
+package marker
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const prefix = "+kubebuilder:rbac:"
+
+// Right is one marker.
+type Right struct {
+	// Kind has the marker in its package; "" for a right that every layer has.
+	Kind string
+	// Namespace, if any, is the only one that the right is for; Role, if any, is a role of its own.
+	Namespace, Role string
+	Groups          []string
+	Resources       []string
+	// Names limits the right to objects of these names.
+	Names []string
+	Verbs []string
+	// Reason is the text above the marker; At is where it is.
+	Reason, At string
+}
+
+// OfPackage returns the markers below a folder, for a kind.
+func OfPackage(folder, kind string) ([]Right, error) {
+	var rights []Right
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		found, err := ofFile(path)
+		rights = append(rights, found...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the rights in %s: %w", folder, err)
+	}
+	for i := range rights {
+		rights[i].Kind = kind
+	}
+	return rights, nil
+}
+
+func ofFile(path string) ([]Right, error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var rights []Right
+	for _, group := range file.Comments {
+		found, err := ofComment(set, group)
+		if err != nil {
+			return nil, err
+		}
+		rights = append(rights, found...)
+	}
+	return rights, nil
+}
+
+// ofComment returns the markers of a comment. The lines between a marker and the one before it, or an empty line, are
+// its reason.
+func ofComment(set *token.FileSet, group *ast.CommentGroup) ([]Right, error) {
+	var rights []Right
+	var reason []string
+	for _, comment := range group.List {
+		line := strings.TrimSpace(strings.TrimPrefix(comment.Text, "//"))
+		text, is := strings.CutPrefix(line, prefix)
+		switch {
+		case is:
+			at := set.Position(comment.Pos())
+			right, err := parse(text)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", at, err)
+			}
+			right.Reason, right.At = strings.Join(reason, " "), fmt.Sprintf("%s:%d", filepath.ToSlash(at.Filename), at.Line)
+			rights, reason = append(rights, right), nil
+		case line == "":
+			reason = nil
+		default:
+			reason = append(reason, line)
+		}
+	}
+	return rights, nil
+}
+
+// parse reads the settings of a marker: groups="",resources=pods;secrets,verbs=get;list.
+func parse(text string) (Right, error) {
+	var right Right
+	for setting := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(setting, "=")
+		values := strings.Split(strings.Trim(value, `"`), ";")
+		switch name {
+		case "groups":
+			right.Groups = values
+		case "resources":
+			right.Resources = values
+		case "resourceNames":
+			right.Names = values
+		case "verbs":
+			right.Verbs = values
+		case "namespace":
+			right.Namespace = values[0]
+		case "roleName":
+			right.Role = values[0]
+		default:
+			return Right{}, fmt.Errorf("a marker with the setting %q, which this program does not know", name)
+		}
+	}
+	if len(right.Groups) == 0 || len(right.Resources) == 0 || len(right.Verbs) == 0 {
+		return Right{}, fmt.Errorf("a marker needs groups, resources and verbs, got %q", text)
+	}
+	return right, nil
+}
+
+// Each calls f with every single right: a group, a resource, an object's name or "", and a verb.
+func (r Right) Each(f func(group, resource, name, verb string)) {
+	names := r.Names
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, group := range r.Groups {
+		for _, resource := range r.Resources {
+			for _, name := range names {
+				for _, verb := range r.Verbs {
+					f(group, resource, name, verb)
+				}
+			}
+		}
+	}
+}
+
+// Reads reports whether the right changes nothing.
+func (r Right) Reads() bool {
+	return !slices.ContainsFunc(r.Verbs, func(verb string) bool { return !slices.Contains([]string{"get", "list", "watch"}, verb) })
+}

@@ -1,0 +1,147 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package marker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// The root of the repository, from here.
+const root = "../../.."
+
+func TestTheLineAboveAMarkerIsItsReason(t *testing.T) {
+	for title, c := range map[string]struct {
+		comment string
+		want    []Right
+	}{
+		"one line": {"// The pods.\n// +kubebuilder:rbac:groups=\"\",resources=pods,verbs=get;list", []Right{
+			{Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list"}, Reason: "The pods."},
+		}},
+		"two lines": {"// The pods,\n// and more.\n// +kubebuilder:rbac:groups=\"\",resources=pods,verbs=get", []Right{
+			{Groups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}, Reason: "The pods, and more."},
+		}},
+		"a second marker without a reason": {"// Why.\n// +kubebuilder:rbac:groups=a,resources=b,verbs=get\n// +kubebuilder:rbac:groups=c,resources=d,verbs=list", []Right{
+			{Groups: []string{"a"}, Resources: []string{"b"}, Verbs: []string{"get"}, Reason: "Why."},
+			{Groups: []string{"c"}, Resources: []string{"d"}, Verbs: []string{"list"}},
+		}},
+		"text of its own above an empty line": {"// All of them.\n//\n// +kubebuilder:rbac:groups=a,resources=b,verbs=get", []Right{
+			{Groups: []string{"a"}, Resources: []string{"b"}, Verbs: []string{"get"}},
+		}},
+		"names, a namespace and a role": {"// Why.\n// +kubebuilder:rbac:groups=a,resources=b;c,resourceNames=x;y,namespace=n,roleName=r,verbs=get", []Right{
+			{Groups: []string{"a"}, Resources: []string{"b", "c"}, Names: []string{"x", "y"}, Namespace: "n", Role: "r", Verbs: []string{"get"}, Reason: "Why."},
+		}},
+	} {
+		t.Run(title, func(t *testing.T) {
+			got, err := OfPackage(folder(t, c.comment), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got {
+				got[i].At = ""
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("not as expected (-expected +found):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAMarkerThatIsNotUnderstoodIsRefused(t *testing.T) {
+	for comment, says := range map[string]string{
+		"// +kubebuilder:rbac:groups=a,resources=b,urls=/metrics,verbs=get": `the setting "urls"`,
+		"// +kubebuilder:rbac:groups=a,verbs=get":                           "needs groups, resources and verbs",
+	} {
+		if _, err := OfPackage(folder(t, comment), ""); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: expected an error that says %s, got %v", comment, says, err)
+		}
+	}
+}
+
+// folder has a Go file with a comment.
+func folder(t *testing.T, comment string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kind.go"), []byte("package kind\n\n"+comment+"\n\nconst workers = 8\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestEveryRightHasAReason(t *testing.T) {
+	for _, layer := range layersOf(t) {
+		if len(layer.Kinds) == 0 || len(layer.Rights) < 10 {
+			t.Errorf("layer %s: expected its kinds and their rights, got %v with %d rights", layer.Name, layer.Kinds, len(layer.Rights))
+		}
+		for _, right := range layer.Rights {
+			if len(strings.Fields(right.Reason)) < 2 {
+				t.Errorf("%s: expected a reason in the line above the marker, got %q", right.At, right.Reason)
+			}
+		}
+	}
+}
+
+func layersOf(t *testing.T) []Layer {
+	t.Helper()
+	layers, err := Layers(root)
+	if err != nil || len(layers) != 3 {
+		t.Fatalf("expected three layers, got %d (%v)", len(layers), err)
+	}
+	return layers
+}
+
+// The roles are what is deployed: a right in them that no marker has would have no reason, and would be in no table.
+func TestTheRolesOfTheLayersHaveTheRightsOfTheMarkersAndNoOthers(t *testing.T) {
+	for _, layer := range layersOf(t) {
+		marked := map[string]bool{}
+		for _, right := range layer.Rights {
+			right.Each(func(group, resource, name, verb string) {
+				role := right.Role
+				if role == "" {
+					role = "opcrew"
+				}
+				marked[single(right.Namespace, role, group, resource, name, verb)] = true
+			})
+		}
+		if diff := cmp.Diff(marked, deployed(t, layer.Name)); diff != "" {
+			t.Errorf("layer %s: run make manifests; rights of the markers (-) and of config/layers/%s/role.yaml (+):\n%s", layer.Name, layer.Name, diff)
+		}
+	}
+}
+
+func single(namespace, role, group, resource, name, verb string) string {
+	return fmt.Sprintf("%s/%s: %s %s.%s %s", namespace, role, verb, resource, group, name)
+}
+
+// deployed are the single rights of a generated file.
+func deployed(t *testing.T, layer string) map[string]bool {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, "config/layers", layer, "role.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for text := range strings.SplitSeq(string(content), "\n---\n") {
+		role := &rbacv1.Role{} // a ClusterRole has the same fields
+		if err := yaml.Unmarshal([]byte(text), role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			for _, group := range rule.APIGroups {
+				right := Right{Groups: []string{group}, Resources: rule.Resources, Names: rule.ResourceNames, Verbs: rule.Verbs}
+				right.Each(func(group, resource, name, verb string) {
+					found[single(role.Namespace, role.Name, group, resource, name, verb)] = true
+				})
+			}
+		}
+	}
+	return found
+}

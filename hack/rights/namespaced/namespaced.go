@@ -1,0 +1,102 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package namespaced changes the manifests of an installation for all namespaces to one for some namespaces: each layer
+// gets a Role in each of them, and a small ClusterRole for what is cluster-scoped. It makes the roles of the markers in
+// the code, as controller-gen makes those for all namespaces.
+package namespaced
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/opcrew/opcrew/hack/rights/marker"
+)
+
+// clusterKinds act on all of a cluster and are not served by a namespaced installation: a NodePool taints nodes, which
+// moves the pods of every namespace, and its preview counts them.
+var clusterKinds = []string{"nodepool"}
+
+// clusterScoped are the resources without a namespace that kinds use, by group.
+var clusterScoped = map[string][]string{
+	"":                             {"nodes", "namespaces", "namespaces/finalizers", "persistentvolumes"},
+	"admissionregistration.k8s.io": {"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
+	"apiextensions.k8s.io":         {"customresourcedefinitions"},
+	"authentication.k8s.io":        {"tokenreviews"},
+	"authorization.k8s.io":         {"subjectaccessreviews"},
+	"node.k8s.io":                  {"runtimeclasses"},
+	"nodes.lailin.xyz":             {"nodepools", "nodepools/status", "nodepools/finalizers"},
+	"scheduling.k8s.io":            {"priorityclasses"},
+	"storage.k8s.io":               {"storageclasses"},
+}
+
+// IsClusterScoped reports whether a resource that kinds use has no namespace.
+func IsClusterScoped(group, resource string) bool {
+	return slices.Contains(clusterScoped[group], resource)
+}
+
+// Served returns the kinds of a layer that a namespaced installation can serve.
+func Served(layer marker.Layer) []string {
+	return slices.DeleteFunc(slices.Clone(layer.Kinds), func(kind string) bool { return slices.Contains(clusterKinds, kind) })
+}
+
+// roles are the rules of a layer: those for the whole cluster, and those for each namespace. Rights in a namespace of
+// opcrew itself, and those of a role of their own, are in neither.
+func roles(layer marker.Layer, namespaces []string) (cluster, inNamespace []rbacv1.PolicyRule) {
+	for _, right := range layer.Rights {
+		if right.Namespace != "" || right.Role != "" || slices.Contains(clusterKinds, right.Kind) {
+			continue
+		}
+		right.Each(func(group, resource, name, verb string) {
+			one := rule(group, resource, name, verb)
+			switch {
+			case !IsClusterScoped(group, resource):
+				inNamespace = add(inNamespace, one)
+			case resource == "namespaces/finalizers":
+				one.ResourceNames = namespaces
+				cluster = add(cluster, one)
+			default:
+				cluster = add(cluster, one)
+			}
+		})
+	}
+	return cluster, inNamespace
+}
+
+func rule(group, resource, name, verb string) rbacv1.PolicyRule {
+	out := rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}}
+	if name != "" {
+		out.ResourceNames = []string{name}
+	}
+	return out
+}
+
+// add adds a rule for one verb of one resource to a list, in a fixed order and without repetitions.
+func add(rules []rbacv1.PolicyRule, one rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	at, there := slices.BinarySearchFunc(rules, one, compare)
+	if !there {
+		return slices.Insert(rules, at, one)
+	}
+	rules[at].Verbs = slices.Compact(slices.Sorted(slices.Values(append(rules[at].Verbs, one.Verbs...))))
+	return rules
+}
+
+func compare(a, b rbacv1.PolicyRule) int {
+	return cmp.Or(slices.Compare(a.APIGroups, b.APIGroups), slices.Compare(a.Resources, b.Resources), slices.Compare(a.ResourceNames, b.ResourceNames))
+}
+
+// check refuses a list of namespaces that cannot be meant.
+func check(namespaces []string) error {
+	if len(namespaces) == 0 {
+		return fmt.Errorf("name at least one namespace: NAMESPACES=a,b")
+	}
+	for _, name := range namespaces {
+		if name == ActivityNamespace || name == OperatorNamespace {
+			return fmt.Errorf("%s is opcrew's own namespace, and has no objects of users: leave it out of NAMESPACES", name)
+		}
+	}
+	return nil
+}
