@@ -12,6 +12,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,6 +47,7 @@ import (
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdclusters.etcd.database.coreos.com,verbs=get
 
@@ -94,6 +96,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.Service{}:               kit.Ours(),
 		&corev1.ConfigMap{}:             kit.Ours(),
 		&corev1.PersistentVolumeClaim{}: kit.Ours(),
+		&networkingv1.NetworkPolicy{}:   kit.Ours(),
 		&policyv1.PodDisruptionBudget{}: kit.Ours(),
 		&corev1.Pod{}:                   pods,
 		&corev1.Node{}:                  {},
@@ -122,6 +125,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.ConfigMap{}).
 		Owns(&corev1.Pod{}).
 		Owns(&corev1.PersistentVolumeClaim{}, builder.WithPredicates(claimChanged)).
+		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.whoseMembersAreOn), builder.WithPredicates(nodeChanged)).
 		Watches(&etcdv1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(specChanged)).

@@ -9,6 +9,7 @@ package memcached
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -26,6 +27,7 @@ import (
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
@@ -49,6 +51,7 @@ func Kind() kit.Registration {
 				&corev1.Service{}:               kit.Ours(),
 				&corev1.ConfigMap{}:             kit.Ours(),
 				&appsv1.StatefulSet{}:           kit.Ours(),
+				&networkingv1.NetworkPolicy{}:   kit.Ours(),
 				&policyv1.PodDisruptionBudget{}: kit.Ours(),
 				&corev1.Pod{}:                   pods,
 				&corev1.Node{}:                  {},
@@ -73,6 +76,7 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Owns(&corev1.Service{}).
 		Owns(&corev1.ConfigMap{}).
 		Owns(&appsv1.StatefulSet{}).
+		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(objectOfPod)).
 		Watches(&corev1.Node{}, workload.ForPodsOn(tools.Client, objectOfPod), builder.WithPredicates(workload.ZoneChanged())).

@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,6 +41,7 @@ import (
 // +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;secrets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch
@@ -95,6 +97,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.Secret{}:                        kit.Ours(),
 		&corev1.ServiceAccount{}:                kit.Ours(),
 		&corev1.PersistentVolumeClaim{}:         kit.Ours(),
+		&networkingv1.NetworkPolicy{}:           kit.Ours(),
 		&policyv1.PodDisruptionBudget{}:         kit.Ours(),
 		&corev1.Pod{}:                           pods,
 		&corev1.Node{}:                          {},
@@ -121,6 +124,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.ConfigMap{}).
 		Owns(&corev1.Secret{}).
 		Owns(&corev1.ServiceAccount{}).
+		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel)).
 		Watches(&corev1.Node{}, workload.ForPodsOn(r.Client, clusterOfLabel), builder.WithPredicates(workload.ZoneChanged())).
