@@ -62,7 +62,7 @@ LDFLAGS := -ldflags "-s -w" -ldflags "github.com/opcrew/opcrew/cmd/...=-s -w -X 
 GO_BUILD = GOGC=400 go build $(VERBOSE) $(LDFLAGS)
 
 # Debian packages that the local cluster's nodes consist of.
-PACKAGES := containerd runc containernetworking-plugins iptables conntrack iproute2 procps
+PACKAGES := containerd runc containernetworking-plugins iptables nftables conntrack iproute2 procps
 
 ##@ Start here
 

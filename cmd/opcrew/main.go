@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,6 +87,7 @@ func options(f *flags, served []kit.Registration, namespace string) (kit.Options
 	}
 	opts := kit.Options{
 		Kinds:           served,
+		Namespace:       cmp.Or(namespace, deployed),
 		Namespaces:      split(f.namespaces),
 		MetricsAddress:  f.metrics,
 		ProbeAddress:    f.probes,

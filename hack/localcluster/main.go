@@ -19,6 +19,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/cluster"
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 	"github.com/opcrew/opcrew/hack/localcluster/machineinit"
+	"github.com/opcrew/opcrew/hack/localcluster/netpolicy"
 	"github.com/opcrew/opcrew/hack/localcluster/opimage"
 	"github.com/opcrew/opcrew/hack/localcluster/registry"
 )
@@ -46,6 +47,6 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(cluster.Commands()...)
 	root.AddCommand(machineinit.Commands()...)
-	root.AddCommand(image.NewCommand(cluster.Load), opimage.NewCommand(cluster.Load), loadbalancer.NewCommand(), registry.NewCommand())
+	root.AddCommand(image.NewCommand(cluster.Load), opimage.NewCommand(cluster.Load), loadbalancer.NewCommand(), netpolicy.NewCommand(), registry.NewCommand())
 	return root
 }

@@ -22,6 +22,9 @@ const (
 	folderMount = "/backups"
 )
 
+// Labels of the pods that save and verify backups, by which a NetworkPolicy lets them connect to members.
+func Labels() map[string]string { return map[string]string{"app.kubernetes.io/name": "etcdbackup"} }
+
 // orderVariable holds the order of a container: no shell and no expansion of Kubernetes changes it.
 const orderVariable = "OPCREW_BACKUP_ORDER"
 

@@ -32,6 +32,8 @@ import (
 type Options struct {
 	// Kinds that this process serves.
 	Kinds []Registration
+	// Namespace is the one that the operator is deployed in: NetworkPolicies let its pods connect to stores.
+	Namespace string
 	// Namespaces limits namespaced kinds to some namespaces; empty means all.
 	Namespaces []string
 	// LeaderElectionID, with LeaderElectionNamespace, elects one active process by a
@@ -81,7 +83,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder(common.Name), Registry: opts.Registry, Clock: opts.Clock,
 		Children:   &ensure.Applier{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock},
 		AgentImage: opts.AgentImage, BackupImage: opts.BackupImage, RedisImage: opts.RedisImage,
-		DialPod: opts.DialPod, Namespaces: opts.Namespaces, Installed: installed,
+		DialPod: opts.DialPod, Namespace: opts.Namespace, Namespaces: opts.Namespaces, Installed: installed,
 	}
 	if err := tools.Register(); err != nil {
 		return nil, err

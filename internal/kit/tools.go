@@ -70,6 +70,8 @@ type Tools struct {
 	// DialPod connects to a pod, by a name of the cluster's DNS or an address; nil: over the network of the
 	// process.
 	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
+	// Namespace is the one that the operator is deployed in.
+	Namespace string
 	// Namespaces are those that the process serves; empty: all.
 	Namespaces []string
 	// Installed reports which CRDs of optional types are installed.

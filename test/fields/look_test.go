@@ -27,6 +27,7 @@ var kinds = map[string]schema.GroupVersion{
 	"HorizontalPodAutoscaler": {Group: "autoscaling", Version: "v2"},
 	"HTTPRoute":               {Group: "gateway.networking.k8s.io", Version: "v1"},
 	"Ingress":                 {Group: "networking.k8s.io", Version: "v1"},
+	"NetworkPolicy":           {Group: "networking.k8s.io", Version: "v1"},
 	"PodDisruptionBudget":     {Group: "policy", Version: "v1"},
 	"RuntimeClass":            {Group: "node.k8s.io", Version: "v1"},
 	"Activity":                {Group: "ego.example.com", Version: "v1"},

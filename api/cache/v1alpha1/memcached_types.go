@@ -98,6 +98,11 @@ type MemcachedSpec struct {
 	// pod sets where the servers run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`
+
+	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may. opcrew's own pods may always.
+	// +optional
+	Access common.Access `json:"access,omitempty"`
 }
 
 // Exporter exports the metrics of a server to Prometheus.

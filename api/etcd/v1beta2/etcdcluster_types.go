@@ -5,6 +5,8 @@ package v1beta2
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
 )
 
 // Defaults of an EtcdCluster: those of the CoreOS operator. They are computed and not stored,
@@ -114,6 +116,11 @@ type EtcdClusterSpec struct {
 	// TLS makes members and clients use TLS.
 	// +optional
 	TLS *TLSPolicy `json:"TLS,omitempty"`
+
+	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may. opcrew's own pods may always.
+	// +optional
+	Access common.Access `json:"access,omitempty"`
 }
 
 // Healing sets when a member is replaced.

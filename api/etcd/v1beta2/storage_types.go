@@ -16,8 +16,8 @@ const (
 	StoragePVC StorageType = "PVC"
 )
 
-// DefaultOSSEndpoint is the default of the CoreOS operator.
-const DefaultOSSEndpoint = "http://oss-cn-hangzhou.aliyuncs.com"
+// DefaultOSSEndpoint is the default of the CoreOS operator, with https in place of http.
+const DefaultOSSEndpoint = "https://oss-cn-hangzhou.aliyuncs.com"
 
 // Storage is the location of backups, in the section of the storage type.
 type Storage struct {
@@ -51,7 +51,8 @@ type S3Source struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	AWSSecret string `json:"awsSecret,omitempty"`
-	// endpoint is the URL of a server that is not Amazon's.
+	// endpoint is the URL of a server that is not Amazon's. Without a scheme it is https. With http:// backups travel
+	// unencrypted, and condition Unencrypted says so.
 	// +optional
 	// +kubebuilder:validation:MaxLength=400
 	Endpoint string `json:"endpoint,omitempty"`
@@ -99,7 +100,8 @@ type OSSSource struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	OSSSecret string `json:"ossSecret"`
-	// endpoint is the service's URL, default http://oss-cn-hangzhou.aliyuncs.com.
+	// endpoint is the service's URL, default https://oss-cn-hangzhou.aliyuncs.com. Without a scheme it is https. With http://
+	// backups travel unencrypted, and condition Unencrypted says so.
 	// +optional
 	// +kubebuilder:validation:MaxLength=400
 	Endpoint string `json:"endpoint,omitempty"`

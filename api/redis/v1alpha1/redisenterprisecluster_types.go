@@ -6,6 +6,8 @@ package v1alpha1
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/api/common"
 )
 
 // Defaults of a RedisEnterpriseCluster: the vendor's. They are computed and not stored, so that a value
@@ -76,7 +78,7 @@ type RedisEnterpriseCluster struct {
 }
 
 // RedisEnterpriseClusterSpec is the desired cluster. Fields have the vendor's names; opcrew adds
-// hibernate, slotMigrationRate and redisConfig.
+// hibernate, slotMigrationRate, redisConfig and access.
 // +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.persistentSpec)",message="hibernate: a cluster without spec.persistentSpec would lose all of its data; write persistentSpec: {enabled: true}"
 type RedisEnterpriseClusterSpec struct {
 	// nodes is the number of pods, and so of shards, from 1 to 100; default 3. With 3 or more the cluster
@@ -156,6 +158,11 @@ type RedisEnterpriseClusterSpec struct {
 	// certificates are Secrets with certificates.
 	// +optional
 	Certificates *Certificates `json:"certificates,omitempty"`
+
+	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may. opcrew's own pods may always.
+	// +optional
+	Access common.Access `json:"access,omitempty"`
 
 	// services are settings for both Services.
 	// +optional

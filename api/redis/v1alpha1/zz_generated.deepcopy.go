@@ -8,6 +8,7 @@
 package v1alpha1
 
 import (
+	"github.com/opcrew/opcrew/api/common"
 	"k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -386,6 +387,13 @@ func (in *RedisEnterpriseClusterSpec) DeepCopyInto(out *RedisEnterpriseClusterSp
 		in, out := &in.Certificates, &out.Certificates
 		*out = new(Certificates)
 		**out = **in
+	}
+	if in.Access != nil {
+		in, out := &in.Access, &out.Access
+		*out = make(common.Access, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
 	}
 	if in.Services != nil {
 		in, out := &in.Services, &out.Services

@@ -72,6 +72,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.opcrew.opcrew.api.cache.v1alpha1.MemcachedSpec
   map:
     fields:
+    - name: access
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.Access
     - name: exporter
       type:
         namedType: com.github.opcrew.opcrew.api.cache.v1alpha1.Exporter
@@ -146,6 +149,11 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: to
       type:
         scalar: numeric
+- name: com.github.opcrew.opcrew.api.common.Access
+  list:
+    elementType:
+      namedType: io.k8s.api.networking.v1.NetworkPolicyPeer
+    elementRelationship: atomic
 - name: com.github.opcrew.opcrew.api.common.PodOverride
   map:
     fields:
@@ -405,6 +413,30 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: weight
       type:
         scalar: numeric
+- name: io.k8s.api.networking.v1.IPBlock
+  map:
+    fields:
+    - name: cidr
+      type:
+        scalar: string
+    - name: except
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+- name: io.k8s.api.networking.v1.NetworkPolicyPeer
+  map:
+    fields:
+    - name: ipBlock
+      type:
+        namedType: io.k8s.api.networking.v1.IPBlock
+    - name: namespaceSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+    - name: podSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
 - name: io.k8s.apimachinery.pkg.api.resource.Quantity
   scalar: untyped
   list:

@@ -32,6 +32,9 @@ type MemcachedSpecApplyConfiguration struct {
 	Exporter *ExporterApplyConfiguration `json:"exporter,omitempty"`
 	// pod sets where the servers run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`
+	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may. opcrew's own pods may always.
+	Access *common.Access `json:"access,omitempty"`
 }
 
 // MemcachedSpecApplyConfiguration constructs a declarative configuration of the MemcachedSpec type for use with
@@ -101,5 +104,13 @@ func (b *MemcachedSpecApplyConfiguration) WithExporter(value *ExporterApplyConfi
 // If called multiple times, the Pod field is set to the value of the last call.
 func (b *MemcachedSpecApplyConfiguration) WithPod(value common.PodOverride) *MemcachedSpecApplyConfiguration {
 	b.Pod = &value
+	return b
+}
+
+// WithAccess sets the Access field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Access field is set to the value of the last call.
+func (b *MemcachedSpecApplyConfiguration) WithAccess(value common.Access) *MemcachedSpecApplyConfiguration {
+	b.Access = &value
 	return b
 }

@@ -5,6 +5,10 @@
 
 package v1beta2
 
+import (
+	common "github.com/opcrew/opcrew/api/common"
+)
+
 // EtcdClusterSpecApplyConfiguration represents a declarative configuration of the EtcdClusterSpec type for use
 // with apply.
 //
@@ -34,6 +38,9 @@ type EtcdClusterSpecApplyConfiguration struct {
 	Pod *PodPolicyApplyConfiguration `json:"pod,omitempty"`
 	// TLS makes members and clients use TLS.
 	TLS *TLSPolicyApplyConfiguration `json:"TLS,omitempty"`
+	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may. opcrew's own pods may always.
+	Access *common.Access `json:"access,omitempty"`
 }
 
 // EtcdClusterSpecApplyConfiguration constructs a declarative configuration of the EtcdClusterSpec type for use with
@@ -129,5 +136,13 @@ func (b *EtcdClusterSpecApplyConfiguration) WithPod(value *PodPolicyApplyConfigu
 // If called multiple times, the TLS field is set to the value of the last call.
 func (b *EtcdClusterSpecApplyConfiguration) WithTLS(value *TLSPolicyApplyConfiguration) *EtcdClusterSpecApplyConfiguration {
 	b.TLS = value
+	return b
+}
+
+// WithAccess sets the Access field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Access field is set to the value of the last call.
+func (b *EtcdClusterSpecApplyConfiguration) WithAccess(value common.Access) *EtcdClusterSpecApplyConfiguration {
+	b.Access = &value
 	return b
 }

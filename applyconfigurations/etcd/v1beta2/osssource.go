@@ -14,7 +14,8 @@ type OSSSourceApplyConfiguration struct {
 	Path *string `json:"path,omitempty"`
 	// ossSecret holds accessKeyID and accessKeySecret.
 	OSSSecret *string `json:"ossSecret,omitempty"`
-	// endpoint is the service's URL, default http://oss-cn-hangzhou.aliyuncs.com.
+	// endpoint is the service's URL, default https://oss-cn-hangzhou.aliyuncs.com. Without a scheme it is https. With http://
+	// backups travel unencrypted, and condition Unencrypted says so.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 

@@ -16,7 +16,8 @@ type S3SourceApplyConfiguration struct {
 	// awsSecret holds the files credentials and config of the AWS tools, of which the profile default is used.
 	// Without it the pod uses the credentials of its ServiceAccount or node.
 	AWSSecret *string `json:"awsSecret,omitempty"`
-	// endpoint is the URL of a server that is not Amazon's.
+	// endpoint is the URL of a server that is not Amazon's. Without a scheme it is https. With http:// backups travel
+	// unencrypted, and condition Unencrypted says so.
 	Endpoint *string `json:"endpoint,omitempty"`
 	// forcePathStyle puts the bucket into the path of URLs, not into the host name.
 	ForcePathStyle *bool `json:"forcePathStyle,omitempty"`

@@ -6,6 +6,7 @@
 package v1alpha1
 
 import (
+	common "github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	v1 "k8s.io/api/core/v1"
 )
@@ -14,7 +15,7 @@ import (
 // with apply.
 //
 // RedisEnterpriseClusterSpec is the desired cluster. Fields have the vendor's names; opcrew adds
-// hibernate, slotMigrationRate and redisConfig.
+// hibernate, slotMigrationRate, redisConfig and access.
 type RedisEnterpriseClusterSpecApplyConfiguration struct {
 	// nodes is the number of pods, and so of shards, from 1 to 100; default 3. With 3 or more the cluster
 	// survives the loss of any one pod. It can be raised and lowered; the slots of removed pods are moved first.
@@ -55,6 +56,9 @@ type RedisEnterpriseClusterSpecApplyConfiguration struct {
 	UIAnnotations map[string]string `json:"uiAnnotations,omitempty"`
 	// certificates are Secrets with certificates.
 	Certificates *CertificatesApplyConfiguration `json:"certificates,omitempty"`
+	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may. opcrew's own pods may always.
+	Access *common.Access `json:"access,omitempty"`
 	// services are settings for both Services.
 	Services                    *ServicesSpecApplyConfiguration `json:"services,omitempty"`
 	PodSpecApplyConfiguration   `json:""`
@@ -188,6 +192,14 @@ func (b *RedisEnterpriseClusterSpecApplyConfiguration) WithUIAnnotations(entries
 // If called multiple times, the Certificates field is set to the value of the last call.
 func (b *RedisEnterpriseClusterSpecApplyConfiguration) WithCertificates(value *CertificatesApplyConfiguration) *RedisEnterpriseClusterSpecApplyConfiguration {
 	b.Certificates = value
+	return b
+}
+
+// WithAccess sets the Access field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Access field is set to the value of the last call.
+func (b *RedisEnterpriseClusterSpecApplyConfiguration) WithAccess(value common.Access) *RedisEnterpriseClusterSpecApplyConfiguration {
+	b.Access = &value
 	return b
 }
 

@@ -29,6 +29,7 @@ func programs() []program {
 		{"runc", "runc"},
 		{"/usr/lib/cni/ptp", "containernetworking-plugins"},
 		{"iptables", "iptables"},
+		{"nft", "nftables"},
 		{"conntrack", "conntrack"},
 		{"ip", "iproute2"},
 		{"nsenter", "util-linux"},

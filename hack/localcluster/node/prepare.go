@@ -11,6 +11,7 @@ import (
 
 	"github.com/opcrew/opcrew/hack/localcluster/controlplane"
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
+	"github.com/opcrew/opcrew/hack/localcluster/netpolicy"
 	"github.com/opcrew/opcrew/hack/localcluster/pki"
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
@@ -58,6 +59,9 @@ func writeIdentity(st *state.State, n state.Node, dir string) error {
 	if err := pki.ClientKubeconfig(st, filepath.Join(dir, "kube-proxy.kubeconfig"), "system:kube-proxy"); err != nil {
 		return err
 	}
+	if err := pki.ClientKubeconfig(st, filepath.Join(dir, "netpolicy.kubeconfig"), "netpolicy", "system:masters"); err != nil {
+		return err
+	}
 	ca, err := pki.LoadAuthority(st.PKIDir(), pki.ClusterAuthority)
 	if err != nil {
 		return err
@@ -83,10 +87,15 @@ func Join(st *state.State, n state.Node) error {
 	proxy := machine.Service{Name: "kube-proxy", Args: []string{
 		kube, "kube-proxy", "--config=" + filepath.Join(dir, "kube-proxy.yaml"),
 	}}
-	if err := machine.Run(st, n.Name, kubelet); err != nil {
-		return err
+	policies := machine.Service{Name: "netpolicy", Args: []string{
+		st.Binary(machine.Program), netpolicy.CommandName, "--node", n.Name, "--kubeconfig", filepath.Join(dir, "netpolicy.kubeconfig"),
+	}}
+	for _, service := range []machine.Service{kubelet, proxy, policies} {
+		if err := machine.Run(st, n.Name, service); err != nil {
+			return err
+		}
 	}
-	return machine.Run(st, n.Name, proxy)
+	return nil
 }
 
 // machineID is stable per node and differs between nodes.

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backuppod"
 )
 
 const (
@@ -61,12 +62,9 @@ func (w work) orderID() string { return fmt.Sprintf("%s-%d", w.task, w.due.Unix(
 func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }
 
 func (w work) labels() map[string]string {
-	return map[string]string{
-		"app.kubernetes.io/name": "etcdbackup",
-		taskLabel:                string(w.task),
-		dueLabel:                 strconv.FormatInt(w.due.Unix(), 10),
-		attemptLabel:             strconv.Itoa(w.attempt),
-	}
+	out := backuppod.Labels()
+	out[taskLabel], out[dueLabel], out[attemptLabel] = string(w.task), strconv.FormatInt(w.due.Unix(), 10), strconv.Itoa(w.attempt)
+	return out
 }
 
 // worksOf returns all attempts that the last run can have at a task.

@@ -36,8 +36,13 @@ func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-// moved reports whether the spec names another storage or cluster now.
-func moved(b *etcdv1beta2.EtcdBackup, place string) bool { return place != "" && place != whereTo(b) }
+// moved reports whether the spec names another storage or cluster now. With https instead of http it is the same one: the default
+// of OSS was http.
+func moved(b *etcdv1beta2.EtcdBackup, place string) bool {
+	return place != "" && withoutTLS(place) != withoutTLS(whereTo(b))
+}
+
+func withoutTLS(place string) string { return strings.ReplaceAll(place, "https://", "http://") }
 
 // orderOf builds the order of a pod.
 func orderOf(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work) backup.Order {

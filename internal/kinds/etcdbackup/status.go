@@ -25,6 +25,7 @@ import (
 var blockers = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdBackupSaved),
 	condition.WhenFalse(etcdv1beta2.EtcdBackupVerified),
+	condition.WhenTrue(common.ConditionProtectionMissing),
 }
 
 // Report fills the status from the facts and from what was done.
@@ -58,6 +59,8 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done 
 	reportNext(b, v.now)
 	forgetMoved(set, b)
 	reportVerified(set, b)
+	set.Remark(common.ConditionProtectionMissing, common.ReasonProtectionMissing, b.Unprotected())
+	set.Remark(common.ConditionUnencrypted, common.ReasonPlainHTTP, b.Spec.Unencrypted(b.Spec.StorageType))
 	saved := meta.FindStatusCondition(b.Status.Conditions, etcdv1beta2.EtcdBackupSaved)
 	set.SumUp(blockers, saved.Reason, saved.Message)
 }

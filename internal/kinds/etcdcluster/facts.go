@@ -43,6 +43,8 @@ func (r *reconciler) taker() apply.Taker {
 type facts struct {
 	now        time.Time
 	agentImage string
+	// operator is the namespace of the operator.
+	operator string
 	// backupImage is that of what makes a seed's data.
 	backupImage string
 	pods        map[string]*corev1.Pod

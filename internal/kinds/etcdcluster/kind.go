@@ -12,6 +12,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -59,6 +60,8 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // Why a volume or a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
+// Which pods and clients may reach the ports of the servers.
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // The budget that keeps quorum; it is deleted with one member.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // Whether the CRD is installed, and by opcrew.
@@ -109,6 +112,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.Service{}:               kit.Ours(),
 		&corev1.ConfigMap{}:             kit.Ours(),
 		&corev1.PersistentVolumeClaim{}: kit.Ours(),
+		&networkingv1.NetworkPolicy{}:   kit.Ours(),
 		&policyv1.PodDisruptionBudget{}: kit.Ours(),
 		&corev1.Pod{}:                   pods,
 		&corev1.Node{}:                  {},
@@ -137,6 +141,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.ConfigMap{}).
 		Owns(&corev1.Pod{}).
 		Owns(&corev1.PersistentVolumeClaim{}, builder.WithPredicates(claimChanged)).
+		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.whoseMembersAreOn), builder.WithPredicates(nodeChanged)).
 		Watches(&etcdv1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(ofItsName), builder.WithPredicates(specChanged)).

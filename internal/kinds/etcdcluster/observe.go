@@ -23,7 +23,7 @@ import (
 // the store.
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
-	f := facts{now: r.Clock.Now(), agentImage: r.AgentImage, backupImage: r.BackupImage, refused: r.refused.Of(key)}
+	f := facts{now: r.Clock.Now(), agentImage: r.AgentImage, operator: r.Namespace, backupImage: r.BackupImage, refused: r.refused.Of(key)}
 	f.paused = c.Spec.Paused || common.IsSet(c.Annotations, common.PausedAnnotation)
 	r.renew(key, c)
 	if c.DeletionTimestamp != nil {

@@ -94,7 +94,7 @@ func (p planner) children() []ensure.Child {
 			out = append(out, ensure.Child{Object: object})
 		}
 	}
-	declare(build.PeerService(c), build.Connection(c))
+	declare(build.NetworkPolicy(c, p.operator), build.PeerService(c), build.Connection(c))
 	if !p.hides() {
 		declare(build.ClientService(c))
 	}

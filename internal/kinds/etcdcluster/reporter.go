@@ -6,6 +6,7 @@ package etcdcluster
 import (
 	"slices"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
@@ -19,6 +20,7 @@ var serving = []condition.Blocker{
 	condition.WhenFalse(etcdv1beta2.EtcdClusterTLSReady),
 	condition.Unless(etcdv1beta2.EtcdClusterAvailable),
 	condition.Unless(etcdv1beta2.EtcdClusterMembersReady),
+	condition.WhenTrue(common.ConditionProtectionMissing),
 }
 
 // reporter reports what was decided.

@@ -4,6 +4,8 @@
 package etcdcluster
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -13,8 +15,17 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// planRestore makes the seed. Of the cluster itself it changes nothing but for members that come back by themselves.
+// planRestore makes the seed, and the NetworkPolicy before its pod.
 func (p planner) planRestore() kit.Plan {
+	plan := p.planSeed()
+	if len(plan.Children) > 0 {
+		plan.Children = slices.Insert(plan.Children, 0, ensure.Child{Object: build.NetworkPolicy(p.c, p.operator)})
+	}
+	return plan
+}
+
+// planSeed makes the seed. Of the cluster itself it changes nothing but for members that come back by themselves.
+func (p planner) planSeed() kit.Plan {
 	c := p.c
 	plan, in := kit.Plan{Again: underWay, Children: p.comeBack()}, p.restoreInput(c)
 	if in.IsCalledOff() || p.needs != nil {

@@ -133,6 +133,7 @@ func (r reporter) reportNames() {
 
 func (r reporter) reportTLS(set condition.Set) {
 	c := r.c
+	set.Remark(common.ConditionProtectionMissing, common.ReasonProtectionMissing, c.Unprotected())
 	const kind = etcdv1beta2.EtcdClusterTLSReady
 	switch {
 	case len(certificates.Bundles(c)) == 0:

@@ -4,6 +4,7 @@
 package etcdrestore
 
 import (
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
@@ -15,6 +16,7 @@ func (r *reconciler) Report(restore *etcdv1beta2.EtcdRestore, f facts, d decisio
 		return
 	}
 	set := condition.Set{Conditions: &restore.Status.Conditions, Generation: restore.Generation, Now: done.Now}
+	set.Remark(common.ConditionUnencrypted, common.ReasonPlainHTTP, restore.Spec.Unencrypted(restore.Spec.BackupStorageType))
 	if d.reason != etcdv1beta2.ReasonRestored {
 		restore.Status.Reason = d.message
 		set.False(etcdv1beta2.EtcdRestoreReady, d.reason, d.message)

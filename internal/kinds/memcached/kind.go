@@ -9,6 +9,7 @@ package memcached
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -31,6 +32,8 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
 // The Service, and the list of servers for clients.
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
+// Which pods and clients may reach the ports of the servers.
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // The budget of the servers.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // Why a server is not ready.
@@ -59,6 +62,7 @@ func Kind() kit.Registration {
 				&corev1.Service{}:               kit.Ours(),
 				&corev1.ConfigMap{}:             kit.Ours(),
 				&appsv1.StatefulSet{}:           kit.Ours(),
+				&networkingv1.NetworkPolicy{}:   kit.Ours(),
 				&policyv1.PodDisruptionBudget{}: kit.Ours(),
 				&corev1.Pod{}:                   pods,
 				&corev1.Node{}:                  {},
@@ -83,6 +87,7 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Owns(&corev1.Service{}).
 		Owns(&corev1.ConfigMap{}).
 		Owns(&appsv1.StatefulSet{}).
+		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(objectOfPod)).
 		Watches(&corev1.Node{}, workload.ForPodsOn(tools.Client, objectOfPod), builder.WithPredicates(workload.ZoneChanged())).

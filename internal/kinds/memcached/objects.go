@@ -15,6 +15,7 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
@@ -90,6 +91,16 @@ func disruptionBudget(m *cachev1alpha1.Memcached) *policyv1ac.PodDisruptionBudge
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
 			WithMaxUnavailable(intstr.FromInt32(1)).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector(m))))
+}
+
+// networkPolicy opens the port for clients and that of the exporter. Servers do not know each other, and the operator connects to
+// none.
+func networkPolicy(m *cachev1alpha1.Memcached) *networkingv1ac.NetworkPolicyApplyConfiguration {
+	n := workload.Network{Clients: workload.TCP(port(m)), Access: m.Spec.Access}
+	if m.Spec.Exporter != nil {
+		n.Open = workload.TCP(cachev1alpha1.ExporterPort)
+	}
+	return identity(m).NetworkPolicy(n)
 }
 
 func statefulSet(m *cachev1alpha1.Memcached) *appsv1ac.StatefulSetApplyConfiguration {

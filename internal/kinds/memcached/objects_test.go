@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/api/common"
@@ -22,6 +23,7 @@ func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 	for _, name := range []string{"article", "all-fields"} {
 		t.Run(name, func(t *testing.T) {
 			m := manifest(t, name+".yaml")
+			golden.Check(t, name+"-networkpolicy.yaml", networkPolicy(m))
 			golden.Check(t, name+"-service.yaml", service(m))
 			golden.Check(t, name+"-configmap.yaml", serverList(m))
 			golden.Check(t, name+"-statefulset.yaml", statefulSet(m))
@@ -30,15 +32,25 @@ func TestTheChildrenOfTheArticlesObjectAndOfOneWithAllFields(t *testing.T) {
 	}
 }
 
-func TestThePlanHasFourChildrenAndNoneForAnObjectThatGoes(t *testing.T) {
-	if got := len(planAt(newMemcached(3), facts{}, someTime).Children); got != 4 {
-		t.Errorf("expected Service, ConfigMap, StatefulSet and PodDisruptionBudget, got %d children", got)
+func TestThePlanHasFiveChildrenAndNoneForAnObjectThatGoes(t *testing.T) {
+	children := planAt(newMemcached(3), facts{}, someTime).Children
+	if len(children) != 5 {
+		t.Errorf("expected NetworkPolicy, Service, ConfigMap, StatefulSet and PodDisruptionBudget, got %d children", len(children))
+	}
+	if _, first := children[0].Object.(*networkingv1ac.NetworkPolicyApplyConfiguration); !first {
+		t.Errorf("expected the NetworkPolicy to be written before the servers start, got %T first", children[0].Object)
 	}
 	going := newMemcached(3)
 	going.DeletionTimestamp = &metav1.Time{Time: someTime}
 	if plan := planAt(going, facts{}, someTime); len(plan.Children) > 0 || plan.Again > 0 {
 		t.Errorf("expected nothing to be done for an object that goes, got %+v", plan)
 	}
+}
+
+func TestAChangeOfAccessRestartsNoServer(t *testing.T) {
+	before, after := newMemcached(3), newMemcached(3)
+	after.Spec.Access = common.Access{{PodSelector: &metav1.LabelSelector{}}}
+	same(t, "what servers are restarted for", settings(before), settings(after))
 }
 
 func TestThePlanLooksAgainWhenTheSearchForMissingPodsGoesOn(t *testing.T) {

@@ -33,7 +33,7 @@ func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, d decision) kit.P
 	}
 	plan := kit.Plan{Again: d.again}
 	plan.LookAgain(f.Refusal.Again)
-	for _, object := range []runtime.ApplyConfiguration{service(m), serverList(m), disruptionBudget(m)} {
+	for _, object := range []runtime.ApplyConfiguration{networkPolicy(m), service(m), serverList(m), disruptionBudget(m)} {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}
 	plan.Children = append(plan.Children, workload.Pinned(statefulSet(m), settings(m)))
@@ -43,6 +43,6 @@ func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, d decision) kit.P
 // settings are what servers are restarted for when it changes.
 func settings(m *cachev1alpha1.Memcached) cachev1alpha1.MemcachedSpec {
 	spec := m.Spec
-	spec.Size = 0
+	spec.Size, spec.Access = 0, nil
 	return spec
 }

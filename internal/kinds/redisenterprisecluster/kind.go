@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,6 +46,8 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // Services, configuration, an account without rights, and passwords; a Secret that the object names is read.
 // +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;secrets,verbs=get;list;watch;create;patch
+// Which pods and clients may reach the ports of the servers.
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // The budget of the shards.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // The servers; one is deleted to restart it with a new template.
@@ -107,6 +110,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.Secret{}:                        kit.Ours(),
 		&corev1.ServiceAccount{}:                kit.Ours(),
 		&corev1.PersistentVolumeClaim{}:         kit.Ours(),
+		&networkingv1.NetworkPolicy{}:           kit.Ours(),
 		&policyv1.PodDisruptionBudget{}:         kit.Ours(),
 		&corev1.Pod{}:                           pods,
 		&corev1.Node{}:                          {},
@@ -133,6 +137,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&corev1.ConfigMap{}).
 		Owns(&corev1.Secret{}).
 		Owns(&corev1.ServiceAccount{}).
+		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfLabel)).
 		Watches(&corev1.Node{}, workload.ForPodsOn(r.Client, clusterOfLabel), builder.WithPredicates(workload.ZoneChanged())).

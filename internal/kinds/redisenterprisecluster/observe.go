@@ -41,6 +41,8 @@ type facts struct {
 	places []workload.Place
 	now    time.Time
 	images desired.Images
+	// operator is the namespace of the operator.
+	operator string
 	// storage is what the claims of the pods show.
 	storage volumes.Storage
 	// unbound is why the claim of a pod has no volume.
@@ -60,7 +62,7 @@ type facts struct {
 // server itself.
 func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
-	f := facts{now: r.Clock.Now(), images: desired.Images{Agent: r.AgentImage, Redis: r.RedisImage}}
+	f := facts{now: r.Clock.Now(), operator: r.Namespace, images: desired.Images{Agent: r.AgentImage, Redis: r.RedisImage}}
 	if c.DeletionTimestamp != nil {
 		r.prober.Forget(key)
 		return f, nil

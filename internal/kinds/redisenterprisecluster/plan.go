@@ -35,7 +35,7 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d de
 	// The growth of volumes comes last and apart: servers with a full disk may need it, and a quota that refuses it must not hold
 	// back the rest.
 	plan := kit.Plan{
-		Children:    append(f.credentials.Children(d.cluster, d.remaining), children(d, f.Members)...),
+		Children:    append(f.credentials.Children(d.cluster, d.remaining), children(d, f)...),
 		Independent: f.storage.Growth(), Waits: d.waits(),
 		Again: soonest(f.Refusal.Again, f.unbound.Again, f.known.RetriesIn(f.now), f.storage.Recheck(changeInterval), f.StuckIn(f.now), d.recheck(),
 			f.credentials.Recheck(d.cluster, d.remaining),
@@ -50,16 +50,16 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d de
 }
 
 // children are the children beside the Secrets. While the spec is invalid, the pods stay as they are.
-func children(d decision, members workload.Members) []ensure.Child {
-	out := build.Objects(d.cluster, d.invalid == nil)
+func children(d decision, f facts) []ensure.Child {
+	out := build.Objects(d.cluster, f.operator, d.invalid == nil)
 	set := workload.Pinned(build.StatefulSet(d.spec, d.cluster, d.Replicas), d.spec.PodInputs(d.cluster))
 	// Claim templates are immutable: the StatefulSet is recreated, and adopts its pods.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	switch {
 	case d.invalid == nil:
 		out = append(out, set)
-	case members.Set != nil:
-		out = append(out, workload.Held(set, members.Set))
+	case f.Set != nil:
+		out = append(out, workload.Held(set, f.Set))
 	}
 	return out
 }

@@ -60,6 +60,15 @@ func Cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
 }
 
+// Remark sets a condition that exists only while there is something to remark.
+func (s Set) Remark(kind, reason, message string) {
+	if message == "" {
+		s.Remove(kind)
+		return
+	}
+	s.True(kind, reason, message)
+}
+
 // Blocker is a condition that blocks Ready while it has one of the statuses.
 type Blocker struct {
 	Type     string

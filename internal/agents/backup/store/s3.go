@@ -22,8 +22,8 @@ import (
 const (
 	// defaultRegion is the default of AWS; other servers mostly accept any region.
 	defaultRegion = "us-east-1"
-	// defaultOSS is the endpoint of the CoreOS operator.
-	defaultOSS = "http://oss-cn-hangzhou.aliyuncs.com"
+	// defaultOSS is the endpoint of the CoreOS operator, with https in place of http.
+	defaultOSS = "https://oss-cn-hangzhou.aliyuncs.com"
 	// connectTime limits one attempt, so that an unreachable server is reported before the order's
 	// time is over.
 	connectTime = 5 * time.Second

@@ -12,14 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/backuppod"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 	"github.com/opcrew/opcrew/internal/podtemplate"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // PeerService gives members their DNS names. Members that are not ready are published too: they need each other to become ready.
@@ -68,6 +71,16 @@ func DisruptionBudget(c *etcdv1beta2.EtcdCluster, members []model.Member) *polic
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
 			WithMinAvailable(intstr.FromInt32(max(voters, c.Spec.Size)/2 + 1 + learners)).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(model.OwnSelector(c))))
+}
+
+// NetworkPolicy opens the port for clients, which are also the operator and the pods that save backups, and leaves the port of
+// members to them. Probes come from the node, and metrics from the port for clients.
+func NetworkPolicy(c *etcdv1beta2.EtcdCluster, operator string) *networkingv1ac.NetworkPolicyApplyConfiguration {
+	id := workload.Identity{Namespace: c.Namespace, Name: c.Name, Labels: model.Labels(c), Selector: model.OwnSelector(c)}
+	return id.NetworkPolicy(workload.Network{
+		Clients: workload.TCP(etcdv1beta2.ClientPort), Inner: workload.TCP(etcdv1beta2.PeerPort),
+		Access: c.Spec.Access, Helpers: []map[string]string{backuppod.Labels()}, Operator: operator,
+	})
 }
 
 // Claim declares the claim for a member's data.

@@ -29,6 +29,7 @@ func TestTheChildrenOfTheArticlesClusterAndOfOneWithAllFields(t *testing.T) {
 	} {
 		members := firstMembers(c)
 		b := Builder{Cluster: c, AgentImage: "opcrew-agent:test", FirstMembers: 3}
+		golden.Check(t, name+"-network.yaml", NetworkPolicy(c, "opcrew-system"))
 		golden.Check(t, name+"-peers.yaml", PeerService(c))
 		golden.Check(t, name+"-clients.yaml", ClientService(c))
 		golden.Check(t, name+"-connection.yaml", Connection(c))

@@ -9,7 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
@@ -64,6 +66,7 @@ func WithAll(c *etcdv1beta2.EtcdCluster) {
 	c.Spec.TLS = &etcdv1beta2.TLSPolicy{Static: &etcdv1beta2.StaticTLS{
 		Member: &etcdv1beta2.MemberSecret{PeerSecret: "peers", ServerSecret: "servers"}, OperatorSecret: "operator",
 	}}
+	c.Spec.Access = common.Access{{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}}
 	p := PodPolicy(c)
 	p.Labels, p.Annotations = map[string]string{"team": "a"}, map[string]string{"note": "b"}
 	p.NodeSelector, p.AntiAffinity, p.ClusterDomain = map[string]string{"disk": "ssd"}, true, ".cluster.local"

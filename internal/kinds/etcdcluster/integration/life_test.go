@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,11 +23,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// A cluster of three takes two Services, a ConfigMap, a budget, three pods, each of which is
+// A cluster of three takes a NetworkPolicy, two Services, a ConfigMap, a budget, three pods, each of which is
 // marked later as established, and three statuses: it begins, it is formed, it is ready.
-func TestFromCreationToReadyThereAreThirteenWritesAndThreeMoreForClaims(t *testing.T) {
+func TestFromCreationToReadyThereAreFourteenWritesAndThreeMoreForClaims(t *testing.T) {
 	plain := map[string]int{
-		"patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch pods": 6, "patch etcdclusters/status": 3,
+		"patch networkpolicies": 1, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch pods": 6, "patch etcdclusters/status": 3,
 	}
 	claims := map[string]int{"patch persistentvolumeclaims": 3}
 	for name, more := range map[string]map[string]int{"emptyDir": nil, "claims": claims} {
@@ -86,6 +87,10 @@ func TestDriftOfEachChildIsRepairedWithOneWriteAndWhatOthersSetSurvives(t *testi
 		"configmaps": {"db-connection", `{"data":{"endpoints":"elsewhere","theirs":"x"}}`, &corev1.ConfigMap{}, func(o client.Object) bool {
 			data := o.(*corev1.ConfigMap).Data
 			return strings.HasPrefix(data["endpoints"], "http://db-client.") && data["theirs"] == "x"
+		}},
+		"networkpolicies": {"db-network", `{"spec":{"ingress":[{}]}}`, &networkingv1.NetworkPolicy{}, func(o client.Object) bool {
+			ingress := o.(*networkingv1.NetworkPolicy).Spec.Ingress
+			return len(ingress) == 2 && ingress[1].Ports[0].Port.IntValue() == 2380 && len(ingress[1].From) == 1
 		}},
 		"poddisruptionbudgets": {"db", `{"spec":{"minAvailable":1}}`, &policyv1.PodDisruptionBudget{}, func(o client.Object) bool {
 			return o.(*policyv1.PodDisruptionBudget).Spec.MinAvailable.IntValue() == 2

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-func TestFromCreationToReadyThereAreFourWritesOfChildrenAndTwoOfStatus(t *testing.T) {
+func TestFromCreationToReadyThereAreFiveWritesOfChildrenAndTwoOfStatus(t *testing.T) {
 	s := newShop(t)
 	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
@@ -29,7 +30,7 @@ func TestFromCreationToReadyThereAreFourWritesOfChildrenAndTwoOfStatus(t *testin
 	}
 	writes := env.Settled(t, mark).Writes()
 	t.Logf("writes: %v", writes.Tally())
-	want := map[string]int{"patch services": 1, "patch configmaps": 1, "patch statefulsets": 1, "patch poddisruptionbudgets": 1, "patch memcacheds/status": 2}
+	want := map[string]int{"patch networkpolicies": 1, "patch services": 1, "patch configmaps": 1, "patch statefulsets": 1, "patch poddisruptionbudgets": 1, "patch memcacheds/status": 2}
 	if diff := cmp.Diff(want, writes.Tally()); diff != "" {
 		t.Errorf("not the writes that it takes (-expected +found):\n%s\n%s", diff, writes)
 	}
@@ -78,6 +79,10 @@ func TestDriftOfEachChildIsRepairedWithOneWriteAndWhatOthersSetSurvives(t *testi
 		}},
 		"statefulsets": {"web", &appsv1.StatefulSet{}, `{"spec":{"replicas":3}}`, func(o client.Object) bool {
 			return *o.(*appsv1.StatefulSet).Spec.Replicas == 2
+		}},
+		"networkpolicies": {"web-network", &networkingv1.NetworkPolicy{}, `{"spec":{"ingress":[{}]}}`, func(o client.Object) bool {
+			ingress := o.(*networkingv1.NetworkPolicy).Spec.Ingress
+			return len(ingress) == 1 && len(ingress[0].Ports) == 1 && ingress[0].Ports[0].Port.IntValue() == 11211
 		}},
 		"poddisruptionbudgets": {"web", &policyv1.PodDisruptionBudget{}, `{"spec":{"maxUnavailable":2}}`, func(o client.Object) bool {
 			return o.(*policyv1.PodDisruptionBudget).Spec.MaxUnavailable.IntValue() == 1

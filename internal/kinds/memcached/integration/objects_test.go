@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -174,7 +175,7 @@ func (s *shop) children() map[string]types.UID {
 	out := map[string]types.UID{}
 	for kind, list := range map[string]client.ObjectList{
 		"Service": &corev1.ServiceList{}, "ConfigMap": &corev1.ConfigMapList{}, "StatefulSet": &appsv1.StatefulSetList{},
-		"PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{}, "Pod": &corev1.PodList{},
+		"PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{}, "NetworkPolicy": &networkingv1.NetworkPolicyList{}, "Pod": &corev1.PodList{},
 	} {
 		if err := env.Client.List(s.Context(), list, client.InNamespace(s.ns), client.MatchingLabels{"app.kubernetes.io/instance": "web"}); err != nil {
 			s.Fatal(err)

@@ -14,11 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // NodeService gives the pods their DNS names, and clients of the cluster connect to it first. It includes pods that are not ready:
@@ -80,9 +82,22 @@ func ConfigMap(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ConfigMapApply
 	return corev1ac.ConfigMap(desired.ConfigMap(c), c.Namespace).WithLabels(desired.Labels(c)).WithData(map[string]string{configKey: desired.ConfigFile(c)})
 }
 
-// Objects are the children beside the Secrets and the StatefulSet. The configuration of an invalid spec is not written.
-func Objects(c *redisv1alpha1.RedisEnterpriseCluster, valid bool) []ensure.Child {
-	objects := []runtime.ApplyConfiguration{NodeService(c), PageService(c), DisruptionBudget(c)}
+// NetworkPolicy opens the ports for clients, which are also the operator and the servers themselves, and leaves the cluster bus to
+// the servers. Metrics, and what containers of the user declare, are open to all.
+func NetworkPolicy(c *redisv1alpha1.RedisEnterpriseCluster, operator string) *networkingv1ac.NetworkPolicyApplyConfiguration {
+	const home, guest = redisv1alpha1.HomePort, redisv1alpha1.GuestPort
+	return desired.Identity(c).NetworkPolicy(workload.Network{
+		Clients: workload.TCP(home, guest, redisv1alpha1.UIPort),
+		Inner:   workload.TCP(home+redisv1alpha1.BusOffset, guest+redisv1alpha1.BusOffset),
+		Open:    append(workload.TCP(redisv1alpha1.MetricsPort), workload.PortsOf(desired.SideContainers(c))...),
+		Access:  c.Spec.Access, Operator: operator,
+	})
+}
+
+// Objects are the children beside the Secrets and the StatefulSet. operator is the namespace of the operator. The configuration of an
+// invalid spec is not written.
+func Objects(c *redisv1alpha1.RedisEnterpriseCluster, operator string, valid bool) []ensure.Child {
+	objects := []runtime.ApplyConfiguration{NetworkPolicy(c, operator), NodeService(c), PageService(c), DisruptionBudget(c)}
 	if _, created := desired.ServiceAccount(c); created {
 		objects = append(objects, ServiceAccount(c))
 	}

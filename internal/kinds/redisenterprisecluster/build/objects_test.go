@@ -21,6 +21,7 @@ func TestTheChildrenOfTheArticlesClusterAndOfOneWithAllFields(t *testing.T) {
 		c.Spec.Hibernate = false
 		r := mustRead(t, c)
 		golden.Check(t, name+"-set.yaml", StatefulSet(r, c, desired.Nodes(c)))
+		golden.Check(t, name+"-network.yaml", NetworkPolicy(c, "opcrew-system"))
 		golden.Check(t, name+"-nodes.yaml", NodeService(c))
 		golden.Check(t, name+"-page.yaml", PageService(c))
 		golden.Check(t, name+"-budget.yaml", DisruptionBudget(c))

@@ -75,6 +75,18 @@ func checkSettings(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	return nil
 }
 
+// SideContainers are the containers of the spec that can be read, also while the spec as a whole is invalid.
+func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container {
+	var out []corev1.Container
+	for _, text := range c.Spec.SideContainersSpec {
+		var side corev1.Container
+		if json.Unmarshal([]byte(text), &side) == nil {
+			out = append(out, side)
+		}
+	}
+	return out
+}
+
 // sideContainers parses the containers of the spec, which the CRD does not validate.
 func sideContainers(asked []redisv1alpha1.SideContainer) ([]corev1.Container, error) {
 	var out []corev1.Container

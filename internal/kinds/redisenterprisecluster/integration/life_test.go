@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,7 +23,7 @@ import (
 
 // A cluster takes two Secrets, which are created by a call that fails if one exists, two Services, a ConfigMap, a
 // budget, a StatefulSet, and two statuses: one when it starts, and one when it is ready.
-func TestFromCreationToReadyThereAreNineWrites(t *testing.T) {
+func TestFromCreationToReadyThereAreTenWrites(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -33,7 +34,7 @@ func TestFromCreationToReadyThereAreNineWrites(t *testing.T) {
 			statuses := 2 + int(time.Since(begin)/(10*time.Second)) // how far it is, where the machine is slow
 			writes := env.Settled(t, mark).Writes()
 			want := map[string]int{
-				"create secrets": 2, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch statefulsets": 1,
+				"create secrets": 2, "patch networkpolicies": 1, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch statefulsets": 1,
 				"patch redisenterpriseclusters/status": 2,
 			}
 			if reported := writes.Tally()["patch redisenterpriseclusters/status"]; reported <= statuses {
@@ -80,6 +81,10 @@ func TestDriftOfEachChildIsRepairedWithOneWriteAndWhatOthersSetSurvives(t *testi
 		"configmaps": {"rec-config", `{"data":{"redis.conf":"appendonly no","theirs":"x"}}`, &corev1.ConfigMap{}, func(o client.Object) bool {
 			data := o.(*corev1.ConfigMap).Data
 			return data["redis.conf"] == "" && data["theirs"] == "x"
+		}},
+		"networkpolicies": {"rec-network", `{"spec":{"ingress":[{}]}}`, &networkingv1.NetworkPolicy{}, func(o client.Object) bool {
+			ingress := o.(*networkingv1.NetworkPolicy).Spec.Ingress
+			return len(ingress) == 3 && ingress[1].Ports[0].Port.IntValue() == 16379 && len(ingress[1].From) == 1
 		}},
 		"poddisruptionbudgets": {"rec", `{"spec":{"maxUnavailable":2}}`, &policyv1.PodDisruptionBudget{}, func(o client.Object) bool {
 			return o.(*policyv1.PodDisruptionBudget).Spec.MaxUnavailable.IntValue() == 1
@@ -128,7 +133,7 @@ func uids(pods []corev1.Pod) map[string]string {
 // owned are the kinds of the children of a cluster.
 func owned() []client.ObjectList {
 	return []client.ObjectList{
-		&appsv1.StatefulSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &policyv1.PodDisruptionBudgetList{},
+		&appsv1.StatefulSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &policyv1.PodDisruptionBudgetList{}, &networkingv1.NetworkPolicyList{},
 	}
 }
 

@@ -55,7 +55,7 @@ func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 	if desired.Nodes(c) > 1 {
 		out = append(out, condition.Unless(redisv1alpha1.ConditionRedundant))
 	}
-	return out
+	return append(out, condition.WhenTrue(common.ConditionProtectionMissing))
 }
 
 // podsBlock reports whether a problem of the pods keeps a cluster from being formed, such as an image that cannot be pulled: the

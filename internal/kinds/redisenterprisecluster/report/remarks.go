@@ -6,6 +6,7 @@ package report
 import (
 	"strings"
 
+	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 	"github.com/opcrew/opcrew/internal/kit/condition"
@@ -14,20 +15,13 @@ import (
 // Remarks sets the conditions that exist only if there is something to remark. certificate is why the status page does not use the
 // user's certificate.
 func Remarks(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, spec desired.Spec, certificate string) {
-	remark(set, redisv1alpha1.ConditionImageReplaced, redisv1alpha1.ReasonVendorImage, spec.Image.Replaced)
+	set.Remark(redisv1alpha1.ConditionImageReplaced, redisv1alpha1.ReasonVendorImage, spec.Image.Replaced)
 	var ignored string
 	if names := c.Spec.Ignored(); len(names) > 0 {
 		ignored = "Accepted and not served: " + strings.Join(names, ", ")
 	}
-	remark(set, redisv1alpha1.ConditionFieldsIgnored, redisv1alpha1.ReasonNotServed, ignored)
-	remark(set, redisv1alpha1.ConditionSpecNormalized, redisv1alpha1.ReasonBlanksDropped, strings.Join(spec.Notes, "; "))
-	remark(set, redisv1alpha1.ConditionCertificateUnused, redisv1alpha1.ReasonInvalidCertificate, certificate)
-}
-
-func remark(set condition.Set, kind, reason, message string) {
-	if message == "" {
-		set.Remove(kind)
-		return
-	}
-	set.True(kind, reason, message)
+	set.Remark(redisv1alpha1.ConditionFieldsIgnored, redisv1alpha1.ReasonNotServed, ignored)
+	set.Remark(redisv1alpha1.ConditionSpecNormalized, redisv1alpha1.ReasonBlanksDropped, strings.Join(spec.Notes, "; "))
+	set.Remark(common.ConditionProtectionMissing, common.ReasonProtectionMissing, c.Spec.Unprotected())
+	set.Remark(redisv1alpha1.ConditionCertificateUnused, redisv1alpha1.ReasonInvalidCertificate, certificate)
 }

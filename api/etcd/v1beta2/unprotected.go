@@ -1,0 +1,47 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const plain = "http://"
+
+// Unprotected says that the spec asks for TLS and that no connection uses it, and what to do; empty if it is as the spec asks.
+func (c *EtcdCluster) Unprotected() string {
+	if c.Spec.TLS == nil || c.PeerSecret() != "" || c.ServerSecret() != "" {
+		return ""
+	}
+	return "TLS names no Secrets, so members and clients connect without it, and it cannot be added to this cluster: remove TLS, or create " +
+		"a new cluster with TLS.static.member.peerSecret for members, and member.serverSecret and operatorSecret for clients"
+}
+
+// Unprotected says that the spec asks for TLS and names a member that is read without it, and what to do; empty if it is as the
+// spec asks.
+func (b *EtcdBackup) Unprotected() string {
+	i := slices.IndexFunc(b.Spec.EtcdEndpoints, func(url string) bool { return strings.HasPrefix(url, plain) })
+	if b.Spec.ClientTLSSecret == "" || i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("clientTLSSecret asks for TLS, and the member %s is read without it: write https:// in etcdEndpoints, or leave clientTLSSecret out",
+		b.Spec.EtcdEndpoints[i])
+}
+
+// Unencrypted says that backups travel in the clear, and what to do; empty if they do not.
+func (s Storage) Unencrypted(asked StorageType) string {
+	field, endpoint := "", ""
+	switch {
+	case asked == StorageS3 && s.S3 != nil:
+		field, endpoint = "s3.endpoint", s.S3.Endpoint
+	case asked == StorageOSS && s.OSS != nil:
+		field, endpoint = "oss.endpoint", s.OSS.Endpoint
+	}
+	if !strings.HasPrefix(strings.ToLower(endpoint), plain) {
+		return ""
+	}
+	return fmt.Sprintf("Backups and the keys of the store travel unencrypted, as %s is %s; write https:// if the server has a certificate", field, endpoint)
+}

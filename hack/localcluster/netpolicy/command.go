@@ -1,0 +1,53 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package netpolicy
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// CommandName is the name of the supervised process.
+const CommandName = "run-netpolicy"
+
+// NewCommand is the hidden command that each node runs as a service.
+func NewCommand() *cobra.Command {
+	var kubeconfig, node string
+	command := &cobra.Command{
+		Use:    CommandName,
+		Short:  "Enforce NetworkPolicies for the pods of a node, in whose network namespace it runs",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", kubeconfig, err)
+			}
+			config.UserAgent = "localcluster-netpolicy"
+			client, err := kubernetes.NewForConfig(config)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return Run(ctx, client, node)
+		},
+	}
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "how to reach the API server")
+	command.Flags().StringVar(&node, "node", "", "name of the node")
+	return command
+}
+
+// sortByName makes the text of the rules the same for the same objects.
+func sortByName[T any](list []T, name func(T) string) {
+	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
+}

@@ -1,0 +1,111 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package netpolicy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// table is the name of the agent's own table; it touches no other.
+const table = "inet network-policy"
+
+// render writes the table as input of nft, which replaces it in one transaction. A chain of a pod returns what is allowed and drops
+// the rest, so that a packet between two pods of one node passes the rules of both.
+func render(guards []guard) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "add table %[1]s\ndelete table %[1]s\ntable %[1]s {\n", table)
+	for _, g := range guards {
+		renderSide(&out, g, "out", "daddr", g.egress)
+		renderSide(&out, g, "in", "saddr", g.ingress)
+	}
+	egress := jumps(guards, "out", "saddr", func(g guard) *side { return g.egress })
+	ingress := jumps(guards, "in", "daddr", func(g guard) *side { return g.ingress })
+	renderHook(&out, "forward", egress+ingress)
+	renderHook(&out, "input", egress)
+	out.WriteString("}\n")
+	return out.String()
+}
+
+// renderHook writes a chain that the kernel calls. Its priority is behind the filter of kube-proxy, which may refuse by itself.
+func renderHook(out *strings.Builder, hook, jumps string) {
+	fmt.Fprintf(out, "\tchain %[1]s {\n\t\ttype filter hook %[1]s priority 10; policy accept;\n\t\tct state established,related accept\n%[2]s\t}\n", hook, jumps)
+}
+
+// jumps leads the packets from or to restricted pods to their chains.
+func jumps(guards []guard, direction, field string, of func(guard) *side) string {
+	var targets []string
+	for _, g := range guards {
+		if of(g) != nil {
+			targets = append(targets, fmt.Sprintf("%v : jump %s", g.address, chain(g, direction)))
+		}
+	}
+	if len(targets) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\t\tip %s vmap { %s }\n", field, strings.Join(targets, ", "))
+}
+
+func chain(g guard, direction string) string {
+	return direction + "-" + strings.ReplaceAll(g.address.String(), ".", "-")
+}
+
+// renderSide writes the chain of a pod in one direction. A pod always reaches itself, such as by its Service.
+func renderSide(out *strings.Builder, g guard, direction, field string, s *side) {
+	if s == nil {
+		return
+	}
+	fmt.Fprintf(out, "\tchain %s {\n\t\tcomment %q\n\t\tip %s %v return\n", chain(g, direction), g.name, field, g.address)
+	for _, a := range s.allow {
+		for _, peer := range peerMatches(a.peers, field) {
+			for _, port := range portMatches(a.ports) {
+				fmt.Fprintf(out, "\t\t%s\n", strings.Join(strings.Fields(peer+" "+port+" return"), " "))
+			}
+		}
+	}
+	out.WriteString("\t\tcounter drop\n\t}\n")
+}
+
+// peerMatches match the addresses of peers. Single addresses are matched together; blocks apart, as those of one set must not overlap.
+func peerMatches(peers []block, field string) []string {
+	if len(peers) == 0 {
+		return []string{""}
+	}
+	var single, out []string
+	for _, b := range peers {
+		switch {
+		case b.prefix.IsSingleIP():
+			single = append(single, b.prefix.Addr().String())
+		default:
+			match := fmt.Sprintf("ip %s %v", field, b.prefix)
+			for _, except := range b.except {
+				match += fmt.Sprintf(" ip %s != %v", field, except)
+			}
+			out = append(out, match)
+		}
+	}
+	if len(single) > 0 {
+		out = append(out, fmt.Sprintf("ip %s { %s }", field, strings.Join(single, ", ")))
+	}
+	return out
+}
+
+func portMatches(ports []portRange) []string {
+	if len(ports) == 0 {
+		return []string{""}
+	}
+	var out []string
+	for _, p := range ports {
+		protocol := strings.ToLower(string(p.protocol))
+		switch {
+		case p.from == 0:
+			out = append(out, "meta l4proto "+protocol)
+		case p.from == p.to:
+			out = append(out, fmt.Sprintf("%s dport %d", protocol, p.from))
+		default:
+			out = append(out, fmt.Sprintf("%s dport %d-%d", protocol, p.from, p.to))
+		}
+	}
+	return out
+}

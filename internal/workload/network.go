@@ -1,0 +1,111 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podtemplate"
+)
+
+// Network is who may connect to the pods of an application. What it does not name is closed, except to the node of a pod: the
+// kubelet's probes pass every NetworkPolicy.
+type Network struct {
+	// Clients are the ports for clients, Inner those that only the pods of the application use with each other, and Open those
+	// that every client may reach, such as metrics.
+	Clients, Inner, Open []*networkingv1ac.NetworkPolicyPortApplyConfiguration
+	// Access lists the clients; empty: all. The pods themselves, the operator and Helpers may connect in any case.
+	Access common.Access
+	// Helpers are the labels of other pods of opcrew that are clients, in the namespace of the application.
+	Helpers []map[string]string
+	// Operator is the namespace of the operator, if it connects to the pods; else empty.
+	Operator string
+}
+
+// OperatorLabels are the labels of the operator's own pods of a layer, as config/layers sets them.
+func OperatorLabels(layer string) map[string]string {
+	return map[string]string{"app.kubernetes.io/name": common.Name, "opcrew.io/layer": layer}
+}
+
+// NetworkPolicy restricts connections to the pods. Connections from them are not restricted: a namespace that restricts them has
+// its own policy for it.
+func (id Identity) NetworkPolicy(n Network) *networkingv1ac.NetworkPolicyApplyConfiguration {
+	spec := networkingv1ac.NetworkPolicySpec().
+		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)).
+		WithPolicyTypes(networkingv1.PolicyTypeIngress)
+	own := podPeer(id.Selector)
+	clients := networkingv1ac.NetworkPolicyIngressRule().WithPorts(n.Clients...)
+	if len(n.Access) > 0 {
+		clients.WithFrom(n.clients(own)...)
+	}
+	spec.WithIngress(clients)
+	if len(n.Inner) > 0 {
+		spec.WithIngress(networkingv1ac.NetworkPolicyIngressRule().WithPorts(n.Inner...).WithFrom(own))
+	}
+	if len(n.Open) > 0 {
+		spec.WithIngress(networkingv1ac.NetworkPolicyIngressRule().WithPorts(n.Open...))
+	}
+	return networkingv1ac.NetworkPolicy(id.Name+"-network", id.Namespace).WithLabels(id.Labels).WithSpec(spec)
+}
+
+// clients are the peers that may reach the ports for clients while Access lists some.
+func (n Network) clients(own *networkingv1ac.NetworkPolicyPeerApplyConfiguration) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	var out []*networkingv1ac.NetworkPolicyPeerApplyConfiguration
+	for _, peer := range n.Access {
+		out = append(out, podtemplate.Convert[*networkingv1ac.NetworkPolicyPeerApplyConfiguration](peer))
+	}
+	if len(n.Inner) > 0 {
+		out = append(out, own)
+	}
+	for _, helper := range n.Helpers {
+		out = append(out, podPeer(helper))
+	}
+	if n.Operator != "" {
+		out = append(out, operatorPeer(n.Operator))
+	}
+	return out
+}
+
+// operatorPeer selects the operator's pods by namespace and by label: either alone may be chosen by other users.
+func operatorPeer(namespace string) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	return podPeer(OperatorLabels(kit.Data)).
+		WithNamespaceSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: namespace}))
+}
+
+func podPeer(labels map[string]string) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	return networkingv1ac.NetworkPolicyPeer().WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(labels))
+}
+
+// TCP are ports of TCP.
+func TCP(numbers ...int32) []*networkingv1ac.NetworkPolicyPortApplyConfiguration {
+	var out []*networkingv1ac.NetworkPolicyPortApplyConfiguration
+	for _, number := range numbers {
+		out = append(out, policyPort(number, corev1.ProtocolTCP))
+	}
+	return out
+}
+
+// PortsOf are the ports that containers declare.
+func PortsOf(containers []corev1.Container) []*networkingv1ac.NetworkPolicyPortApplyConfiguration {
+	var out []*networkingv1ac.NetworkPolicyPortApplyConfiguration
+	for _, container := range containers {
+		for _, port := range container.Ports {
+			out = append(out, policyPort(port.ContainerPort, port.Protocol))
+		}
+	}
+	return out
+}
+
+func policyPort(number int32, protocol corev1.Protocol) *networkingv1ac.NetworkPolicyPortApplyConfiguration {
+	if protocol == "" {
+		protocol = corev1.ProtocolTCP
+	}
+	return networkingv1ac.NetworkPolicyPort().WithProtocol(protocol).WithPort(intstr.FromInt32(number))
+}
