@@ -5,6 +5,8 @@ package v1alpha1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
 )
 
 // PodSpec sets where the pods run, and what they contain in addition to the servers.
@@ -87,10 +89,12 @@ type PodSpec struct {
 	// +listType=atomic
 	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
 
-	// volumes are added to the pods; names that begin with opcrew are reserved for the operator.
+	// volumes are added to the pods; names that begin with opcrew are reserved for the operator. Sources are those of
+	// the restricted Pod Security Standard, such as configMap, emptyDir, persistentVolumeClaim and secret.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:XValidation:rule="self.all(v, !v.name.startsWith('opcrew') && v.name != 'redis-enterprise-storage')",message="volumes: redis-enterprise-storage and names that begin with opcrew are reserved for the operator"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, !has(v.hostPath) && !has(v.nfs) && !has(v.iscsi) && !has(v.fc) && !has(v.rbd) && !has(v.cephfs) && !has(v.cinder) && !has(v.glusterfs) && !has(v.flexVolume) && !has(v.gitRepo) && !has(v.azureDisk) && !has(v.azureFile) && !has(v.awsElasticBlockStore) && !has(v.gcePersistentDisk) && !has(v.vsphereVolume) && !has(v.portworxVolume) && !has(v.photonPersistentDisk) && !has(v.quobyte) && !has(v.scaleIO) && !has(v.storageos) && !has(v.flocker))",message="volumes: pods meet the restricted Pod Security Standard; use configMap, csi, downwardAPI, emptyDir, ephemeral, image, persistentVolumeClaim, projected or secret"
 	// +listType=atomic
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 
@@ -100,12 +104,12 @@ type PodSpec struct {
 	// +listType=atomic
 	RedisEnterpriseVolumeMounts []corev1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
 
-	// sideContainersSpec are additional containers of the pods. They are validated only when pods are
-	// built.
+	// sideContainersSpec are additional containers of the pods. What they set must meet the restricted Pod
+	// Security Standard, and what they leave out is set so. The rest is validated when pods are built.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	// +listType=atomic
-	SideContainersSpec []SideContainer `json:"sideContainersSpec,omitempty"`
+	SideContainersSpec []common.Container `json:"sideContainersSpec,omitempty"`
 
 	// redisEnterpriseTerminationGracePeriodSeconds is how long a pod has to hand over its primaries and stop; default 60.
 	// +optional

@@ -26,6 +26,104 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.opcrew.opcrew.api.common.Container
+  map:
+    fields:
+    - name: livenessProbe
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProbe
+    - name: ports
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.common.ContainerPort
+          elementRelationship: atomic
+    - name: readinessProbe
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProbe
+    - name: securityContext
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerSecurity
+    - name: startupProbe
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProbe
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerCapabilities
+  map:
+    fields:
+    - name: add
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerPort
+  map:
+    fields:
+    - name: hostPort
+      type:
+        scalar: numeric
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerProbe
+  map:
+    fields:
+    - name: httpGet
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ProbeTarget
+    - name: tcpSocket
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ProbeTarget
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerProfile
+  map:
+    fields:
+    - name: type
+      type:
+        scalar: string
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerSecurity
+  map:
+    fields:
+    - name: allowPrivilegeEscalation
+      type:
+        scalar: boolean
+    - name: appArmorProfile
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProfile
+    - name: capabilities
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerCapabilities
+    - name: privileged
+      type:
+        scalar: boolean
+    - name: procMount
+      type:
+        scalar: string
+    - name: runAsNonRoot
+      type:
+        scalar: boolean
+    - name: runAsUser
+      type:
+        scalar: numeric
+    - name: seccompProfile
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProfile
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ProbeTarget
+  map:
+    fields:
+    - name: host
+      type:
+        scalar: string
+    elementType:
+      namedType: __untyped_deduced_
 - name: com.github.opcrew.opcrew.api.redis.v1alpha1.Amount
   scalar: untyped
   list:
@@ -414,7 +512,7 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         list:
           elementType:
-            namedType: com.github.opcrew.opcrew.api.redis.v1alpha1.SideContainer
+            namedType: com.github.opcrew.opcrew.api.common.Container
           elementRelationship: atomic
     - name: slaveHA
       type:
@@ -567,18 +665,6 @@ var schemaYAML = typed.YAMLObject(`types:
     elementType:
       namedType: __untyped_deduced_
     elementRelationship: separable
-- name: com.github.opcrew.opcrew.api.redis.v1alpha1.SideContainer
-  map:
-    elementType:
-      scalar: untyped
-      list:
-        elementType:
-          namedType: __untyped_atomic_
-        elementRelationship: atomic
-      map:
-        elementType:
-          namedType: __untyped_deduced_
-        elementRelationship: separable
 - name: com.github.opcrew.opcrew.api.redis.v1alpha1.SpecStatus
   scalar: string
 - name: com.github.opcrew.opcrew.api.redis.v1alpha1.State

@@ -11,12 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	appv1 "github.com/opcrew/opcrew/api/app/v1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // +kubebuilder:rbac:groups=app.example.com,resources=appservices,verbs=get;list;watch
@@ -26,7 +28,7 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods;namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=appservices.app.example.com,verbs=get
 
 // workers is how many objects are reconciled at a time.
@@ -44,6 +46,7 @@ func Kind() kit.Registration {
 			sets := kit.Ours()
 			return map[client.Object]cache.ByObject{
 				&appv1.AppService{}:             {},
+				&corev1.Namespace{}:             {},
 				&corev1.Service{}:               kit.Ours(),
 				&appsv1.Deployment{}:            kit.Ours(),
 				&appsv1.ReplicaSet{}:            sets,
@@ -56,10 +59,11 @@ func Kind() kit.Registration {
 }
 
 func setup(mgr ctrl.Manager, tools *kit.Tools) error {
+	r := &reconciler{Tools: tools}
 	loop := &kit.Loop[*appv1.AppService, facts, decision]{
 		Tools: tools,
 		New:   func() *appv1.AppService { return &appv1.AppService{} },
-		Kind:  &reconciler{Tools: tools},
+		Kind:  r,
 	}
 	wakes := handler.EnqueueRequestsFromMapFunc(ownerByLabels)
 	return ctrl.NewControllerManagedBy(mgr).
@@ -70,6 +74,7 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&appsv1.ReplicaSet{}, wakes).
 		Watches(&corev1.Pod{}, wakes).
+		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.objectsIn), builder.WithPredicates(workload.EnforcementChanged)).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

@@ -1,0 +1,35 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"context"
+	"strings"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+// observeSecurity checks what the spec makes of pods before any step depends on a new pod: a member must neither be
+// added nor lose its pod when the guard then refuses the next one.
+func (r *reconciler) observeSecurity(_ context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+	if c.Spec.Pod == nil || c.Spec.Pod.SecurityContext == nil && len(c.Spec.Pod.Annotations) == 0 {
+		return nil
+	}
+	broken, err := r.guard.Broken(ensure.Restricted, build.Security(c))
+	if err != nil || len(broken) == 0 {
+		return err
+	}
+	f.unsafe = model.NewObstacle(common.ReasonPodSecurityViolation,
+		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". "))
+	return nil
+}
+
+// keepsSize reports whether an obstacle keeps new members from getting pods.
+func keepsSize(invalid *model.Obstacle) bool {
+	return invalid != nil && (invalid.Reason == etcdv1beta2.ReasonInvalidSpec || invalid.Reason == common.ReasonPodSecurityViolation)
+}
