@@ -108,7 +108,7 @@ type ContainerPort struct {
 // ContainerProbe is what rules look at of a probe.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
-// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == '') && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == '')",message="probes: a probe goes to its own pod; leave host out"
+// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == ”) && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == ”)",message="probes: a probe goes to its own pod; leave host out"
 type ContainerProbe struct {
 	// httpGet as in a Probe.
 	// +optional

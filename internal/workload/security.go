@@ -6,7 +6,7 @@ package workload
 import (
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
+	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -26,7 +26,7 @@ func Profile(asked common.SecurityProfile, ns *corev1.Namespace) common.Security
 }
 
 // EnforcementChanged passes changes of what a namespace enforces.
-var EnforcementChanged = kit.Updates(func(e event.UpdateEvent) bool {
+var EnforcementChanged = kit.Updates(func(e ctrlevent.UpdateEvent) bool {
 	return e.ObjectOld.GetLabels()[enforceLabel] != e.ObjectNew.GetLabels()[enforceLabel]
 })
 

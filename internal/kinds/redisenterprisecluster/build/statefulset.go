@@ -86,8 +86,9 @@ func template(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac
 
 // sideContainer is a container of the user, restricted in all that it does not set itself.
 func sideContainer(side corev1.Container) *corev1ac.ContainerApplyConfiguration {
-	out := podtemplate.Convert[*corev1ac.ContainerApplyConfiguration](side)
-	return out.WithSecurityContext(podtemplate.Over(workload.Confined(), side.SecurityContext))
+	security := podtemplate.Over(workload.Confined(), side.SecurityContext)
+	security.Capabilities.Drop = []corev1.Capability{"ALL"} // lists are not merged
+	return podtemplate.Convert[*corev1ac.ContainerApplyConfiguration](side).WithSecurityContext(security)
 }
 
 // settingsAnnotation changes with the settings that servers read when they start. They are in a file, whose change alone replaces no
