@@ -6,11 +6,11 @@ package common
 import "bytes"
 
 // Container is a container as in a pod, kept as it was written: one stored value that does not decode would break
-// every list of its kind. Its fields are only a schema, for rules that refuse what no pod may have; the rest is
-// validated when pods are built.
+// every list of its kind. Its fields are only a schema, for the rules of a list of containers, which refuse what no pod
+// may have; the rest is validated when pods are built. (A rule of an item would keep the status of an object from being
+// written that was stored before the rule: items of atomic lists are not ratcheted.)
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
-// +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, !has(p.hostPort) || p.hostPort == 0)",message="ports: a hostPort is a port of the node; leave it out, and use a Service of type NodePort"
 type Container struct {
 	// securityContext of the container.
 	// +optional
@@ -34,20 +34,13 @@ type Container struct {
 	// +optional
 	StartupProbe *ContainerProbe `json:"startupProbe,omitempty"`
 
-	source string `json:"-"`
+	// Source is the container as it was written.
+	Source string `json:"-"`
 }
 
 // ContainerSecurity is what rules look at of a SecurityContext.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
-// +kubebuilder:validation:XValidation:rule="!has(self.privileged) || !self.privileged",message="securityContext.privileged: pods meet the restricted Pod Security Standard; leave it out, or write false"
-// +kubebuilder:validation:XValidation:rule="!has(self.allowPrivilegeEscalation) || !self.allowPrivilegeEscalation",message="securityContext.allowPrivilegeEscalation: pods meet the restricted Pod Security Standard; leave it out, or write false"
-// +kubebuilder:validation:XValidation:rule="!has(self.capabilities) || !has(self.capabilities.add) || self.capabilities.add.all(c, c == 'NET_BIND_SERVICE')",message="securityContext.capabilities.add: pods meet the restricted Pod Security Standard; add at most NET_BIND_SERVICE"
-// +kubebuilder:validation:XValidation:rule="!has(self.runAsNonRoot) || self.runAsNonRoot",message="securityContext.runAsNonRoot: pods meet the restricted Pod Security Standard; leave it out, or write true"
-// +kubebuilder:validation:XValidation:rule="!has(self.runAsUser) || self.runAsUser != 0",message="securityContext.runAsUser: pods meet the restricted Pod Security Standard; leave it out, or write the number of a user other than root"
-// +kubebuilder:validation:XValidation:rule="!has(self.procMount) || self.procMount == 'Default'",message="securityContext.procMount: pods meet the restricted Pod Security Standard; leave it out"
-// +kubebuilder:validation:XValidation:rule="!has(self.seccompProfile) || !has(self.seccompProfile.type) || self.seccompProfile.type != 'Unconfined'",message="securityContext.seccompProfile.type: pods meet the restricted Pod Security Standard; leave it out, or write RuntimeDefault"
-// +kubebuilder:validation:XValidation:rule="!has(self.appArmorProfile) || !has(self.appArmorProfile.type) || self.appArmorProfile.type != 'Unconfined'",message="securityContext.appArmorProfile.type: pods meet the restricted Pod Security Standard; leave it out, or write RuntimeDefault"
 type ContainerSecurity struct {
 	// privileged as in a SecurityContext.
 	// +optional
@@ -108,7 +101,6 @@ type ContainerPort struct {
 // ContainerProbe is what rules look at of a probe.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
-// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == ”) && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == ”)",message="probes: a probe goes to its own pod; leave host out"
 type ContainerProbe struct {
 	// httpGet as in a Probe.
 	// +optional
@@ -128,24 +120,24 @@ type ProbeTarget struct {
 }
 
 // ContainerOf is the container of a JSON text.
-func ContainerOf(source string) Container { return Container{source: source} }
+func ContainerOf(source string) Container { return Container{Source: source} }
 
 // JSON is the text that the container was written as; empty for null.
-func (c Container) JSON() string { return c.source }
+func (c Container) JSON() string { return c.Source }
 
 // UnmarshalJSON accepts any JSON.
 func (c *Container) UnmarshalJSON(raw []byte) error {
 	*c = Container{}
 	if !bytes.Equal(raw, []byte("null")) {
-		c.source = string(raw)
+		c.Source = string(raw)
 	}
 	return nil
 }
 
 // MarshalJSON returns the JSON that was read.
 func (c Container) MarshalJSON() ([]byte, error) {
-	if c.source == "" {
+	if c.Source == "" {
 		return []byte("null"), nil
 	}
-	return []byte(c.source), nil
+	return []byte(c.Source), nil
 }
