@@ -4,7 +4,6 @@
 package etcdcluster
 
 import (
-	"context"
 	"strings"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -12,21 +11,21 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 )
 
-// observeSecurity checks what the spec makes of pods before any step depends on a new pod: a member must neither be
-// added nor lose its pod when the guard then refuses the next one.
-func (r *reconciler) observeSecurity(_ context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+// unsafe is which rule pods of the spec would break; nil: none. It is known before any step depends on a new pod: a
+// member must neither be added nor lose its pod when the guard then refuses the next one.
+func unsafe(guard *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Obstacle, error) {
 	if c.Spec.Pod == nil || c.Spec.Pod.SecurityContext == nil && len(c.Spec.Pod.Annotations) == 0 {
-		return nil
+		return nil, nil
 	}
-	broken, err := r.guard.Broken(ensure.Restricted, build.Security(c))
+	broken, err := guard.Broken(ensure.Restricted, build.Security(c))
 	if err != nil || len(broken) == 0 {
-		return err
+		return nil, err
 	}
-	f.unsafe = model.NewObstacle(common.ReasonPodSecurityViolation,
-		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". "))
-	return nil
+	return model.NewObstacle(common.ReasonPodSecurityViolation,
+		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". ")), nil
 }
 
 // keepsSize reports whether an obstacle keeps new members from getting pods.

@@ -33,16 +33,22 @@ type Pod struct {
 // write instead.
 type Objection struct{ Reason, Message string }
 
-// guard asks the guards. It returns what is reported instead of a write; nil if there is no objection.
-func (a *Applier) guard(ctx context.Context, owner client.Object, in *intent, live client.Object) (*Result, error) {
-	if len(a.Guards) == 0 {
+// guards are those of an Applier.
+type guards struct {
+	all    []Guard
+	scheme *runtime.Scheme
+}
+
+// object asks the guards. It returns what is reported instead of a write; nil if there is no objection.
+func (g guards) object(ctx context.Context, owner client.Object, in *intent, live client.Object) (*Result, error) {
+	if len(g.all) == 0 {
 		return nil, nil
 	}
-	pod, err := a.finished(in, live)
+	pod, err := finished(g.scheme, in, live)
 	if err != nil || pod.Template == nil {
 		return nil, err
 	}
-	for _, guard := range a.Guards {
+	for _, guard := range g.all {
 		objection, err := guard.Object(ctx, owner, pod)
 		if err != nil {
 			return nil, fmt.Errorf("check the pod of %s: %w", in.Ref, err)
@@ -55,13 +61,13 @@ func (a *Applier) guard(ctx context.Context, owner client.Object, in *intent, li
 }
 
 // finished is the pod of a child as a write would leave it: one that is not declared stays as it is.
-func (a *Applier) finished(in *intent, live client.Object) (Pod, error) {
+func finished(scheme *runtime.Scheme, in *intent, live client.Object) (Pod, error) {
 	pod := Pod{Child: in.child, Ref: in.Ref}
 	var err error
 	if pod.Template, err = podOf(in.object); err != nil || live == nil {
 		return pod, err
 	}
-	if pod.Live, err = podOfObject(a.scheme(), live); err != nil {
+	if pod.Live, err = podOfObject(scheme, live); err != nil {
 		return pod, err
 	}
 	if pod.Template == nil {
@@ -72,16 +78,16 @@ func (a *Applier) finished(in *intent, live client.Object) (Pod, error) {
 
 // allowed is the intent that may be written over a live child, or what is reported instead. Where a pod that is
 // pinned may not be written, as an earlier version of opcrew built it with more rights, the declared one replaces it.
-func (a *Applier) allowed(ctx context.Context, owner client.Object, in *intent, live client.Object) (*intent, *Result, error) {
-	denied, err := a.guard(ctx, owner, in, live)
+func (g guards) allowed(ctx context.Context, owner client.Object, in *intent, live client.Object) (*intent, *Result, error) {
+	denied, err := g.object(ctx, owner, in, live)
 	if denied == nil || err != nil || !in.pinned() {
 		return in, denied, err
 	}
-	declared, err := declare(a.scheme(), owner, in.child)
+	declared, err := declare(g.scheme, owner, in.child)
 	if err != nil {
 		return in, nil, err
 	}
-	denied, err = a.guard(ctx, owner, declared, live)
+	denied, err = g.object(ctx, owner, declared, live)
 	return declared, denied, err
 }
 

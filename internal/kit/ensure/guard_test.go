@@ -9,8 +9,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
 // noImage objects to pods of one image.
@@ -37,11 +37,11 @@ func TestAPodThatAGuardObjectsToIsNotWrittenEvenIfItIsPinned(t *testing.T) {
 		"a later default is forbidden":   {pinnedWeb("old", "web:1", 2), pinnedWeb("old", "bad:1", 3), "web:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			applier := &Applier{Client: fake.NewClientBuilder().Build(), Guards: []Guard{noImage("bad:1")}}
+			all := guards{[]Guard{noImage("bad:1")}, clientgoscheme.Scheme}
 			live := asServed(t, mustDeclare(t, shop(), test.there), &appsv1.Deployment{})
 			in := mustDeclare(t, shop(), test.wanted)
 			in.keep(live)
-			in, denied, err := applier.allowed(t.Context(), shop(), in, live)
+			in, denied, err := all.allowed(t.Context(), shop(), in, live)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,9 +63,9 @@ func TestAPodThatAGuardObjectsToIsNotWrittenEvenIfItIsPinned(t *testing.T) {
 }
 
 func TestAChildWithoutPodsIsOfNoInterestToGuards(t *testing.T) {
-	applier := &Applier{Client: fake.NewClientBuilder().Build(), Guards: []Guard{noImage("")}}
+	all := guards{[]Guard{noImage("")}, clientgoscheme.Scheme}
 	in := mustDeclare(t, shop(), fromJSON(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"demo"}}`))
-	if denied, err := applier.guard(t.Context(), shop(), in, nil); denied != nil || err != nil {
+	if denied, err := all.object(t.Context(), shop(), in, nil); denied != nil || err != nil {
 		t.Errorf("expected no objection, got %+v (%v)", denied, err)
 	}
 }

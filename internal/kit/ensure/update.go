@@ -31,7 +31,7 @@ func (a *Applier) update(ctx context.Context, owner client.Object, in *intent, l
 	case hold:
 		return Result{Ref: in.Ref, Action: Held}, nil
 	}
-	in, denied, err := a.allowed(ctx, owner, in, live)
+	in, denied, err := guards{a.Guards, a.scheme()}.allowed(ctx, owner, in, live)
 	if denied != nil || err != nil {
 		return orFailed(denied, in), err
 	}
