@@ -60,6 +60,9 @@ const (
 	ReasonContested = "Contested"
 	// ReasonRefused: the API server refused a write; the message quotes it.
 	ReasonRefused = "Refused"
+	// ReasonPodSecurityViolation: a pod would break its Pod Security Standard, and is not written; the message names
+	// the rule, the field and what to write instead.
+	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonApplying: children are being applied.
 	ReasonApplying = "Applying"
 	// ReasonAsDeclared: every child is as declared.

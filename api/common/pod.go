@@ -7,6 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// SecurityProfile is the Pod Security Standard that the pods of an application are built for.
+// +kubebuilder:validation:Enum=Restricted
+type SecurityProfile string
+
+// SecurityProfileRestricted is the restricted Pod Security Standard.
+const SecurityProfileRestricted SecurityProfile = "Restricted"
+
 // PodOverride sets where the pods of a kind run, and the labels and annotations that other
 // tools need. Containers, commands, ports and volumes stay under the control of the kind.
 // +kubebuilder:object:generate=true

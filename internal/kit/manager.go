@@ -26,6 +26,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 )
 
 // Options are those of one process of the operator.
@@ -79,9 +80,13 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the manager: %w", err)
 	}
+	guard, err := podsecurity.NewGuard()
+	if err != nil {
+		return nil, err
+	}
 	tools := &Tools{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder(common.Name), Registry: opts.Registry, Clock: opts.Clock,
-		Children:   &ensure.Applier{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock},
+		Children:   &ensure.Applier{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock, Guards: []ensure.Guard{guard}},
 		AgentImage: opts.AgentImage, BackupImage: opts.BackupImage, RedisImage: opts.RedisImage,
 		DialPod: opts.DialPod, Namespace: opts.Namespace, Namespaces: opts.Namespaces, Installed: installed,
 	}

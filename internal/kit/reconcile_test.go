@@ -13,9 +13,13 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -195,5 +199,31 @@ func TestWhatIsRememberedOfAnObjectIsClearedWithIt(t *testing.T) {
 	w.reconciles(0)
 	if memory.Get(gadgetKey) != "" || len(w.retries.count.values)+len(w.refusals.values)+len(w.stepsLogged.values)+len(w.status.objects.values) > 0 {
 		t.Error("expected nothing to be remembered of an object that is gone")
+	}
+}
+
+// denies objects to every pod.
+type denies struct{}
+
+func (denies) Object(context.Context, client.Object, ensure.Pod) (*ensure.Objection, error) {
+	return &ensure.Objection{Reason: "Forbidden", Message: "leave it out"}, nil
+}
+
+func TestReadyShowsWhatAGuardObjectsToForEveryKind(t *testing.T) {
+	w := newWorkshop(t)
+	w.Children.Guards = []ensure.Guard{denies{}}
+	w.Client.Scheme().AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Pod{})
+	w.kind.plan = Plan{Children: []ensure.Child{{Object: corev1ac.Pod("lamp", "shop").WithSpec(corev1ac.PodSpec())}}}
+	w.reconciles(0)
+	lamp := &gadget{}
+	if err := w.Client.Get(t.Context(), gadgetKey, lamp); err != nil {
+		t.Fatal(err)
+	}
+	ready := meta.FindStatusCondition(lamp.Status.Conditions, "Ready")
+	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != "Forbidden" || ready.Message != "leave it out" {
+		t.Errorf("expected Ready False with the words of the guard, got %+v", ready)
+	}
+	if err := w.Client.Get(t.Context(), gadgetKey, &corev1.Pod{}); !apierrors.IsNotFound(err) {
+		t.Errorf("expected no pod, got %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // report computes the status once, from the facts, the decision and the outcome, and writes it if it changed.
@@ -26,6 +27,7 @@ func (l *Loop[O, F, D]) report(ctx context.Context, gvk schema.GroupVersionKind,
 	before := object.DeepCopyObject().(O)
 	done.Now = l.Clock.Now()
 	l.Kind.Report(object, facts, decision, done)
+	l.reportDenied(object, done)
 	l.reportDeletion(object, done.Now)
 	l.reportPause(object, done, done.Now)
 	l.reportIgnored(object, facts, done.Now)
@@ -53,6 +55,14 @@ func (l *Loop[O, F, D]) reportDeletion(object O, now time.Time) {
 		return
 	}
 	set.False(readyType, common.ReasonDeleting, "It is being deleted; finalizers "+strings.Join(finalizers, ", ")+" hold it")
+}
+
+// reportDenied makes Ready False while a guard objects to a pod, also for kinds without a condition of their children.
+func (l *Loop[O, F, D]) reportDenied(object O, done Outcome) {
+	set, ok := conditions(object, done.Now)
+	if denied, is := done.First(ensure.Denied); ok && is {
+		set.False(readyType, denied.Reason, denied.Message)
+	}
 }
 
 // isOurs reports whether a finalizer is one of opcrew's.

@@ -87,6 +87,18 @@ func Convert[To any](from any) To {
 	return to
 }
 
+// Over puts the fields that a user has set over defaults; the others keep their default.
+func Over[AC any](defaults *AC, set any) *AC {
+	raw, err := json.Marshal(set)
+	if err == nil {
+		err = json.Unmarshal(raw, defaults)
+	}
+	if err != nil { // a decoded object of the API can be encoded and decoded
+		panic(fmt.Errorf("put %T over defaults: %w", set, err))
+	}
+	return defaults
+}
+
 // missing returns the desired pairs whose key is not set yet.
 func missing(wanted, there map[string]string) map[string]string {
 	out := map[string]string{}

@@ -28,29 +28,12 @@ func Container(name, image string, ports []common.Port) *corev1ac.ContainerApply
 		WithPorts(ContainerPorts(ports)...).
 		WithLifecycle(corev1ac.Lifecycle().WithPreStop(corev1ac.LifecycleHandler().
 			WithSleep(corev1ac.SleepAction().WithSeconds(drain)))).
-		WithSecurityContext(modest())
+		WithSecurityContext(Modest())
 	if probed, ok := firstTCP(ports); ok {
 		c.WithReadinessProbe(corev1ac.Probe().WithPeriodSeconds(5).
 			WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromInt32(ContainerPort(probed)))))
 	}
 	return c
-}
-
-// modest allows what ordinary images do when they start: servers such as nginx start as root, bind a low port, and
-// change their user.
-func modest() *corev1ac.SecurityContextApplyConfiguration {
-	return corev1ac.SecurityContext().
-		WithAllowPrivilegeEscalation(false).
-		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL").
-			WithAdd("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"))
-}
-
-// Restricted allows nothing but to run, for images that need no more.
-func Restricted() *corev1ac.SecurityContextApplyConfiguration {
-	return corev1ac.SecurityContext().
-		WithAllowPrivilegeEscalation(false).
-		WithReadOnlyRootFilesystem(true).
-		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
 // WithEnvs sets the environment of a container, given in the types of the API.

@@ -81,6 +81,11 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
 	Ports []common.Port `json:"ports,omitempty"`
 
+	// securityProfile Restricted has pods meet the restricted Pod Security Standard: no container runs as
+	// root or has capabilities. Without it pods are so only in a namespace that enforces that standard.
+	// +optional
+	SecurityProfile common.SecurityProfile `json:"securityProfile,omitempty"`
+
 	// pod sets where the pods run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`

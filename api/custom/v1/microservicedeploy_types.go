@@ -219,6 +219,11 @@ type MicroServiceDeploySpec struct {
 	// +optional
 	Current *bool `json:"current,omitempty"`
 
+	// securityProfile Restricted has pods meet the restricted Pod Security Standard: no container runs as
+	// root or has capabilities. Without it pods are so only in a namespace that enforces that standard.
+	// +optional
+	SecurityProfile common.SecurityProfile `json:"securityProfile,omitempty"`
+
 	// pod sets where the pods run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`

@@ -74,8 +74,14 @@ type PodPolicy struct {
 	// +kubebuilder:validation:MaxLength=512
 	BusyboxImage string `json:"busyboxImage,omitempty"`
 
-	// securityContext of the pods; default as the restricted Pod Security Standard requires, as user 1000.
+	// securityContext of the pods, as the restricted Pod Security Standard requires. A field that is left out keeps
+	// its default: user and group 1000, not root, the seccomp profile of the runtime.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.runAsNonRoot) || self.runAsNonRoot",message="pod.securityContext.runAsNonRoot: pods meet the restricted Pod Security Standard; leave it out, or write true"
+	// +kubebuilder:validation:XValidation:rule="!has(self.runAsUser) || self.runAsUser != 0",message="pod.securityContext.runAsUser: pods meet the restricted Pod Security Standard; leave it out, or write the number of a user other than root"
+	// +kubebuilder:validation:XValidation:rule="!has(self.seccompProfile) || self.seccompProfile.type != 'Unconfined'",message="pod.securityContext.seccompProfile.type: pods meet the restricted Pod Security Standard; leave it out, or write RuntimeDefault"
+	// +kubebuilder:validation:XValidation:rule="!has(self.appArmorProfile) || self.appArmorProfile.type != 'Unconfined'",message="pod.securityContext.appArmorProfile.type: pods meet the restricted Pod Security Standard; leave it out, or write RuntimeDefault"
+	// +kubebuilder:validation:XValidation:rule="!has(self.windowsOptions) || !has(self.windowsOptions.hostProcess) || !self.windowsOptions.hostProcess",message="pod.securityContext.windowsOptions.hostProcess: pods meet the restricted Pod Security Standard; leave it out"
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 
 	// DNSTimeoutInSecond is accepted and has no effect: members look each other up until they succeed.

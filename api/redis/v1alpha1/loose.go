@@ -61,20 +61,6 @@ func (u Unused) Asks() bool {
 	return true
 }
 
-// SideContainer is a container as in a pod. It is validated only when pods are built.
-// +kubebuilder:validation:Type=object
-// +kubebuilder:pruning:PreserveUnknownFields
-type SideContainer string
-
-// UnmarshalJSON accepts any JSON.
-func (c *SideContainer) UnmarshalJSON(raw []byte) error {
-	*c = SideContainer(kept(raw))
-	return nil
-}
-
-// MarshalJSON returns the JSON that was read.
-func (c SideContainer) MarshalJSON() ([]byte, error) { return written(string(c)) }
-
 // Amount is a Kubernetes quantity that is not negative and has no exponent, as a number or text. Blanks
 // are ignored, because the article has them. See common.Amount for the reason against exponents.
 // +kubebuilder:validation:Type=""

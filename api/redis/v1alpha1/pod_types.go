@@ -5,6 +5,8 @@ package v1alpha1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
 )
 
 // PodSpec sets where the pods run, and what they contain in addition to the servers.
@@ -87,10 +89,12 @@ type PodSpec struct {
 	// +listType=atomic
 	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
 
-	// volumes are added to the pods; names that begin with opcrew are reserved for the operator.
+	// volumes are added to the pods; names that begin with opcrew are reserved for the operator. Sources are those of
+	// the restricted Pod Security Standard, such as configMap, emptyDir, persistentVolumeClaim and secret.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:XValidation:rule="self.all(v, !v.name.startsWith('opcrew') && v.name != 'redis-enterprise-storage')",message="volumes: redis-enterprise-storage and names that begin with opcrew are reserved for the operator"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, !has(v.hostPath) && !has(v.nfs) && !has(v.iscsi) && !has(v.fc) && !has(v.rbd) && !has(v.cephfs) && !has(v.cinder) && !has(v.glusterfs) && !has(v.flexVolume) && !has(v.gitRepo) && !has(v.azureDisk) && !has(v.azureFile) && !has(v.awsElasticBlockStore) && !has(v.gcePersistentDisk) && !has(v.vsphereVolume) && !has(v.portworxVolume) && !has(v.photonPersistentDisk) && !has(v.quobyte) && !has(v.scaleIO) && !has(v.storageos) && !has(v.flocker))",message="volumes: pods meet the restricted Pod Security Standard; use configMap, csi, downwardAPI, emptyDir, ephemeral, image, persistentVolumeClaim, projected or secret"
 	// +listType=atomic
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 
@@ -100,12 +104,24 @@ type PodSpec struct {
 	// +listType=atomic
 	RedisEnterpriseVolumeMounts []corev1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
 
-	// sideContainersSpec are additional containers of the pods. They are validated only when pods are
-	// built.
+	// sideContainersSpec are additional containers of the pods. What they set must meet the restricted Pod
+	// Security Standard, and what they leave out is set so. The rest is validated when pods are built.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="sideContainersSpec: securityContext.privileged: pods meet the restricted Pod Security Standard; leave it out, or write false"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.allowPrivilegeEscalation) || !c.securityContext.allowPrivilegeEscalation)",message="sideContainersSpec: securityContext.allowPrivilegeEscalation: pods meet the restricted Pod Security Standard; leave it out, or write false"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.capabilities) || !has(c.securityContext.capabilities.add) || c.securityContext.capabilities.add.all(a, a == 'NET_BIND_SERVICE'))",message="sideContainersSpec: securityContext.capabilities.add: pods meet the restricted Pod Security Standard; add at most NET_BIND_SERVICE"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.runAsNonRoot) || c.securityContext.runAsNonRoot)",message="sideContainersSpec: securityContext.runAsNonRoot: pods meet the restricted Pod Security Standard; leave it out, or write true"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.runAsUser) || c.securityContext.runAsUser != 0)",message="sideContainersSpec: securityContext.runAsUser: pods meet the restricted Pod Security Standard; leave it out, or write the number of a user other than root"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.procMount) || c.securityContext.procMount == 'Default')",message="sideContainersSpec: securityContext.procMount: pods meet the restricted Pod Security Standard; leave it out"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.seccompProfile) || !has(c.securityContext.seccompProfile.type) || c.securityContext.seccompProfile.type != 'Unconfined')",message="sideContainersSpec: securityContext.seccompProfile.type: pods meet the restricted Pod Security Standard; leave it out, or write RuntimeDefault"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.appArmorProfile) || !has(c.securityContext.appArmorProfile.type) || c.securityContext.appArmorProfile.type != 'Unconfined')",message="sideContainersSpec: securityContext.appArmorProfile.type: pods meet the restricted Pod Security Standard; leave it out, or write RuntimeDefault"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || c.ports.all(p, !has(p.hostPort) || p.hostPort == 0))",message="sideContainersSpec: ports: a hostPort is a port of the node; leave it out, and use a Service of type NodePort"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.livenessProbe) || (!has(c.livenessProbe.httpGet) || !has(c.livenessProbe.httpGet.host) || c.livenessProbe.httpGet.host == '') && (!has(c.livenessProbe.tcpSocket) || !has(c.livenessProbe.tcpSocket.host) || c.livenessProbe.tcpSocket.host == ''))",message="sideContainersSpec: livenessProbe: a probe goes to its own pod; leave host out"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.readinessProbe) || (!has(c.readinessProbe.httpGet) || !has(c.readinessProbe.httpGet.host) || c.readinessProbe.httpGet.host == '') && (!has(c.readinessProbe.tcpSocket) || !has(c.readinessProbe.tcpSocket.host) || c.readinessProbe.tcpSocket.host == ''))",message="sideContainersSpec: readinessProbe: a probe goes to its own pod; leave host out"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.startupProbe) || (!has(c.startupProbe.httpGet) || !has(c.startupProbe.httpGet.host) || c.startupProbe.httpGet.host == '') && (!has(c.startupProbe.tcpSocket) || !has(c.startupProbe.tcpSocket.host) || c.startupProbe.tcpSocket.host == ''))",message="sideContainersSpec: startupProbe: a probe goes to its own pod; leave host out"
 	// +listType=atomic
-	SideContainersSpec []SideContainer `json:"sideContainersSpec,omitempty"`
+	SideContainersSpec []common.Container `json:"sideContainersSpec,omitempty"`
 
 	// redisEnterpriseTerminationGracePeriodSeconds is how long a pod has to hand over its primaries and stop; default 60.
 	// +optional

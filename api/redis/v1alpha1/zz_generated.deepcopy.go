@@ -247,8 +247,10 @@ func (in *PodSpec) DeepCopyInto(out *PodSpec) {
 	}
 	if in.SideContainersSpec != nil {
 		in, out := &in.SideContainersSpec, &out.SideContainersSpec
-		*out = make([]SideContainer, len(*in))
-		copy(*out, *in)
+		*out = make([]common.Container, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
 	}
 	if in.RedisEnterpriseTerminationGracePeriodSeconds != nil {
 		in, out := &in.RedisEnterpriseTerminationGracePeriodSeconds, &out.RedisEnterpriseTerminationGracePeriodSeconds

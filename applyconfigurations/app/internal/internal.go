@@ -94,6 +94,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: resources
       type:
         namedType: com.github.opcrew.opcrew.api.common.Resources
+    - name: securityProfile
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.SecurityProfile
     - name: size
       type:
         scalar: numeric
@@ -214,6 +217,8 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.common.Amount
+- name: com.github.opcrew.opcrew.api.common.SecurityProfile
+  scalar: string
 - name: com.github.opcrew.opcrew.api.common.TargetPort
   scalar: untyped
   list:

@@ -27,6 +27,9 @@ type AppServiceSpecApplyConfiguration struct {
 	// ports that the application serves. With a nodePort among them the Service is reachable
 	// at every node, otherwise only inside the cluster. Without ports there is no Service.
 	Ports []common.Port `json:"ports,omitempty"`
+	// securityProfile Restricted has pods meet the restricted Pod Security Standard: no container runs as
+	// root or has capabilities. Without it pods are so only in a namespace that enforces that standard.
+	SecurityProfile *common.SecurityProfile `json:"securityProfile,omitempty"`
 	// pod sets where the pods run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
@@ -78,6 +81,14 @@ func (b *AppServiceSpecApplyConfiguration) WithPorts(values ...common.Port) *App
 	for i := range values {
 		b.Ports = append(b.Ports, values[i])
 	}
+	return b
+}
+
+// WithSecurityProfile sets the SecurityProfile field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SecurityProfile field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithSecurityProfile(value common.SecurityProfile) *AppServiceSpecApplyConfiguration {
+	b.SecurityProfile = &value
 	return b
 }
 

@@ -132,6 +132,8 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.common.Amount
+- name: com.github.opcrew.opcrew.api.common.SecurityProfile
+  scalar: string
 - name: com.github.opcrew.opcrew.api.common.TargetPort
   scalar: untyped
   list:
@@ -388,6 +390,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: rollbackTo
       type:
         scalar: numeric
+    - name: securityProfile
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.SecurityProfile
     - name: version
       type:
         scalar: string

@@ -84,6 +84,9 @@ type MicroServiceDeploySpecApplyConfiguration struct {
 	// current claims <msName>.<baseDomain> for this major version. By default the oldest instance
 	// of the microservice has it.
 	Current *bool `json:"current,omitempty"`
+	// securityProfile Restricted has pods meet the restricted Pod Security Standard: no container runs as
+	// root or has capabilities. Without it pods are so only in a namespace that enforces that standard.
+	SecurityProfile *common.SecurityProfile `json:"securityProfile,omitempty"`
 	// pod sets where the pods run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
@@ -318,6 +321,14 @@ func (b *MicroServiceDeploySpecApplyConfiguration) WithIngressClassName(value st
 // If called multiple times, the Current field is set to the value of the last call.
 func (b *MicroServiceDeploySpecApplyConfiguration) WithCurrent(value bool) *MicroServiceDeploySpecApplyConfiguration {
 	b.Current = &value
+	return b
+}
+
+// WithSecurityProfile sets the SecurityProfile field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SecurityProfile field is set to the value of the last call.
+func (b *MicroServiceDeploySpecApplyConfiguration) WithSecurityProfile(value common.SecurityProfile) *MicroServiceDeploySpecApplyConfiguration {
+	b.SecurityProfile = &value
 	return b
 }
 

@@ -39,7 +39,8 @@ type PodPolicyApplyConfiguration struct {
 	PersistentVolumeClaimSpec *v1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 	// busyboxImage is accepted and has no effect: no init container waits for DNS.
 	BusyboxImage *string `json:"busyboxImage,omitempty"`
-	// securityContext of the pods; default as the restricted Pod Security Standard requires, as user 1000.
+	// securityContext of the pods, as the restricted Pod Security Standard requires. A field that is left out keeps
+	// its default: user and group 1000, not root, the seccomp profile of the runtime.
 	SecurityContext *v1.PodSecurityContext `json:"securityContext,omitempty"`
 	// DNSTimeoutInSecond is accepted and has no effect: members look each other up until they succeed.
 	DNSTimeoutInSecond *int64 `json:"DNSTimeoutInSecond,omitempty"`

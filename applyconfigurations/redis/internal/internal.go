@@ -26,11 +26,104 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
-- name: com.github.opcrew.opcrew.api.common.Access
-  list:
+- name: com.github.opcrew.opcrew.api.common.Container
+  map:
+    fields:
+    - name: livenessProbe
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProbe
+    - name: ports
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.common.ContainerPort
+          elementRelationship: atomic
+    - name: readinessProbe
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProbe
+    - name: securityContext
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerSecurity
+    - name: startupProbe
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProbe
     elementType:
-      namedType: io.k8s.api.networking.v1.NetworkPolicyPeer
-    elementRelationship: atomic
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerCapabilities
+  map:
+    fields:
+    - name: add
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerPort
+  map:
+    fields:
+    - name: hostPort
+      type:
+        scalar: numeric
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerProbe
+  map:
+    fields:
+    - name: httpGet
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ProbeTarget
+    - name: tcpSocket
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ProbeTarget
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerProfile
+  map:
+    fields:
+    - name: type
+      type:
+        scalar: string
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerSecurity
+  map:
+    fields:
+    - name: allowPrivilegeEscalation
+      type:
+        scalar: boolean
+    - name: appArmorProfile
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProfile
+    - name: capabilities
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerCapabilities
+    - name: privileged
+      type:
+        scalar: boolean
+    - name: procMount
+      type:
+        scalar: string
+    - name: runAsNonRoot
+      type:
+        scalar: boolean
+    - name: runAsUser
+      type:
+        scalar: numeric
+    - name: seccompProfile
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.ContainerProfile
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ProbeTarget
+  map:
+    fields:
+    - name: host
+      type:
+        scalar: string
+    elementType:
+      namedType: __untyped_deduced_
 - name: com.github.opcrew.opcrew.api.redis.v1alpha1.Amount
   scalar: untyped
   list:
@@ -216,9 +309,6 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.opcrew.opcrew.api.redis.v1alpha1.RedisEnterpriseClusterSpec
   map:
     fields:
-    - name: access
-      type:
-        namedType: com.github.opcrew.opcrew.api.common.Access
     - name: activeActive
       type:
         namedType: com.github.opcrew.opcrew.api.redis.v1alpha1.Unused
@@ -422,7 +512,7 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         list:
           elementType:
-            namedType: com.github.opcrew.opcrew.api.redis.v1alpha1.SideContainer
+            namedType: com.github.opcrew.opcrew.api.common.Container
           elementRelationship: atomic
     - name: slaveHA
       type:
@@ -575,18 +665,6 @@ var schemaYAML = typed.YAMLObject(`types:
     elementType:
       namedType: __untyped_deduced_
     elementRelationship: separable
-- name: com.github.opcrew.opcrew.api.redis.v1alpha1.SideContainer
-  map:
-    elementType:
-      scalar: untyped
-      list:
-        elementType:
-          namedType: __untyped_atomic_
-        elementRelationship: atomic
-      map:
-        elementType:
-          namedType: __untyped_deduced_
-        elementRelationship: separable
 - name: com.github.opcrew.opcrew.api.redis.v1alpha1.SpecStatus
   scalar: string
 - name: com.github.opcrew.opcrew.api.redis.v1alpha1.State
@@ -1707,30 +1785,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: weight
       type:
         scalar: numeric
-- name: io.k8s.api.networking.v1.IPBlock
-  map:
-    fields:
-    - name: cidr
-      type:
-        scalar: string
-    - name: except
-      type:
-        list:
-          elementType:
-            scalar: string
-          elementRelationship: atomic
-- name: io.k8s.api.networking.v1.NetworkPolicyPeer
-  map:
-    fields:
-    - name: ipBlock
-      type:
-        namedType: io.k8s.api.networking.v1.IPBlock
-    - name: namespaceSelector
-      type:
-        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
-    - name: podSelector
-      type:
-        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
 - name: io.k8s.apimachinery.pkg.api.resource.Quantity
   scalar: untyped
   list:

@@ -6,7 +6,7 @@
 package v1alpha1
 
 import (
-	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	common "github.com/opcrew/opcrew/api/common"
 	v1 "k8s.io/api/core/v1"
 )
 
@@ -45,13 +45,14 @@ type PodSpecApplyConfiguration struct {
 	ExtraEnvVars []EnvVarApplyConfiguration `json:"extraEnvVars,omitempty"`
 	// hostAliases are added to the hosts file of the pods.
 	HostAliases []v1.HostAlias `json:"hostAliases,omitempty"`
-	// volumes are added to the pods; names that begin with opcrew are reserved for the operator.
+	// volumes are added to the pods; names that begin with opcrew are reserved for the operator. Sources are those of
+	// the restricted Pod Security Standard, such as configMap, emptyDir, persistentVolumeClaim and secret.
 	Volumes []v1.Volume `json:"volumes,omitempty"`
 	// redisEnterpriseVolumeMounts are mounts of those volumes in the containers of the servers.
 	RedisEnterpriseVolumeMounts []v1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
-	// sideContainersSpec are additional containers of the pods. They are validated only when pods are
-	// built.
-	SideContainersSpec []redisv1alpha1.SideContainer `json:"sideContainersSpec,omitempty"`
+	// sideContainersSpec are additional containers of the pods. What they set must meet the restricted Pod
+	// Security Standard, and what they leave out is set so. The rest is validated when pods are built.
+	SideContainersSpec []common.Container `json:"sideContainersSpec,omitempty"`
 	// redisEnterpriseTerminationGracePeriodSeconds is how long a pod has to hand over its primaries and stop; default 60.
 	RedisEnterpriseTerminationGracePeriodSeconds *int64 `json:"redisEnterpriseTerminationGracePeriodSeconds,omitempty"`
 }
@@ -237,7 +238,7 @@ func (b *PodSpecApplyConfiguration) WithRedisEnterpriseVolumeMounts(values ...v1
 // WithSideContainersSpec adds the given value to the SideContainersSpec field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the SideContainersSpec field.
-func (b *PodSpecApplyConfiguration) WithSideContainersSpec(values ...redisv1alpha1.SideContainer) *PodSpecApplyConfiguration {
+func (b *PodSpecApplyConfiguration) WithSideContainersSpec(values ...common.Container) *PodSpecApplyConfiguration {
 	for i := range values {
 		b.SideContainersSpec = append(b.SideContainersSpec, values[i])
 	}

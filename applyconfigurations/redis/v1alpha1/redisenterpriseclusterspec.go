@@ -386,7 +386,7 @@ func (b *RedisEnterpriseClusterSpecApplyConfiguration) WithRedisEnterpriseVolume
 // WithSideContainersSpec adds the given value to the SideContainersSpec field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the SideContainersSpec field.
-func (b *RedisEnterpriseClusterSpecApplyConfiguration) WithSideContainersSpec(values ...redisv1alpha1.SideContainer) *RedisEnterpriseClusterSpecApplyConfiguration {
+func (b *RedisEnterpriseClusterSpecApplyConfiguration) WithSideContainersSpec(values ...common.Container) *RedisEnterpriseClusterSpecApplyConfiguration {
 	for i := range values {
 		b.PodSpecApplyConfiguration.SideContainersSpec = append(b.PodSpecApplyConfiguration.SideContainersSpec, values[i])
 	}

@@ -11,12 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	appv1 "github.com/opcrew/opcrew/api/app/v1"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // The objects of the kind.
@@ -35,6 +37,8 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // Why a pod is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// Which Pod Security Standard a namespace enforces.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=appservices.app.example.com,verbs=get
 
@@ -53,6 +57,7 @@ func Kind() kit.Registration {
 			sets := kit.Ours()
 			return map[client.Object]cache.ByObject{
 				&appv1.AppService{}:             {},
+				&corev1.Namespace{}:             {},
 				&corev1.Service{}:               kit.Ours(),
 				&appsv1.Deployment{}:            kit.Ours(),
 				&appsv1.ReplicaSet{}:            sets,
@@ -65,10 +70,11 @@ func Kind() kit.Registration {
 }
 
 func setup(mgr ctrl.Manager, tools *kit.Tools) error {
+	r := &reconciler{Tools: tools}
 	loop := &kit.Loop[*appv1.AppService, facts, decision]{
 		Tools: tools,
 		New:   func() *appv1.AppService { return &appv1.AppService{} },
-		Kind:  &reconciler{Tools: tools},
+		Kind:  r,
 	}
 	wakes := handler.EnqueueRequestsFromMapFunc(ownerByLabels)
 	return ctrl.NewControllerManagedBy(mgr).
@@ -79,6 +85,7 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&appsv1.ReplicaSet{}, wakes).
 		Watches(&corev1.Pod{}, wakes).
+		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.objectsIn), builder.WithPredicates(workload.EnforcementChanged)).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

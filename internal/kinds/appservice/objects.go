@@ -40,6 +40,7 @@ func template(a *appv1.AppService) *corev1ac.PodTemplateSpecApplyConfiguration {
 	workload.WithEnvs(container, a.Spec.Envs)
 	workload.WithResources(container, a.Spec.Resources)
 	template := identity(a).Template(container)
+	workload.Restrict(template, a.Spec.SecurityProfile)
 	podtemplate.Override(template, a.Spec.Pod)
 	if a.Spec.Pod != nil && a.Spec.Pod.ServiceAccountName != "" {
 		// A user who names an account wants the pod to run as it: the account decides whether its token is mounted.

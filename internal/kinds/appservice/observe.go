@@ -5,7 +5,9 @@ package appservice
 
 import (
 	"context"
+	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,8 +29,14 @@ type facts struct {
 	nodePorts workload.NodePorts
 }
 
-// Observe reads the Deployment with its pods.
+// Observe reads the Deployment with its pods. What the namespace enforces counts like the spec from here on: pods are
+// built and pinned as if the user had asked for it.
 func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, error) {
+	ns := &corev1.Namespace{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: a.Namespace}, ns); client.IgnoreNotFound(err) != nil {
+		return facts{}, fmt.Errorf("read namespace: %w", err)
+	}
+	a.Spec.SecurityProfile = workload.Profile(a.Spec.SecurityProfile, ns)
 	rollout, err := workload.ObserveRollout(ctx, r.Client, a, identity(a))
 	if err != nil {
 		return facts{}, err
@@ -41,6 +49,19 @@ func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, e
 		f.nodePorts, err = workload.ObserveNodePorts(ctx, r.Live, identity(a), a.Spec.Ports)
 	}
 	return f, err
+}
+
+// objectsIn enqueues the AppServices of a namespace.
+func (r *reconciler) objectsIn(ctx context.Context, ns client.Object) []reconcile.Request {
+	list := &appv1.AppServiceList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(ns.GetName()), client.UnsafeDisableDeepCopy); err != nil {
+		return nil // the cache has stopped
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+	return out
 }
 
 // ownerByLabels enqueues the AppService that a pod or ReplicaSet belongs to: others stand

@@ -55,7 +55,7 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, d decision) kit.Plan {
 // deployment declares the pods. With an invalid image running pods stay as they are; without any, none is created.
 func deployment(a *appv1.AppService, live *appsv1.Deployment, invalidImage bool) (ensure.Child, bool) {
 	object := identity(a).Deployment(a.Spec.Replicas(), template(a))
-	child := workload.Pinned(object, podSettings(a))
+	child := workload.Secured(workload.Pinned(object, podSettings(a)), a.Spec.SecurityProfile)
 	if !invalidImage {
 		return child, true
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/kit/podsecurity"
+	"github.com/opcrew/opcrew/internal/podtemplate"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
@@ -173,5 +175,28 @@ func TestATokenIsMountedOnlyForAnAccountThatTheUserNames(t *testing.T) {
 	a.Spec.Pod = &common.PodOverride{ServiceAccountName: "shop"}
 	if got := template(a).Spec.AutomountServiceAccountToken; got != nil {
 		t.Errorf("expected the account to decide, got %t", *got)
+	}
+}
+
+func restricted(a *appv1.AppService) { a.Spec.SecurityProfile = common.SecurityProfileRestricted }
+
+func TestPodsMeetTheStandardOfTheirProfile(t *testing.T) {
+	guard, err := podsecurity.NewGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	article := manifest(t, "article.yaml")
+	for name, a := range map[string]*appv1.AppService{"of the article": article, "restricted": newApp(1, restricted)} {
+		child, _ := deployment(a, nil, false)
+		pod := podtemplate.Convert[*corev1.PodTemplateSpec](template(a))
+		if broken, err := guard.Broken(child.Security, pod); err != nil || len(broken) > 0 {
+			t.Errorf("%s: expected its pods to be allowed, got %v (%v)", name, broken, err)
+		}
+		if broken, _ := guard.Broken(ensure.Restricted, pod); (len(broken) > 0) != (a == article) {
+			t.Errorf("%s: expected only a restricted one to meet the restricted standard, got %v", name, broken)
+		}
+	}
+	if ensure.Hash(podSettings(newApp(1))) == ensure.Hash(podSettings(newApp(1, restricted))) {
+		t.Error("expected pods to be replaced for another profile")
 	}
 }

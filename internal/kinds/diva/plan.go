@@ -83,6 +83,7 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	shared := decided.storage.Shared
 	manager := workload.Pinned(build.Deployment(d, shared, f.agentImage), build.ManagerSettings(d, shared))
+	set.Security, manager.Security = build.Security(d.Spec.Client.Part), build.Security(d.Spec.Manager.Part)
 	var out []ensure.Child
 	for _, each := range []struct {
 		child ensure.Child

@@ -57,7 +57,7 @@ func (f facts) decideStage(c *etcdv1beta2.EtcdCluster) decision {
 // decide returns what comes next while the cluster runs.
 func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	d := decision{members: f.members(c), drop: map[string]bool{}, dropClaim: map[string]bool{}}
-	d.invalid, d.target = checkSpec(c, f.tls, d.members)
+	d.invalid, d.target = checkSpec(c, f.unsafe, f.tls, d.members)
 	switch {
 	case c.Status.ClusterID == "":
 		f.begin(c, &d)

@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -32,6 +33,7 @@ type reconciler struct {
 	// unbound explains why claims have no volume.
 	unbound *workload.Unbound
 	classes workload.Classes
+	guard   *podsecurity.Guard
 }
 
 // taker takes steps, and reads what they rest on from the API server itself.
@@ -86,6 +88,8 @@ type facts struct {
 	refused apply.Refused
 	// history is what was done to the data before.
 	history steps.History
+	// unsafe is which rule pods of the spec would break; nil: none.
+	unsafe *model.Obstacle
 	// tls is what is wrong with the certificates; nil: nothing.
 	tls *model.Obstacle
 	// paused: nothing is changed for now.

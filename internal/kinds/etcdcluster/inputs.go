@@ -23,7 +23,7 @@ func (f facts) membershipInput(c *etcdv1beta2.EtcdCluster, d *decision) *members
 	name := model.MemberName(c, f.formation(c).NextSerial(d.members))
 	return &membership.Input{
 		Now: f.now, View: f.view, Members: d.members, Size: c.Spec.Size, Paused: f.paused,
-		KeepSize: d.invalid != nil && d.invalid.Reason == etcdv1beta2.ReasonInvalidSpec,
+		KeepSize: keepsSize(d.invalid),
 		Surge:    d.target == "" || snapshot.Due(f.snapshotInput(c, d)),
 		Add:      steps.Add(name, c.PeerURL(name), versions.HasLearners(rollout.Lowest(d.members))),
 	}

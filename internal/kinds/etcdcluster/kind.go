@@ -30,6 +30,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/certificates"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -96,9 +97,13 @@ func kindWith(dialer func(*kit.Tools) etcd.Dialer) kit.Registration {
 			if err := newSizes(tools.Registry, prober); err != nil {
 				return err
 			}
+			guard, err := podsecurity.NewGuard()
+			if err != nil {
+				return err
+			}
 			return setup(mgr, &reconciler{
 				Tools: tools, prober: prober, unbound: workload.NewUnbound(tools.Live, tools.Clock),
-				classes: workload.Classes{Live: tools.Live, Clock: tools.Clock},
+				classes: workload.Classes{Live: tools.Live, Clock: tools.Clock}, guard: guard,
 			})
 		},
 	}

@@ -30,6 +30,10 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 		r.prober.Forget(client.ObjectKeyFromObject(c))
 		return f, nil
 	}
+	var err error
+	if f.unsafe, err = unsafe(r.guard, c); err != nil {
+		return f, err
+	}
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{
 		r.observePods, r.observeVolumes, r.observeNodes, r.observeHomes, r.observeBackups, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
 	} {

@@ -54,7 +54,7 @@ func (p planner) comeBack() []ensure.Child {
 	if c.Status.ClusterID == "" || c.Status.Restore.Recovery != nil {
 		return nil
 	}
-	p.d.invalid, p.d.target = checkSpec(c, p.tls, p.d.members)
+	p.d.invalid, p.d.target = checkSpec(c, p.unsafe, p.tls, p.d.members)
 	var out []ensure.Child
 	for _, m := range p.d.members {
 		if m.Pod == nil && p.wantsPod(m) {

@@ -15,15 +15,17 @@ import (
 
 // checkSpec returns what keeps the spec from being carried out, nil for nothing, and the version that members change to,
 // empty for none.
-func checkSpec(c *etcdv1beta2.EtcdCluster, tls *model.Obstacle, members []model.Member) (invalid *model.Obstacle, target string) {
+func checkSpec(c *etcdv1beta2.EtcdCluster, unsafe, tls *model.Obstacle, members []model.Member) (invalid *model.Obstacle, target string) {
 	if c.Spec.Size < 1 || c.Spec.Size > 7 {
 		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, fmt.Sprintf("spec.size: %d members cannot be; use 1 to 7", c.Spec.Size)), ""
 	}
 	if _, err := versions.Parse(versions.Desired(c)); err != nil {
 		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, "spec."+err.Error()), ""
 	}
-	if tls != nil {
-		return tls, ""
+	for _, obstacle := range []*model.Obstacle{unsafe, tls} {
+		if obstacle != nil {
+			return obstacle, ""
+		}
 	}
 	low := rollout.Lowest(members)
 	if c.Status.ClusterID == "" || low == "" || low == versions.Desired(c) && allOf(members, low) {

@@ -30,6 +30,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/hosts"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // The objects of the kind.
@@ -156,6 +157,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&networkingv1.Ingress{}).
 		Watches(&appsv1.ReplicaSet{}, byLabels).
 		Watches(&corev1.Pod{}, byLabels).
+		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.instancesIn), builder.WithPredicates(workload.EnforcementChanged)).
 		Watches(&corev1.ResourceQuota{}, handler.EnqueueRequestsFromMapFunc(r.instancesOf), builder.WithPredicates(quotaChanged)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.instancesOfCredentials)).
 		WatchesRawSource(ofUsers).

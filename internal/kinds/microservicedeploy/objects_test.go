@@ -124,6 +124,7 @@ func TestWhichFieldsReplacePodsAndWhichDoNot(t *testing.T) {
 		"another port":         {spec(func(s *s) { s.Ports = s.Ports[1:] }), true},
 		"a port's name":        {spec(func(s *s) { s.Ports[0].Name = "other" }), true},
 		"HTTP/2 to the proxy":  {spec(func(s *s) { s.Ports[0].AppProtocol = ports.H2c }), true},
+		"securityProfile":      {restricted, true},
 		"quota by class":       {spec(func(s *s) { s.Quota = customv1.QuotaPriorityClass }), true},
 
 		"replicas":          {withReplicas(9), false},

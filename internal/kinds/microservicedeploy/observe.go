@@ -90,12 +90,13 @@ func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroService
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: m.Namespace}, ns); err != nil {
 		return fmt.Errorf("read namespace: %w", err)
 	}
+	m.Spec.SecurityProfile = workload.Profile(m.Spec.SecurityProfile, ns) // it counts like the spec from here on
 	own, err := tenant.ReadQuotas(ctx, r.Client, ns)
 	if err != nil {
 		return err
 	}
 	if len(own) > 0 {
-		if f.tenant, err = tenant.ReadInstances(ctx, r.Client, m.Namespace); err != nil {
+		if f.tenant, err = tenant.ReadInstances(ctx, r.Client, ns); err != nil {
 			return err
 		}
 	}

@@ -127,7 +127,7 @@ func deployment(m *customv1.MicroServiceDeploy, r workload.Rollout, d decision) 
 	if d.scale.Awake > 0 {
 		ac.WithAnnotations(map[string]string{scaling.AwakeAnnotation: fmt.Sprint(d.scale.Awake)})
 	}
-	child := workload.Pinned(ac, build.Settings(m, d.userConfigHash))
+	child := workload.Secured(workload.Pinned(ac, build.Settings(m, d.userConfigHash)), m.Spec.SecurityProfile)
 	if d.held != nil && r.Deployment != nil {
 		child = workload.Held(child, r.Deployment)
 	}

@@ -40,6 +40,11 @@ func (r *reconciler) instancesOf(ctx context.Context, object client.Object) []re
 	return r.requests(ctx, client.InNamespace(object.GetNamespace()), func(*customv1.MicroServiceDeploy) bool { return true })
 }
 
+// instancesIn enqueues all instances in a namespace.
+func (r *reconciler) instancesIn(ctx context.Context, ns client.Object) []reconcile.Request {
+	return r.requests(ctx, client.InNamespace(ns.GetName()), func(*customv1.MicroServiceDeploy) bool { return true })
+}
+
 // instancesOfCredentials enqueues the instances that ask for the tenant's credentials.
 func (r *reconciler) instancesOfCredentials(ctx context.Context, secret client.Object) []reconcile.Request {
 	if secret.GetName() != names.TenantAuth {

@@ -41,6 +41,8 @@ type Child struct {
 	// Random is for content that is generated at random, such as a password. Of two creations at once the
 	// second is refused: an apply over the first would change what a client may have read already.
 	Random bool
+	// Security names the rules for the pod of the child; empty: Restricted.
+	Security Security
 }
 
 // Ref names a child: its kind, namespace and name.

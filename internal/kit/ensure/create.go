@@ -19,7 +19,7 @@ func (a *Applier) create(ctx context.Context, owner *parent, in *intent, hold bo
 	if err := a.fill(in); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
-	if denied, err := a.guard(ctx, owner.Object, in, nil); denied != nil || err != nil {
+	if denied, err := (guards{a.Guards, a.scheme()}).object(ctx, owner.Object, in, nil); denied != nil || err != nil {
 		return orFailed(denied, in), err
 	}
 	if postponed := a.postpone(in); postponed != nil {

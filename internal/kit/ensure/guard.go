@@ -33,19 +33,22 @@ type Pod struct {
 // write instead.
 type Objection struct{ Reason, Message string }
 
-// guard asks the guards. It returns what is reported instead of a write; nil if there is no objection.
-func (a *Applier) guard(ctx context.Context, owner client.Object, in *intent, live client.Object) (*Result, error) {
-	template, err := podOf(in.object)
-	if err != nil || template == nil || len(a.Guards) == 0 {
+// guards are those of an Applier.
+type guards struct {
+	all    []Guard
+	scheme *runtime.Scheme
+}
+
+// object asks the guards. It returns what is reported instead of a write; nil if there is no objection.
+func (g guards) object(ctx context.Context, owner client.Object, in *intent, live client.Object) (*Result, error) {
+	if len(g.all) == 0 {
+		return nil, nil
+	}
+	pod, err := finished(g.scheme, in, live)
+	if err != nil || pod.Template == nil {
 		return nil, err
 	}
-	pod := Pod{Child: in.child, Ref: in.Ref, Template: template}
-	if live != nil {
-		if pod.Live, err = podOfObject(a.scheme(), live); err != nil {
-			return nil, err
-		}
-	}
-	for _, guard := range a.Guards {
+	for _, guard := range g.all {
 		objection, err := guard.Object(ctx, owner, pod)
 		if err != nil {
 			return nil, fmt.Errorf("check the pod of %s: %w", in.Ref, err)
@@ -55,6 +58,37 @@ func (a *Applier) guard(ctx context.Context, owner client.Object, in *intent, li
 		}
 	}
 	return nil, nil
+}
+
+// finished is the pod of a child as a write would leave it: one that is not declared stays as it is.
+func finished(scheme *runtime.Scheme, in *intent, live client.Object) (Pod, error) {
+	pod := Pod{Child: in.child, Ref: in.Ref}
+	var err error
+	if pod.Template, err = podOf(in.object); err != nil || live == nil {
+		return pod, err
+	}
+	if pod.Live, err = podOfObject(scheme, live); err != nil {
+		return pod, err
+	}
+	if pod.Template == nil {
+		pod.Template = pod.Live
+	}
+	return pod, nil
+}
+
+// allowed is the intent that may be written over a live child, or what is reported instead. Where a pod that is
+// pinned may not be written, as an earlier version of opcrew built it with more rights, the declared one replaces it.
+func (g guards) allowed(ctx context.Context, owner client.Object, in *intent, live client.Object) (*intent, *Result, error) {
+	denied, err := g.object(ctx, owner, in, live)
+	if denied == nil || err != nil || !in.pinned() {
+		return in, denied, err
+	}
+	declared, err := declare(g.scheme, owner, in.child)
+	if err != nil {
+		return in, nil, err
+	}
+	denied, err = g.object(ctx, owner, declared, live)
+	return declared, denied, err
 }
 
 // podOf extracts the pod of a child; nil if it has none.

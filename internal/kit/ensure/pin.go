@@ -58,6 +58,11 @@ func (in *intent) keep(live client.Object) {
 	in.sign()
 }
 
+// pinned reports whether the part stays as the live child has it.
+func (in *intent) pinned() bool {
+	return in.child.Pin != nil && slices.Contains(in.carried, in.child.Pin.Path)
+}
+
 // Matches reports whether the pinned part of a live child was made for the key.
 func (p Pin) Matches(live client.Object) bool {
 	return keyOf(live.GetAnnotations()[common.PinnedAnnotation]) == Hash(p.Key)

@@ -31,7 +31,8 @@ func (a *Applier) update(ctx context.Context, owner client.Object, in *intent, l
 	case hold:
 		return Result{Ref: in.Ref, Action: Held}, nil
 	}
-	if denied, err := a.guard(ctx, owner, in, live); denied != nil || err != nil {
+	in, denied, err := guards{a.Guards, a.scheme()}.allowed(ctx, owner, in, live)
+	if denied != nil || err != nil {
 		return orFailed(denied, in), err
 	}
 	if in.mustReplace(drift) {

@@ -85,7 +85,7 @@ func StatefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, agentIm
 // ClientTemplate declares the pods of clients.
 func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	part, port := d.Spec.Client.Part, names.SSHPort(d)
-	c := container(d, part).
+	c := container(d, part).WithSecurityContext(sshServer(part)).
 		WithPorts(corev1ac.ContainerPort().WithName("ssh").WithContainerPort(port).WithProtocol(corev1.ProtocolTCP)).
 		WithVolumeMounts(corev1ac.VolumeMount().WithName(names.ClaimTemplate).WithMountPath(dataDir), configFile(sshdConfigKey, sshdConfig))
 	if c.ReadinessProbe == nil {
@@ -106,8 +106,7 @@ func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecA
 	return template
 }
 
-// container is that of a part, named as the object. It has the runtime's default rights: sshd, and ansible as another
-// user, need more than an ordinary server.
+// container is that of a part, named as the object.
 func container(d *opsv1.Diva, part opsv1.Part) *corev1ac.ContainerApplyConfiguration {
 	c := corev1ac.Container().WithName(d.Name).WithImage(string(part.Image))
 	workload.WithResources(c, part.Resources)

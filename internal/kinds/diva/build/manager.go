@@ -45,7 +45,7 @@ func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.Po
 		corev1ac.VolumeMount().WithName(managerVolume).WithMountPath(dataDir),
 		corev1ac.VolumeMount().WithName(extraContainer).WithMountPath(names.ExtraPath(d)),
 	}
-	c := container(d, part).WithPorts(workload.ContainerPorts(names.Ports(d))...).WithVolumeMounts(mounts...).
+	c := container(d, part).WithSecurityContext(ordinary(part)).WithPorts(workload.ContainerPorts(names.Ports(d))...).WithVolumeMounts(mounts...).
 		WithVolumeMounts(corev1ac.VolumeMount().WithName("inventory").WithMountPath(inventoryDir).WithReadOnly(true), configFile(sshConfigKey, sshConfig))
 	if !slices.ContainsFunc(part.Env, func(e corev1.EnvVar) bool { return e.Name == ansibleInventory }) {
 		c.WithEnv(corev1ac.EnvVar().WithName(ansibleInventory).WithValue(inventoryDir + "/" + HostsKey))
@@ -70,7 +70,8 @@ func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.Po
 // carrier brings the manager its resources.
 func carrier(d *opsv1.Diva) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName(extraContainer).WithImage(string(d.Spec.Extra.Image)).
-		WithCommand(d.Spec.Extra.Command...).WithArgs(d.Spec.Extra.Args...)
+		WithCommand(d.Spec.Extra.Command...).WithArgs(d.Spec.Extra.Args...).
+		WithSecurityContext(ordinary(d.Spec.Manager.Part))
 }
 
 func volume(name, claim string) *corev1ac.VolumeApplyConfiguration {

@@ -73,7 +73,7 @@ func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.Conta
 		spec.SecurityContext.WithRunAsUser(runAs(part)).WithRunAsGroup(runAs(part))
 	}
 	if !isRoot(part) { // root's ssh refuses a key that a group can read
-		spec.SecurityContext.WithFSGroup(runAs(part))
+		spec.SecurityContext.WithFSGroup(runAs(part)).WithRunAsNonRoot(true)
 	}
 	c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesDir).WithSubPath(liveDir).WithReadOnly(true))
 }

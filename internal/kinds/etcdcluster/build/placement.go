@@ -10,6 +10,7 @@ import (
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
@@ -45,11 +46,21 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdClus
 	}
 }
 
+// Security is the part of a member's pod on which a user and the Pod Security Standards may differ.
+func Security(c *etcdv1beta2.EtcdCluster) *corev1.PodTemplateSpec {
+	out := &corev1.PodTemplateSpec{}
+	out.Annotations = settings.PodPolicy(c).Annotations
+	out.Spec.SecurityContext = podtemplate.Convert[*corev1.PodSecurityContext](securityContext(c))
+	return out
+}
+
+// securityContext has the fields of the spec over the defaults.
 func securityContext(c *etcdv1beta2.EtcdCluster) *corev1ac.PodSecurityContextApplyConfiguration {
-	if c.Spec.Pod != nil && c.Spec.Pod.SecurityContext != nil {
-		return podtemplate.Convert[*corev1ac.PodSecurityContextApplyConfiguration](c.Spec.Pod.SecurityContext)
-	}
-	return corev1ac.PodSecurityContext().
+	out := corev1ac.PodSecurityContext().
 		WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
 		WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
+	if c.Spec.Pod == nil {
+		return out
+	}
+	return podtemplate.Over(out, c.Spec.Pod.SecurityContext)
 }

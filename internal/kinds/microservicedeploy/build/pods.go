@@ -80,6 +80,7 @@ func Template(m *customv1.MicroServiceDeploy, p Pods) *corev1ac.PodTemplateSpecA
 		}
 	}
 	template.Spec.WithImagePullSecrets(podtemplate.Convert[[]*corev1ac.LocalObjectReferenceApplyConfiguration](m.Spec.ImagePullSecrets)...)
+	workload.Restrict(template, m.Spec.SecurityProfile)
 	podtemplate.Override(template, m.Spec.Pod)
 	if m.Spec.Pod != nil && m.Spec.Pod.ServiceAccountName != "" {
 		// The account that the user names decides whether its token is mounted.

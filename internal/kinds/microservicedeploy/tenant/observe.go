@@ -27,7 +27,7 @@ func (r *reconciler) Observe(ctx context.Context, ns *corev1.Namespace) (facts, 
 func (r *reconciler) observe(ctx context.Context, ns *corev1.Namespace) (facts, error) {
 	f := facts{}
 	var err error
-	if f.Tenant, err = ReadInstances(ctx, r.Client, ns.Name); err != nil {
+	if f.Tenant, err = ReadInstances(ctx, r.Client, ns); err != nil {
 		return f, err
 	}
 	if f.Quotas, err = ReadQuotas(ctx, r.Client, ns); err != nil {

@@ -18,21 +18,22 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // ReadInstances reads the instances of a namespace with their Deployments. They are shared with the cache and must not
 // be changed.
-func ReadInstances(ctx context.Context, reader client.Reader, namespace string) (quota.Tenant, error) {
+func ReadInstances(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (quota.Tenant, error) {
 	out := quota.Tenant{Deployments: map[types.UID]*appsv1.Deployment{}}
 	all, deployments := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}
 	for _, list := range []client.ObjectList{all, deployments} {
-		if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		if err := reader.List(ctx, list, client.InNamespace(ns.Name), client.UnsafeDisableDeepCopy); err != nil {
 			return out, fmt.Errorf("list %T: %w", list, err)
 		}
 	}
 	for i := range all.Items {
 		if all.Items[i].DeletionTimestamp == nil {
-			out.Instances = append(out.Instances, &all.Items[i])
+			out.Instances = append(out.Instances, secured(&all.Items[i], ns))
 		}
 	}
 	for i := range deployments.Items {
@@ -41,6 +42,17 @@ func ReadInstances(ctx context.Context, reader client.Reader, namespace string) 
 		}
 	}
 	return out, nil
+}
+
+// secured is an instance as its namespace has it carried out: what it enforces counts like the spec.
+func secured(m *customv1.MicroServiceDeploy, ns *corev1.Namespace) *customv1.MicroServiceDeploy {
+	profile := workload.Profile(m.Spec.SecurityProfile, ns)
+	if profile == m.Spec.SecurityProfile {
+		return m
+	}
+	out := m.DeepCopy()
+	out.Spec.SecurityProfile = profile
+	return out
 }
 
 // ReadOverheads reads the overhead of each RuntimeClass.

@@ -17,6 +17,7 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 	"github.com/opcrew/opcrew/internal/podtemplate"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 // serverUser is the user that images of Redis and Valkey run as.
@@ -68,7 +69,7 @@ func template(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac
 			WithFSGroup(serverUser).WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault)))
 	for _, side := range r.SideContainers {
-		spec.WithContainers(podtemplate.Convert[*corev1ac.ContainerApplyConfiguration](side))
+		spec.WithContainers(sideContainer(side))
 	}
 	if c.Spec.PriorityClassName != "" {
 		spec.WithPriorityClassName(c.Spec.PriorityClassName)
@@ -81,6 +82,13 @@ func template(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac
 	}
 	placement(spec, c)
 	return corev1ac.PodTemplateSpec().WithLabels(desired.Labels(c)).WithAnnotations(podAnnotations(c)).WithSpec(spec)
+}
+
+// sideContainer is a container of the user, restricted in all that it does not set itself.
+func sideContainer(side corev1.Container) *corev1ac.ContainerApplyConfiguration {
+	security := podtemplate.Over(workload.Confined(), side.SecurityContext)
+	security.Capabilities.Drop = []corev1.Capability{"ALL"} // lists are not merged
+	return podtemplate.Convert[*corev1ac.ContainerApplyConfiguration](side).WithSecurityContext(security)
 }
 
 // settingsAnnotation changes with the settings that servers read when they start. They are in a file, whose change alone replaces no

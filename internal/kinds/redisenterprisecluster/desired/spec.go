@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
@@ -88,11 +89,11 @@ func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container 
 }
 
 // sideContainers parses the containers of the spec, which the CRD does not validate.
-func sideContainers(asked []redisv1alpha1.SideContainer) ([]corev1.Container, error) {
+func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 	var out []corev1.Container
 	for i, text := range asked {
 		var side corev1.Container
-		decoder := json.NewDecoder(strings.NewReader(string(text)))
+		decoder := json.NewDecoder(strings.NewReader(text.JSON()))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&side); err != nil {
 			return nil, fmt.Errorf("sideContainersSpec[%d]: no container of a pod: %w", i, err)

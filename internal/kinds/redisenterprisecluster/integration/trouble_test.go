@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 	"github.com/opcrew/opcrew/test/testenv/operator"
@@ -43,7 +44,7 @@ func TestWhatCannotBeIsReportedAndWhatRunsGoesOn(t *testing.T) {
 		}, []string{"redisEnterpriseImageSpec"}},
 		"too little memory": {memory("64Mi"), []string{"64Mi is too little", "128Mi"}},
 		"a container of no sense": {func(c *redisv1alpha1.RedisEnterpriseCluster) {
-			c.Spec.SideContainersSpec = []redisv1alpha1.SideContainer{`{"called":"x"}`}
+			c.Spec.SideContainersSpec = []common.Container{common.ContainerOf(`{"called":"x"}`)}
 		}, []string{"sideContainersSpec[0]"}},
 	} {
 		t.Run(name, func(t *testing.T) {

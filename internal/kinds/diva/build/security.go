@@ -1,0 +1,38 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/workload"
+)
+
+// sshServer has the capabilities that an sshd of root needs; docs/diva.md says what for. An sshd of another user serves
+// that user only, and needs none.
+func sshServer(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
+	out := workload.Confined()
+	if isRoot(part) {
+		out.Capabilities.WithAdd("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID", "SYS_CHROOT")
+	}
+	return out
+}
+
+// ordinary is what the images of applications get.
+func ordinary(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
+	if isRoot(part) {
+		return workload.Modest()
+	}
+	return workload.Confined()
+}
+
+// Security are the rules for the pods of a part.
+func Security(part opsv1.Part) ensure.Security {
+	if isRoot(part) {
+		return ensure.SSHServer
+	}
+	return ensure.Restricted
+}

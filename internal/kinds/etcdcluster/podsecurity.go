@@ -1,0 +1,34 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package etcdcluster
+
+import (
+	"strings"
+
+	"github.com/opcrew/opcrew/api/common"
+	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
+	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/kit/podsecurity"
+)
+
+// unsafe is which rule pods of the spec would break; nil: none. It is known before any step depends on a new pod: a
+// member must neither be added nor lose its pod when the guard then refuses the next one.
+func unsafe(guard *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Obstacle, error) {
+	if c.Spec.Pod == nil || c.Spec.Pod.SecurityContext == nil && len(c.Spec.Pod.Annotations) == 0 {
+		return nil, nil
+	}
+	broken, err := guard.Broken(ensure.Restricted, build.Security(c))
+	if err != nil || len(broken) == 0 {
+		return nil, err
+	}
+	return model.NewObstacle(common.ReasonPodSecurityViolation,
+		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". ")), nil
+}
+
+// keepsSize reports whether an obstacle keeps new members from getting pods.
+func keepsSize(invalid *model.Obstacle) bool {
+	return invalid != nil && (invalid.Reason == etcdv1beta2.ReasonInvalidSpec || invalid.Reason == common.ReasonPodSecurityViolation)
+}

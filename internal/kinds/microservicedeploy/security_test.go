@@ -1,0 +1,50 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package microservicedeploy
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/api/common"
+	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/build"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/kit/podsecurity"
+	"github.com/opcrew/opcrew/internal/podtemplate"
+)
+
+func restricted(m *customv1.MicroServiceDeploy) {
+	m.Spec.SecurityProfile = common.SecurityProfileRestricted
+}
+
+func TestPodsMeetTheStandardOfTheirProfile(t *testing.T) {
+	guard, err := podsecurity.NewGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		object *customv1.MicroServiceDeploy
+		rules  ensure.Security
+	}{
+		"ordinary":                  {newInstance(), ensure.Baseline},
+		"behind a proxy":            {newInstance(needsAuth), ensure.Baseline},
+		"restricted":                {newInstance(restricted), ensure.Restricted},
+		"restricted behind a proxy": {newInstance(restricted, needsAuth), ensure.Restricted},
+	} {
+		f := facts{agentImage: agentImage, credentials: true}
+		d := decideAt(test.object, f)
+		if got := deployment(test.object, f.rollout, d).Security; got != test.rules {
+			t.Errorf("%s: expected its pods to have the rules %q, got %q", name, test.rules, got)
+		}
+		pod := podtemplate.Convert[*corev1.PodTemplateSpec](build.Template(test.object, d.pods))
+		if broken, err := guard.Broken(test.rules, pod); err != nil || len(broken) > 0 {
+			t.Errorf("%s: expected its pods to be allowed, got %v (%v)", name, broken, err)
+		}
+		if broken, _ := guard.Broken(ensure.Restricted, pod); test.rules == ensure.Baseline && len(broken) == 0 {
+			t.Errorf("%s: expected images that start as root to work", name)
+		}
+	}
+}

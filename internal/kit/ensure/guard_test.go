@@ -1,0 +1,71 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ensure
+
+import (
+	"context"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// noImage objects to pods of one image.
+type noImage string
+
+func (n noImage) Object(_ context.Context, _ client.Object, pod Pod) (*Objection, error) {
+	if pod.Template.Spec.Containers[0].Image == string(n) {
+		return &Objection{Reason: "Forbidden", Message: pod.Ref.String() + " has image " + string(n)}, nil
+	}
+	return nil, nil
+}
+
+func TestAPodThatAGuardObjectsToIsNotWrittenEvenIfItIsPinned(t *testing.T) {
+	for name, test := range map[string]struct {
+		there, wanted Child
+		// written is the image that is written; empty: nothing is.
+		written string
+	}{
+		"neither is forbidden":           {pinnedWeb("old", "web:1", 2), pinnedWeb("new", "web:2", 2), "web:2"},
+		"the new one is forbidden":       {pinnedWeb("old", "web:1", 2), pinnedWeb("new", "bad:1", 2), ""},
+		"the pinned one stays":           {pinnedWeb("old", "web:1", 2), pinnedWeb("old", "web:2", 3), "web:1"},
+		"the pinned one is forbidden":    {pinnedWeb("old", "bad:1", 2), pinnedWeb("old", "web:2", 3), "web:2"},
+		"both are forbidden, one pinned": {pinnedWeb("old", "bad:1", 2), pinnedWeb("old", "bad:1", 3), ""},
+		"a later default is forbidden":   {pinnedWeb("old", "web:1", 2), pinnedWeb("old", "bad:1", 3), "web:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := guards{[]Guard{noImage("bad:1")}, clientgoscheme.Scheme}
+			live := asServed(t, mustDeclare(t, shop(), test.there), &appsv1.Deployment{})
+			in := mustDeclare(t, shop(), test.wanted)
+			in.keep(live)
+			in, denied, err := all.allowed(t.Context(), shop(), in, live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.written == "" {
+				if denied == nil || denied.Action != Denied || denied.Reason != "Forbidden" || denied.Message != "Deployment demo/web has image bad:1" {
+					t.Errorf("expected the write to be denied with the guard's words, got %+v", denied)
+				}
+				return
+			}
+			if err := in.carry(live); err != nil {
+				t.Fatal(err)
+			}
+			containers, _, _ := unstructured.NestedSlice(in.object.Object, "spec", "template", "spec", "containers")
+			if denied != nil || len(containers) != 1 || containers[0].(map[string]any)["image"] != test.written {
+				t.Errorf("expected image %s to be written, got %v, and denied: %+v", test.written, containers, denied)
+			}
+		})
+	}
+}
+
+func TestAChildWithoutPodsIsOfNoInterestToGuards(t *testing.T) {
+	all := guards{[]Guard{noImage("")}, clientgoscheme.Scheme}
+	in := mustDeclare(t, shop(), fromJSON(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"demo"}}`))
+	if denied, err := all.object(t.Context(), shop(), in, nil); denied != nil || err != nil {
+		t.Errorf("expected no objection, got %+v (%v)", denied, err)
+	}
+}
