@@ -26,6 +26,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/kit/rights"
 )
 
 // Options are those of one process of the operator.
@@ -48,6 +49,8 @@ type Options struct {
 	AgentImage, BackupImage string
 	// RedisImage is the image of Redis or Valkey for clusters that name none.
 	RedisImage string
+	// RequesterChecks has pods use only what belongs to their object, or what the requester of the object may use.
+	RequesterChecks bool
 	// DialPod connects to pods; nil: over the network of the process.
 	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
 	// Announce, if set, is called with the kinds that are served, and with the reasons why others are not, by name.
@@ -79,7 +82,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	}
 	tools := &Tools{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder(common.Name), Registry: opts.Registry, Clock: opts.Clock,
-		Children:   &ensure.Applier{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock},
+		Children:   applier(mgr, opts),
 		AgentImage: opts.AgentImage, BackupImage: opts.BackupImage, RedisImage: opts.RedisImage,
 		DialPod: opts.DialPod, Namespaces: opts.Namespaces, Installed: installed,
 	}
@@ -101,6 +104,15 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
+}
+
+// applier writes the children of all kinds, past the guards.
+func applier(mgr ctrl.Manager, opts Options) *ensure.Applier {
+	out := &ensure.Applier{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock}
+	if opts.RequesterChecks {
+		out.Guards = append(out.Guards, &rights.Guard{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock})
+	}
+	return out
 }
 
 func newScheme(kinds []Registration) (*runtime.Scheme, error) {

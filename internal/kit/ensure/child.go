@@ -41,6 +41,18 @@ type Child struct {
 	// Random is for content that is generated at random, such as a password. Of two creations at once the
 	// second is refused: an apply over the first would change what a client may have read already.
 	Random bool
+	// Trust is what of its pod needs no right of the user who asked for the owner.
+	Trust Trust
+}
+
+// Trust is what of a pod needs no right of the user who asked for its owner.
+type Trust struct {
+	// All is for a pod whose kind has checked the rights of that user itself.
+	All bool
+	// Volumes are the names of those that the kind adds, and that only its own containers mount.
+	Volumes []string
+	// Requesters are, by volume, the values of common.RequesterAnnotation of other objects that ask for it.
+	Requesters map[string]string
 }
 
 // Ref names a child: its kind, namespace and name.

@@ -6,6 +6,7 @@ package ensure
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,7 +32,11 @@ type Pod struct {
 
 // Objection is why a pod is not written: a reason for conditions, and a message that names the field and what to
 // write instead.
-type Objection struct{ Reason, Message string }
+type Objection struct {
+	Reason, Message string
+	// Again is when to ask again; 0: when an event comes.
+	Again time.Duration
+}
 
 // guard asks the guards. It returns what is reported instead of a write; nil if there is no objection.
 func (a *Applier) guard(ctx context.Context, owner client.Object, in *intent, live client.Object) (*Result, error) {
@@ -51,7 +56,7 @@ func (a *Applier) guard(ctx context.Context, owner client.Object, in *intent, li
 			return nil, fmt.Errorf("check the pod of %s: %w", in.Ref, err)
 		}
 		if objection != nil {
-			return &Result{Ref: in.Ref, Action: Denied, Reason: objection.Reason, Message: objection.Message}, nil
+			return &Result{Ref: in.Ref, Action: Denied, Reason: objection.Reason, Message: objection.Message, Again: objection.Again}, nil
 		}
 	}
 	return nil, nil
