@@ -68,13 +68,16 @@ type Probes struct {
 	// readiness takes the pod out of the Service while it fails.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == '') && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == '')",message="the host of a probe must be left out: the kubelet would connect to any host from the node"
 	Readiness *corev1.Probe `json:"readiness,omitempty"`
 	// liveness restarts the container when it fails.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == '') && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == '')",message="the host of a probe must be left out: the kubelet would connect to any host from the node"
 	Liveness *corev1.Probe `json:"liveness,omitempty"`
 	// startup holds the other probes back until it succeeds.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
+	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == '') && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == '')",message="the host of a probe must be left out: the kubelet would connect to any host from the node"
 	Startup *corev1.Probe `json:"startup,omitempty"`
 }

@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -95,5 +96,11 @@ func (s *shop) withoutStamp() {
 	if err := env.Client.Delete(s.Context(), binding); err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(func() { env.Apply(s.T, "config/cluster/rights/requester.yaml") })
+	s.Cleanup(func() {
+		again := &admissionv1.MutatingAdmissionPolicyBinding{Spec: binding.Spec}
+		again.Name = binding.Name
+		if err := env.Client.Create(context.WithoutCancel(s.Context()), again); err != nil {
+			s.Error(err)
+		}
+	})
 }
