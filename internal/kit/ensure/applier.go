@@ -61,9 +61,6 @@ func (a *Applier) Until(wait time.Duration) string {
 }
 
 // Owns reports whether object was made for owner.
-func (*Applier) Owns(owner, object client.Object) bool { return owns(owner, object) }
-
-// Owns reports whether object was made for owner. Guards ask it.
 func Owns(owner, object client.Object) bool { return owns(owner, object) }
 
 func (a *Applier) scheme() *runtime.Scheme { return a.Client.Scheme() }
