@@ -41,6 +41,9 @@ const (
 	// PinnedAnnotation records the spec for which a pod template was built, so that an
 	// upgrade of the operator alone changes no template.
 	PinnedAnnotation = "opcrew.io/pinned"
+	// RequesterAnnotation records who asked for what an object refers to: the user, its UID and its groups, as JSON. The API
+	// server sets it, and users cannot choose its value.
+	RequesterAnnotation = "opcrew.io/requester"
 	// KeptForAnnotation is set on an object that outlives its owner, such as a claim with data. It
 	// holds the kind and name of the object that may adopt it.
 	KeptForAnnotation = "opcrew.io/kept-for"
@@ -63,6 +66,10 @@ const (
 	// ReasonPodSecurityViolation: a pod would break its Pod Security Standard, and is not written; the message names
 	// the rule, the field and what to write instead.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
+	// ReasonRequesterMayNot: the user who asked for the object may not use something that it refers to.
+	ReasonRequesterMayNot = "RequesterMayNot"
+	// ReasonRequesterUnknown: the object refers to something, and does not record which user asked for that.
+	ReasonRequesterUnknown = "RequesterUnknown"
 	// ReasonApplying: children are being applied.
 	ReasonApplying = "Applying"
 	// ReasonAsDeclared: every child is as declared.

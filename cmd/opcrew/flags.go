@@ -23,6 +23,7 @@ type flags struct {
 	backup     string
 	redis      string
 	dial       string
+	requester  bool
 	verbosity  int
 	log        zap.Options
 }
@@ -49,6 +50,7 @@ func parse() *flags {
 	flag.StringVar(&f.agent, "agent-image", defaultAgentImage, "image of the agent that runs in pods of some kinds")
 	flag.StringVar(&f.redis, "redis-image", defaultRedisImage, "image of Redis or Valkey for a RedisEnterpriseCluster without an image, or with the vendor's")
 	flag.StringVar(&f.backup, "backup-image", defaultBackupImage, "image of the program that saves and restores etcd")
+	flag.BoolVar(&f.requester, "requester-checks", true, "create pods only if the user who asked for the object may use the Secrets, accounts and classes that it names")
 	flag.IntVar(&f.verbosity, "v", 0, "verbosity of the log: 0 logs what changes, 1 also why nothing is done")
 	f.log.BindFlags(flag.CommandLine)
 	flag.Parse()

@@ -40,6 +40,13 @@ func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
 		"MutatingAdmissionPolicy/opcrew-activity-requester", "MutatingAdmissionPolicyBinding/opcrew-activity-requester",
 		"ValidatingAdmissionPolicy/opcrew-activity-rights", "ValidatingAdmissionPolicyBinding/opcrew-activity-rights",
 	}
+	wanted = append(wanted, "MutatingAdmissionPolicy/opcrew-requester", "MutatingAdmissionPolicyBinding/opcrew-requester")
+	for _, name := range []string{
+		"opcrew-requester", "opcrew-rights-appservice", "opcrew-rights-diva", "opcrew-rights-etcdbackup", "opcrew-rights-etcdcluster",
+		"opcrew-rights-etcdrestore", "opcrew-rights-memcached", "opcrew-rights-microservicedeploy", "opcrew-rights-redisenterprisecluster",
+	} {
+		wanted = append(wanted, "ValidatingAdmissionPolicy/"+name, "ValidatingAdmissionPolicyBinding/"+name)
+	}
 	for _, kind := range kinds() {
 		for _, crd := range kind.CRDs {
 			wanted = append(wanted, "CustomResourceDefinition/"+crd)

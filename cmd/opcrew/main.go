@@ -95,6 +95,7 @@ func options(f *flags, served []kit.Registration, namespace string) (kit.Options
 		AgentImage:      f.agent,
 		BackupImage:     f.backup,
 		RedisImage:      f.redis,
+		RequesterChecks: f.requester,
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 20 * time.Second,
 	}

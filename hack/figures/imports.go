@@ -29,13 +29,14 @@ cmd/opcrew-agent:    internal/agents internal/podapi
 cmd/opcrew-backup:    internal/agents internal/podapi
 cmd/opcrew:           internal/outside internal/portforward internal/kinds internal/kit api
 internal/outside:     internal/kit
-internal/kinds:       internal/workload internal/backuppod internal/podtemplate internal/schedule internal/kit internal/stores internal/podapi api
-internal/workload:    internal/podtemplate internal/kit api
+internal/kinds:       internal/workload internal/backuppod internal/podtemplate internal/schedule internal/kit internal/guard internal/stores internal/podapi api
+internal/workload:    internal/podtemplate internal/kit internal/guard api
 internal/backuppod:   internal/podapi api
 internal/podtemplate: api
 internal/agents:      internal/stores/redis/clusternodes internal/stores/redis/elections internal/podapi
 internal/stores:
-internal/kit:         api
+internal/kit:         internal/guard api
+internal/guard:       api
 internal/schedule:
 internal/portforward:
 internal/podapi:

@@ -27,7 +27,7 @@ const (
 	mostLines   = 2500 // of a package
 	mostMethods = 30   // of a type
 	mostUpward  = 10   // percent of the references between the files of a package
-	mostKit     = 40   // exported types and functions of the kit
+	mostKit     = 30   // exported types and functions of the kit
 )
 
 func main() {

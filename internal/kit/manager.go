@@ -25,8 +25,10 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/guard"
+	"github.com/opcrew/opcrew/internal/guard/podsecurity"
+	"github.com/opcrew/opcrew/internal/guard/rights"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
-	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 )
 
 // Options are those of one process of the operator.
@@ -51,6 +53,8 @@ type Options struct {
 	AgentImage, BackupImage string
 	// RedisImage is the image of Redis or Valkey for clusters that name none.
 	RedisImage string
+	// RequesterChecks has pods use only what belongs to their object, or what the requester of the object may use.
+	RequesterChecks bool
 	// DialPod connects to pods; nil: over the network of the process.
 	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
 	// Announce, if set, is called with the kinds that are served, and with the reasons why others are not, by name.
@@ -80,13 +84,13 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the manager: %w", err)
 	}
-	guard, err := podsecurity.NewGuard()
+	children, err := applier(mgr, opts)
 	if err != nil {
 		return nil, err
 	}
 	tools := &Tools{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder(common.Name), Registry: opts.Registry, Clock: opts.Clock,
-		Children:   &ensure.Applier{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock, Guards: []ensure.Guard{guard}},
+		Children:   children,
 		AgentImage: opts.AgentImage, BackupImage: opts.BackupImage, RedisImage: opts.RedisImage,
 		DialPod: opts.DialPod, Namespace: opts.Namespace, Namespaces: opts.Namespaces, Installed: installed,
 	}
@@ -108,6 +112,19 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
+}
+
+// applier writes the children of all kinds, if the guards allow their pods.
+func applier(mgr ctrl.Manager, opts Options) (*ensure.Applier, error) {
+	standards, err := podsecurity.NewGuard()
+	if err != nil {
+		return nil, err
+	}
+	out := &ensure.Applier{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock, Guards: []guard.Guard{standards}}
+	if opts.RequesterChecks {
+		out.Guards = append(out.Guards, &rights.Guard{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock, Owns: ensure.Owns})
+	}
+	return out, nil
 }
 
 func newScheme(kinds []Registration) (*runtime.Scheme, error) {

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
@@ -205,13 +206,13 @@ func TestWhatIsRememberedOfAnObjectIsClearedWithIt(t *testing.T) {
 // denies objects to every pod.
 type denies struct{}
 
-func (denies) Object(context.Context, client.Object, ensure.Pod) (*ensure.Objection, error) {
-	return &ensure.Objection{Reason: "Forbidden", Message: "leave it out"}, nil
+func (denies) Object(context.Context, client.Object, guard.Pod) (*guard.Objection, error) {
+	return &guard.Objection{Reason: "Forbidden", Message: "leave it out"}, nil
 }
 
 func TestReadyShowsWhatAGuardObjectsToForEveryKind(t *testing.T) {
 	w := newWorkshop(t)
-	w.Children.Guards = []ensure.Guard{denies{}}
+	w.Children.Guards = []guard.Guard{denies{}}
 	w.Client.Scheme().AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Pod{})
 	w.kind.plan = Plan{Children: []ensure.Child{{Object: corev1ac.Pod("lamp", "shop").WithSpec(corev1ac.PodSpec())}}}
 	w.reconciles(0)

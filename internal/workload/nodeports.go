@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -31,11 +32,20 @@ func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, port
 		for i := range services.Items {
 			s := &services.Items[i]
 			if (s.Namespace != id.Namespace || s.Name != id.Name) && holds(s, p) {
-				holders = append(holders, fmt.Sprintf("nodePort %d belongs to Service %s/%s", *p.NodePort, s.Namespace, s.Name))
+				log.FromContext(ctx).V(1).Info("A nodePort is taken", "nodePort", *p.NodePort, "by", s.Namespace+"/"+s.Name)
+				holders = append(holders, holder(id, s, *p.NodePort))
 			}
 		}
 	}
 	return NodePorts{strings.Join(holders, ", ")}, nil
+}
+
+// holder says who has a port. What is in another namespace is not the business of the users of this one.
+func holder(id Identity, s *corev1.Service, port int32) string {
+	if s.Namespace != id.Namespace {
+		return fmt.Sprintf("nodePort %d is in use in another namespace", port)
+	}
+	return fmt.Sprintf("nodePort %d belongs to Service %s/%s", port, s.Namespace, s.Name)
 }
 
 func holds(s *corev1.Service, wanted common.Port) bool {

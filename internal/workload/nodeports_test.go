@@ -27,7 +27,7 @@ func serviceAt(namespace, name string, ports ...corev1.ServicePort) *corev1.Serv
 	return s
 }
 
-func TestTheHoldersOfWantedNodePortsAreNamed(t *testing.T) {
+func TestTheHoldersOfWantedNodePortsAreNamedInTheirOwnNamespaceOnly(t *testing.T) {
 	tcp := corev1.ServicePort{Protocol: corev1.ProtocolTCP, NodePort: 30002}
 	udp := corev1.ServicePort{Protocol: corev1.ProtocolUDP, NodePort: 30002}
 	health := serviceAt("other", "balanced")
@@ -38,18 +38,19 @@ func TestTheHoldersOfWantedNodePortsAreNamed(t *testing.T) {
 		want     string
 	}{
 		"no Service":                     {`[{"port":80,"nodePort":30002}]`, nil, ""},
-		"another's":                      {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("other", "a", tcp)}, "nodePort 30002 belongs to Service other/a"},
-		"another's of our name":          {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("other", "web", tcp)}, "nodePort 30002 belongs to Service other/web"},
+		"another's":                      {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("other", "a", tcp)}, "nodePort 30002 is in use in another namespace"},
+		"another's of our name":          {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("other", "web", tcp)}, "nodePort 30002 is in use in another namespace"},
+		"another one of the namespace":   {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("shop", "b", tcp)}, "nodePort 30002 belongs to Service shop/b"},
 		"our own":                        {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("shop", "web", tcp)}, ""},
 		"another protocol's":             {`[{"port":80,"nodePort":30002}]`, []client.Object{serviceAt("other", "a", udp)}, ""},
-		"the same protocol's":            {`[{"port":80,"nodePort":30002,"protocol":"UDP"}]`, []client.Object{serviceAt("other", "a", udp)}, "nodePort 30002 belongs to Service other/a"},
-		"a load balancer's health check": {`[{"port":80,"nodePort":30002}]`, []client.Object{health}, "nodePort 30002 belongs to Service other/balanced"},
+		"the same protocol's":            {`[{"port":80,"nodePort":30002,"protocol":"UDP"}]`, []client.Object{serviceAt("other", "a", udp)}, "nodePort 30002 is in use in another namespace"},
+		"a load balancer's health check": {`[{"port":80,"nodePort":30002}]`, []client.Object{health}, "nodePort 30002 is in use in another namespace"},
 		"none is wanted":                 {`[{"port":80}]`, []client.Object{serviceAt("other", "a", tcp)}, ""},
 		"any is wanted":                  {`[{"port":80,"nodePort":0}]`, []client.Object{serviceAt("other", "a", corev1.ServicePort{Protocol: corev1.ProtocolTCP})}, ""},
 		"two of them": {
 			`[{"port":80,"nodePort":30002},{"port":81,"nodePort":30003}]`,
 			[]client.Object{serviceAt("other", "a", tcp), serviceAt("other", "b", corev1.ServicePort{Protocol: corev1.ProtocolTCP, NodePort: 30003})},
-			"nodePort 30002 belongs to Service other/a, nodePort 30003 belongs to Service other/b",
+			"nodePort 30002 is in use in another namespace, nodePort 30003 is in use in another namespace",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

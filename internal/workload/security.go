@@ -9,6 +9,7 @@ import (
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
@@ -33,7 +34,7 @@ var EnforcementChanged = kit.Updates(func(e ctrlevent.UpdateEvent) bool {
 // Secured is a child with pods of a profile, which the finished pods must match.
 func Secured(child ensure.Child, profile common.SecurityProfile) ensure.Child {
 	if profile != common.SecurityProfileRestricted {
-		child.Security = ensure.Baseline
+		child.Security = guard.Baseline
 	}
 	return child
 }

@@ -10,6 +10,7 @@ import (
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
@@ -28,14 +29,14 @@ func TestAnApplicationHasTheProfileThatItAsksForOrItsNamespaceEnforces(t *testin
 		asked common.SecurityProfile
 		level string
 		want  common.SecurityProfile
-		rules ensure.Security
+		rules guard.Security
 	}{
-		{"", "", "", ensure.Baseline},
-		{"", "privileged", "", ensure.Baseline}, // it never needs more
-		{"", "baseline", "", ensure.Baseline},
-		{"", "restricted", restricted, ensure.Restricted},
-		{restricted, "", restricted, ensure.Restricted},
-		{restricted, "baseline", restricted, ensure.Restricted},
+		{"", "", "", guard.Baseline},
+		{"", "privileged", "", guard.Baseline}, // it never needs more
+		{"", "baseline", "", guard.Baseline},
+		{"", "restricted", restricted, guard.Restricted},
+		{restricted, "", restricted, guard.Restricted},
+		{restricted, "baseline", restricted, guard.Restricted},
 	} {
 		got := Profile(test.asked, enforcing(test.level))
 		if rules := Secured(ensure.Child{}, got).Security; got != test.want || rules != test.rules {

@@ -12,16 +12,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/opcrew/opcrew/internal/kit/ensure"
-	"github.com/opcrew/opcrew/internal/kit/podsecurity"
+	"github.com/opcrew/opcrew/internal/guard"
+	"github.com/opcrew/opcrew/internal/guard/podsecurity"
 )
 
 const kinds = "../../internal/kinds"
 
 // rules are those of the golden pods of each kind.
-var rules = map[string]ensure.Security{
-	"activity": ensure.HostCommand, "appservice": ensure.Baseline, "diva": ensure.SSHServer, "etcdbackup": ensure.Restricted,
-	"etcdcluster": ensure.Restricted, "memcached": ensure.Restricted, "microservicedeploy": ensure.Baseline, "redisenterprisecluster": ensure.Restricted,
+var rules = map[string]guard.Security{
+	"activity": guard.HostCommand, "appservice": guard.Baseline, "diva": guard.SSHServer, "etcdbackup": guard.Restricted,
+	"etcdcluster": guard.Restricted, "memcached": guard.Restricted, "microservicedeploy": guard.Baseline, "redisenterprisecluster": guard.Restricted,
 }
 
 // golden reads the pods of all golden files, by file.
@@ -70,7 +70,7 @@ func podOf(raw []byte) *corev1.PodTemplateSpec {
 }
 
 func TestTheGoldenPodsOfEveryKindAreAllowed(t *testing.T) {
-	guard, err := podsecurity.NewGuard()
+	standards, err := podsecurity.NewGuard()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestTheGoldenPodsOfEveryKindAreAllowed(t *testing.T) {
 			continue
 		}
 		seen[kind]++
-		if broken, err := guard.Broken(profile, pod); err != nil || len(broken) > 0 {
+		if broken, err := standards.Broken(profile, pod); err != nil || len(broken) > 0 {
 			t.Errorf("%s: expected the pod to be allowed, got %v (%v)", file, broken, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -62,7 +63,8 @@ func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []
 	if len(a.Spec.SecretEnvs) > 0 && !hasValues {
 		return []ensure.Child{{Object: values(a, start.Values)}}
 	}
-	return []ensure.Child{{Object: pod(a, start, image), Once: true, Security: ensure.HostCommand}}
+	// permit has checked the rights of the requester.
+	return []ensure.Child{{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}}
 }
 
 // rest cleans up after a run that is over: it releases the pod and removes the values of secretEnvs and the pods of

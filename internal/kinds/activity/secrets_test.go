@@ -35,7 +35,9 @@ func TestAnActivityWaitsForTheRightToReadASecretAndSaysHowToGrantIt(t *testing.T
 	} {
 		t.Run(title, func(t *testing.T) {
 			live := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
-				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return c.refusal },
+				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+					return c.refusal
+				},
 			})
 			r := &reconciler{Tools: &kit.Tools{Live: live}}
 			_, obstacle, err := r.values(t.Context(), a)

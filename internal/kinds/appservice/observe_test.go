@@ -69,5 +69,5 @@ func TestAServiceOfOurNameElsewhereIsAHolderToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "the holders", "nodePort 30002 belongs to Service other/web", f.nodePorts.Holders)
+	same(t, "the holders", "nodePort 30002 is in use in another namespace", f.nodePorts.Holders)
 }

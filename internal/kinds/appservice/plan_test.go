@@ -14,9 +14,10 @@ import (
 
 	appv1 "github.com/opcrew/opcrew/api/app/v1"
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/guard"
+	"github.com/opcrew/opcrew/internal/guard/podsecurity"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
-	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 	"github.com/opcrew/opcrew/internal/podtemplate"
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
@@ -181,7 +182,7 @@ func TestATokenIsMountedOnlyForAnAccountThatTheUserNames(t *testing.T) {
 func restricted(a *appv1.AppService) { a.Spec.SecurityProfile = common.SecurityProfileRestricted }
 
 func TestPodsMeetTheStandardOfTheirProfile(t *testing.T) {
-	guard, err := podsecurity.NewGuard()
+	standards, err := podsecurity.NewGuard()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +190,10 @@ func TestPodsMeetTheStandardOfTheirProfile(t *testing.T) {
 	for name, a := range map[string]*appv1.AppService{"of the article": article, "restricted": newApp(1, restricted)} {
 		child, _ := deployment(a, nil, false)
 		pod := podtemplate.Convert[*corev1.PodTemplateSpec](template(a))
-		if broken, err := guard.Broken(child.Security, pod); err != nil || len(broken) > 0 {
+		if broken, err := standards.Broken(child.Security, pod); err != nil || len(broken) > 0 {
 			t.Errorf("%s: expected its pods to be allowed, got %v (%v)", name, broken, err)
 		}
-		if broken, _ := guard.Broken(ensure.Restricted, pod); (len(broken) > 0) != (a == article) {
+		if broken, _ := standards.Broken(guard.Restricted, pod); (len(broken) > 0) != (a == article) {
 			t.Errorf("%s: expected only a restricted one to meet the restricted standard, got %v", name, broken)
 		}
 	}

@@ -47,6 +47,9 @@ func hindrance(v verdict, done kit.Outcome) (reason, message string) {
 	if done.Err != nil && ensure.Refused(done.Err) {
 		return common.ReasonRefused, done.Err.Error()
 	}
+	if denied, ok := done.First(ensure.Denied); ok {
+		return denied.Reason, denied.Message
+	}
 	if result, ok := done.First(ensure.Taken, ensure.Contested, ensure.Delayed, ensure.Unchanged); ok && result.Message != "" {
 		return map[ensure.Action]string{
 			ensure.Taken: common.ReasonNameTaken, ensure.Contested: common.ReasonContested,

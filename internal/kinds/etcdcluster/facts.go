@@ -10,13 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/guard/podsecurity"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/apply"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/formation"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/lineage"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )

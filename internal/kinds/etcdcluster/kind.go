@@ -26,11 +26,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/guard/podsecurity"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/certificates"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/kit"
-	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -97,7 +97,7 @@ func kindWith(dialer func(*kit.Tools) etcd.Dialer) kit.Registration {
 			if err := newSizes(tools.Registry, prober); err != nil {
 				return err
 			}
-			guard, err := podsecurity.NewGuard()
+			standards, err := podsecurity.NewGuard()
 			if err != nil {
 				return err
 			}

@@ -8,19 +8,19 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	"github.com/opcrew/opcrew/internal/guard"
+	"github.com/opcrew/opcrew/internal/guard/podsecurity"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
-	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 )
 
 // unsafe is which rule pods of the spec would break; nil: none. It is known before any step depends on a new pod: a
 // member must neither be added nor lose its pod when the guard then refuses the next one.
-func unsafe(guard *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Obstacle, error) {
+func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Obstacle, error) {
 	if c.Spec.Pod == nil || c.Spec.Pod.SecurityContext == nil && len(c.Spec.Pod.Annotations) == 0 {
 		return nil, nil
 	}
-	broken, err := guard.Broken(ensure.Restricted, build.Security(c))
+	broken, err := standards.Broken(guard.Restricted, build.Security(c))
 	if err != nil || len(broken) == 0 {
 		return nil, err
 	}

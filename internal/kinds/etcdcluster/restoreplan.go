@@ -41,8 +41,9 @@ func (p planner) planSeed() kit.Plan {
 		plan.Stays = func(object client.Object) bool { return object.GetName() != m.Name }
 		return plan
 	}
-	if pod := p.builder(c).SeedPod(*in.Origin(), m); pod != nil && (m.Pod == nil || m.Pod.DeletionTimestamp == nil) {
-		plan.Children = append(plan.Children, ensure.Child{Object: pod, Once: true})
+	from := *in.Origin()
+	if pod := p.builder(c).SeedPod(from, m); pod != nil && (m.Pod == nil || m.Pod.DeletionTimestamp == nil) {
+		plan.Children = append(plan.Children, ensure.Child{Object: pod, Once: true, Trust: from.Trust()})
 	}
 	return plan
 }

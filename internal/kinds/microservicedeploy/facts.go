@@ -37,6 +37,8 @@ type facts struct {
 	configs map[string]*config.Config
 	// credentials reports whether the Secret of spec.auth, or the tenant's, lets any user in.
 	credentials bool
+	// costly names its users whose passwords are never compared, as that would take too long.
+	costly []string
 	// foreign reports whether that Secret exists and is the user's own.
 	foreign bool
 	// agentImage is that of the proxy; a pod keeps the one that it was made with.

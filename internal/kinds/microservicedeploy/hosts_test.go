@@ -4,7 +4,6 @@
 package microservicedeploy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -69,10 +68,10 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted(""), aged(1))}, []string{"v1-web web", "!web of shop/a"},
 		},
 		"a rival in another namespace": {
-			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), in("elsewhere"), hosted("v2"), aged(1))}, []string{"v1-web web", "v2-web !web of shop/a"},
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), in("elsewhere"), hosted("v2"), aged(1))}, []string{"v1-web web", "v2-web !web elsewhere"},
 		},
 		"a rival elsewhere cannot insist": {
-			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), in("elsewhere"), hosted("v1"), aged(1), isCurrent)}, []string{"v1-web web", "!v1-web of shop/a !web of shop/a"},
+			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), in("elsewhere"), hosted("v1"), aged(1), isCurrent)}, []string{"v1-web web", "!v1-web elsewhere !web elsewhere"},
 		},
 		"another microservice of such a name": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("v1-web"), hosted(""), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
@@ -94,7 +93,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 			[]*customv1.MicroServiceDeploy{
 				v1, newInstance(of("c"), in("elsewhere"), hosted("v3"), aged(1)), newInstance(of("b"), hosted("v2"), aged(2), isCurrent),
 			},
-			[]string{"v1-web", "v3-web !web of shop/b", "v2-web web"},
+			[]string{"v1-web", "v3-web !web elsewhere", "v2-web web"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,8 +116,8 @@ func hadBy(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy)
 	has, lost := hosts.Assign(m, rivals)
 	out := slices.Clone(has)
 	for _, text := range lost {
-		host, who, _ := strings.Cut(text, " belongs to MicroServiceDeploy ")
-		out = append(out, fmt.Sprintf("!%s of %s", host, who))
+		text = strings.Replace(text, " belongs to MicroServiceDeploy ", " of ", 1)
+		out = append(out, "!"+strings.Replace(text, " is in use in another namespace", " elsewhere", 1))
 	}
 	return strings.ReplaceAll(strings.Join(out, " "), ".example.com", "")
 }

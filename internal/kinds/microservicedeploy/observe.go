@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
@@ -75,6 +76,9 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 		}
 	}
 	f.foreign = err == nil && secret.Labels[common.ManagedByLabel] != common.Name
+	for _, key := range names.HtpasswdKeys {
+		f.costly = append(f.costly, htpasswd.Unaffordable(string(secret.Data[key]))...)
+	}
 	f.credentials = slices.ContainsFunc(names.HtpasswdKeys, func(key string) bool { return htpasswd.Usable(string(secret.Data[key])) })
 	return nil
 }
@@ -118,6 +122,7 @@ func (r *reconciler) observeRivals(ctx context.Context, m *customv1.MicroService
 		}
 		for _, rival := range list.Items {
 			if rival.UID != m.UID && rival.DeletionTimestamp == nil {
+				log.FromContext(ctx).V(1).Info("Another instance claims the host name", "host", host, "by", client.ObjectKeyFromObject(&rival).String())
 				f.rivals = append(f.rivals, rival)
 			}
 		}

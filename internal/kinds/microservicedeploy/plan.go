@@ -131,6 +131,7 @@ func deployment(m *customv1.MicroServiceDeploy, r workload.Rollout, d decision) 
 	if d.held != nil && r.Deployment != nil {
 		child = workload.Held(child, r.Deployment)
 	}
+	child.Trust = auth.Trust(m)
 	if d.scale.Live {
 		child.Carry = append(child.Carry, "spec.replicas")
 	}

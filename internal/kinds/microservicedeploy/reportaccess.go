@@ -48,10 +48,19 @@ func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, d decision, 
 }
 
 // authInput is what AuthReady follows from: whether the Secret with credentials lets any user in, whether it is the
-// user's own, and why the tenant's is not as desired.
+// user's own, which entries cost too much to be compared, and why the tenant's is not as desired.
 type authInput struct {
 	usable, foreign bool
+	costly          []string
 	trouble         tenant.Trouble
+}
+
+// tooCostly adds to a message the users who are not let in because of the cost of their entries.
+func (in authInput) tooCostly() string {
+	if len(in.costly) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(in.costly, "; ")
 }
 
 func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, in authInput) {
@@ -60,12 +69,12 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, in authInput)
 	case !m.Spec.NeedAuth:
 		set.Remove(kind)
 	case in.usable:
-		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+auth.Sources(m)[0].Secret)
+		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+auth.Sources(m)[0].Secret+in.tooCostly())
 	case m.Spec.Auth != nil && !in.foreign:
 		// By mistake or not: a deletion alone does not lock all users out.
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; pods that run keep the credentials that they have, new ones let no user in; empty its key "+names.HtpasswdKey+" instead to lock users out")
 	case m.Spec.Auth != nil || in.foreign:
-		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; no user is let in, from about a minute after it was changed")
+		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+in.tooCostly()+"; no user is let in, from about a minute after it was changed")
 	default:
 		why := awaited(in.trouble, common.ReasonApplying, "The tenant's credentials are being created")
 		set.False(kind, why.reason, why.message)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/guard"
+	"github.com/opcrew/opcrew/internal/guard/podsecurity"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/build"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
-	"github.com/opcrew/opcrew/internal/kit/podsecurity"
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
@@ -21,18 +21,18 @@ func restricted(m *customv1.MicroServiceDeploy) {
 }
 
 func TestPodsMeetTheStandardOfTheirProfile(t *testing.T) {
-	guard, err := podsecurity.NewGuard()
+	standards, err := podsecurity.NewGuard()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
 		object *customv1.MicroServiceDeploy
-		rules  ensure.Security
+		rules  guard.Security
 	}{
-		"ordinary":                  {newInstance(), ensure.Baseline},
-		"behind a proxy":            {newInstance(needsAuth), ensure.Baseline},
-		"restricted":                {newInstance(restricted), ensure.Restricted},
-		"restricted behind a proxy": {newInstance(restricted, needsAuth), ensure.Restricted},
+		"ordinary":                  {newInstance(), guard.Baseline},
+		"behind a proxy":            {newInstance(needsAuth), guard.Baseline},
+		"restricted":                {newInstance(restricted), guard.Restricted},
+		"restricted behind a proxy": {newInstance(restricted, needsAuth), guard.Restricted},
 	} {
 		f := facts{agentImage: agentImage, credentials: true}
 		d := decideAt(test.object, f)
@@ -40,10 +40,10 @@ func TestPodsMeetTheStandardOfTheirProfile(t *testing.T) {
 			t.Errorf("%s: expected its pods to have the rules %q, got %q", name, test.rules, got)
 		}
 		pod := podtemplate.Convert[*corev1.PodTemplateSpec](build.Template(test.object, d.pods))
-		if broken, err := guard.Broken(test.rules, pod); err != nil || len(broken) > 0 {
+		if broken, err := standards.Broken(test.rules, pod); err != nil || len(broken) > 0 {
 			t.Errorf("%s: expected its pods to be allowed, got %v (%v)", name, broken, err)
 		}
-		if broken, _ := guard.Broken(ensure.Restricted, pod); test.rules == ensure.Baseline && len(broken) == 0 {
+		if broken, _ := standards.Broken(guard.Restricted, pod); test.rules == guard.Baseline && len(broken) == 0 {
 			t.Errorf("%s: expected images that start as root to work", name)
 		}
 	}

@@ -44,7 +44,7 @@ func (r *reconciler) Report(m *customv1.MicroServiceDeploy, f facts, d decision,
 	}
 	noteRollback(set, m, d)
 	reportHosts(set, m, d, f.gateways)
-	reportAuth(set, m, authInput{f.credentials, f.foreign, f.trouble})
+	reportAuth(set, m, authInput{f.credentials, f.foreign, f.costly, f.trouble})
 	reportScaling(set, m, f.scaler)
 	reportQuota(set, m, f.tenant, f.trouble)
 	reportConfig(set, m)

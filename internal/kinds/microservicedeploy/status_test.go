@@ -51,6 +51,11 @@ func (f facts) foreigner() facts {
 	return f
 }
 
+func (f facts) costing(entries ...string) facts {
+	f.costly = entries
+	return f
+}
+
 func (f facts) rivalled(rivals ...*customv1.MicroServiceDeploy) facts {
 	for _, rival := range rivals {
 		f.rivals = append(f.rivals, *rival)
@@ -119,6 +124,8 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		"auth is being made":        {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: The tenant's credentials are being created"},
 		"auth of its own, absent":   {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: There is no Secret users; pods that run keep the credentials that they have, new ones let no user in; empty its key htpasswd instead to lock users out"},
 		"auth of its own, bad":      {newInstance(ownAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); no user is let in, from about a minute after it was changed"},
+		"auth with a costly entry":  {newInstance(ownAuth), observed(plain, 1).costing("user bob: bcrypt cost 31 is above 15"), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret users; user bob: bcrypt cost 31 is above 15"},
+		"auth, costly entries only": {newInstance(ownAuth), observed(plain, 1).locked().foreigner().costing("user bob: bcrypt cost 31 is above 15"), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); user bob: bcrypt cost 31 is above 15; no user is let in, from about a minute after it was changed"},
 		"another owner's Secret":    {newInstance(needsAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret opcrew-basic-auth, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); no user is let in, from about a minute after it was changed"},
 		"lines that are none":       {newInstance(withConfig("a=1\nA B=c\n# x\nGREETING hello\n")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True IgnoredLines: spec.config: lines 2, 4 are not key=value with a key of letters, digits, '.', '_' and '-'; they stand in the file config.properties alone"},
 

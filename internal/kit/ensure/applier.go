@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 // Applier writes children. It reads from the cache, except where a mistake would overwrite the object of
@@ -23,7 +25,7 @@ type Applier struct {
 	// Clock is the time by which contests are counted.
 	Clock clock.PassiveClock
 	// Guards decide whether a finished pod may be written, in this order.
-	Guards []Guard
+	Guards []guard.Guard
 
 	writes       writes
 	contests     contests
@@ -61,7 +63,10 @@ func (a *Applier) Until(wait time.Duration) string {
 }
 
 // Owns reports whether object was made for owner.
-func (*Applier) Owns(owner, object client.Object) bool { return owns(owner, object) }
+func Owns(owner, object client.Object) bool { return owns(owner, object) }
+
+// Owns reports whether object was made for owner.
+func Owns(owner, object client.Object) bool { return owns(owner, object) }
 
 func (a *Applier) scheme() *runtime.Scheme { return a.Client.Scheme() }
 

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 // Child is one object that is to exist, declared whole.
@@ -42,7 +44,9 @@ type Child struct {
 	// second is refused: an apply over the first would change what a client may have read already.
 	Random bool
 	// Security names the rules for the pod of the child; empty: Restricted.
-	Security Security
+	Security guard.Security
+	// Trust is what of its pod needs no right of the user who asked for the owner.
+	Trust guard.Trust
 }
 
 // Ref names a child: its kind, namespace and name.

@@ -11,31 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/guard"
 )
-
-// Guard decides whether a finished pod may be written: with all that users, opcrew and pinning put into it.
-type Guard interface {
-	// Object returns why the pod may not be written; nil if it may. It is called only before a write.
-	Object(ctx context.Context, owner client.Object, pod Pod) (*Objection, error)
-}
-
-// Pod is the finished pod of a child: the child itself, or the template of a Deployment or StatefulSet.
-type Pod struct {
-	// Child is the declaration that it belongs to, and Ref its name.
-	Child Child
-	Ref   Ref
-	// Template is the pod as it would be written, without the API server's defaults. Live is that of the
-	// child in the cluster; nil if there is none.
-	Template, Live *corev1.PodTemplateSpec
-}
-
-// Objection is why a pod is not written: a reason for conditions, and a message that names the field and what to
-// write instead.
-type Objection struct{ Reason, Message string }
 
 // guards are those of an Applier.
 type guards struct {
-	all    []Guard
+	all    []guard.Guard
 	scheme *runtime.Scheme
 }
 
@@ -48,21 +30,21 @@ func (g guards) object(ctx context.Context, owner client.Object, in *intent, liv
 	if err != nil || pod.Template == nil {
 		return nil, err
 	}
-	for _, guard := range g.all {
-		objection, err := guard.Object(ctx, owner, pod)
+	for _, one := range g.all {
+		objection, err := one.Object(ctx, owner, pod)
 		if err != nil {
 			return nil, fmt.Errorf("check the pod of %s: %w", in.Ref, err)
 		}
 		if objection != nil {
-			return &Result{Ref: in.Ref, Action: Denied, Reason: objection.Reason, Message: objection.Message}, nil
+			return &Result{Ref: in.Ref, Action: Denied, Reason: objection.Reason, Message: objection.Message, Again: objection.Again}, nil
 		}
 	}
 	return nil, nil
 }
 
 // finished is the pod of a child as a write would leave it: one that is not declared stays as it is.
-func finished(scheme *runtime.Scheme, in *intent, live client.Object) (Pod, error) {
-	pod := Pod{Child: in.child, Ref: in.Ref}
+func finished(scheme *runtime.Scheme, in *intent, live client.Object) (guard.Pod, error) {
+	pod := guard.Pod{Kind: in.Kind, ObjectKey: in.ObjectKey, Security: in.child.Security, Trust: in.child.Trust}
 	var err error
 	if pod.Template, err = podOf(in.object); err != nil || live == nil {
 		return pod, err

@@ -38,6 +38,16 @@ type Line struct {
 	sum  []byte // SHA-1 hash, instead of bcrypt
 }
 
+// TooCostly is a line that is never compared with a password: each step of the cost doubles the time, and that of 31 is a day.
+type TooCostly struct {
+	User string
+	Cost int
+}
+
+func (c *TooCostly) Error() string {
+	return fmt.Sprintf("bcrypt cost %d is above %d; create the entry with htpasswd -B -C 12", c.Cost, maxCost)
+}
+
 func newLine(user, hash string) (*Line, error) {
 	if encoded, ok := strings.CutPrefix(hash, shaPrefix); ok {
 		sum, err := base64.StdEncoding.Strict().DecodeString(encoded)
@@ -51,8 +61,11 @@ func newLine(user, hash string) (*Line, error) {
 		return nil, errors.New("its hash is neither bcrypt ($2a$, $2b$, $2y$) nor {SHA}")
 	}
 	cost, _ := strconv.Atoi(shape[1]) // the expression matches two digits
-	if cost < bcrypt.MinCost || cost > maxCost {
-		return nil, fmt.Errorf("its bcrypt cost is not within %d and %d", bcrypt.MinCost, maxCost)
+	if cost > maxCost {
+		return nil, &TooCostly{User: user, Cost: cost}
+	}
+	if cost < bcrypt.MinCost {
+		return nil, fmt.Errorf("its bcrypt cost is below %d", bcrypt.MinCost)
 	}
 	return &Line{User: user, Hash: hash, cost: cost}, nil
 }

@@ -46,6 +46,21 @@ func Parse(text string) ([]*Line, []Complaint) {
 	return found, bad
 }
 
+// mostNamed is how many lines are named in a message.
+const mostNamed = 3
+
+// Unaffordable names the users whose lines have a cost of bcrypt above the limit, and what to do.
+func Unaffordable(text string) []string {
+	var out []string
+	_, bad := Parse(text)
+	for _, complaint := range bad {
+		if costly := (*TooCostly)(nil); errors.As(complaint.Reason, &costly) && len(out) < mostNamed {
+			out = append(out, fmt.Sprintf("user %s: %v", costly.User, costly))
+		}
+	}
+	return out
+}
+
 // Usable reports whether an htpasswd file admits at least one user.
 func Usable(text string) bool {
 	found, _ := Parse(text)

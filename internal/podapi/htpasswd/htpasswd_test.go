@@ -108,3 +108,17 @@ func FuzzAnyFileIsReadWithoutHarm(f *testing.F) {
 		}
 	})
 }
+
+func TestUsersWhoseEntriesAreTooCostlyAreNamedWithWhatToDo(t *testing.T) {
+	text := "ada:" + someHash(10) + "\nbob:" + someHash(31) + "\nnot a line\neve:" + someHash(16)
+	want := []string{
+		"user bob: bcrypt cost 31 is above 15; create the entry with htpasswd -B -C 12",
+		"user eve: bcrypt cost 16 is above 15; create the entry with htpasswd -B -C 12",
+	}
+	if got := Unaffordable(text); !slices.Equal(got, want) {
+		t.Errorf("expected %q, got %q", want, got)
+	}
+	if got := Unaffordable(strings.Repeat("bob:"+someHash(31)+"\n", 1000)); len(got) != mostNamed {
+		t.Errorf("expected %d of them at most, got %d", mostNamed, len(got))
+	}
+}

@@ -22,6 +22,7 @@ type Process struct {
 
 	t      *testing.T
 	suite  *Suite
+	checks bool
 	mark   testenv.Mark
 	cancel context.CancelFunc // nil: it does not run
 	ended  chan error
@@ -31,7 +32,19 @@ type Process struct {
 // that are deleted at the end: those go first.
 func (s *Suite) Operator(t *testing.T) *Process {
 	t.Helper()
-	p := &Process{t: t, suite: s, mark: s.Audit.Mark(t)}
+	return s.start(t, false)
+}
+
+// CheckingOperator runs the manager with the checks of requesters' rights, which are off in tests that are not
+// about them.
+func (s *Suite) CheckingOperator(t *testing.T) *Process {
+	t.Helper()
+	return s.start(t, true)
+}
+
+func (s *Suite) start(t *testing.T, checks bool) *Process {
+	t.Helper()
+	p := &Process{t: t, suite: s, checks: checks, mark: s.Audit.Mark(t)}
 	t.Cleanup(p.Stop)
 	p.Start()
 	return p
@@ -51,6 +64,7 @@ func (p *Process) Start() {
 		AgentImage:      "opcrew/opcrew-agent:test",
 		BackupImage:     "opcrew/opcrew-backup:test",
 		RedisImage:      "docker.io/valkey/valkey:9.1",
+		RequesterChecks: p.checks,
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 10 * time.Second,
 	})

@@ -65,9 +65,14 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
+	return newShopOf(t, env.Operator)
+}
+
+func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
+	t.Helper()
 	shops++ // kwok does not play pods on a node that comes back under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
-	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: env.Operator(t)}
+	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: start(t)}
 	env.Clear(t, &appv1.AppServiceList{}, s.ns)
 	return s
 }

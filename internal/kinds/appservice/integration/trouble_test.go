@@ -28,11 +28,11 @@ func (s *shop) holder(port int32) *corev1.Service {
 	return service
 }
 
-func TestATakenNodePortIsReportedWithItsHolderAndThePodsRunAllTheSame(t *testing.T) {
+func TestATakenNodePortIsReportedWithoutItsHolderElsewhereAndThePodsRunAllTheSame(t *testing.T) {
 	s := newShop(t)
 	holder := s.holder(30111)
 	s.create(2, withPorts(atNodes(30111)))
-	s.await(ready, "False NodePortTaken", "nodePort 30111 belongs to Service "+holder.Namespace+"/first", "0 for any that is free")
+	s.await(ready, "False NodePortTaken", "nodePort 30111 is in use in another namespace", "0 for any that is free")
 	a := s.await(rolled, "True AllPodsReady")
 	if a.Status.ReadyReplicas != 2 || s.there(&corev1.Service{}) {
 		t.Errorf("expected two pods and no Service, got %+v", a.Status)
@@ -54,7 +54,7 @@ func TestATakenNodePortLeavesTheServiceThatThereIsAndAnotherIsTakenAtOnce(t *tes
 	s.create(1, withPorts(atNodes(30113)))
 	s.awaitReady(1)
 	s.edit(withPorts(atNodes(30112)))
-	s.await(ready, "False NodePortTaken", "nodePort 30112 belongs to")
+	s.await(ready, "False NodePortTaken", "nodePort 30112 is in use")
 	if got := s.expectType(corev1.ServiceTypeNodePort).Spec.Ports[0].NodePort; got != 30113 {
 		t.Errorf("expected the Service to go on at 30113, got %d", got)
 	}

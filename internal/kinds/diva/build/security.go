@@ -7,7 +7,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -30,9 +30,9 @@ func ordinary(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
 }
 
 // Security are the rules for the pods of a part.
-func Security(part opsv1.Part) ensure.Security {
+func Security(part opsv1.Part) guard.Security {
 	if isRoot(part) {
-		return ensure.SSHServer
+		return guard.SSHServer
 	}
-	return ensure.Restricted
+	return guard.Restricted
 }

@@ -5,6 +5,7 @@ package build
 
 import (
 	"github.com/opcrew/opcrew/internal/backuppod"
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
@@ -20,6 +21,8 @@ type Origin struct {
 	Object string
 	Bump   *int64
 	From   *backup.Source
+	// Requester is the record of the user who asked for the place, if that is another object than the cluster.
+	Requester *string
 	// TLSSecret has the client certificate for the member; empty: without TLS.
 	TLSSecret string
 }
@@ -29,6 +32,18 @@ func (o Origin) mounts() []backuppod.Mount {
 	out := o.Place.Mounts(true)
 	if o.TLSSecret != "" {
 		out = append(out, backuppod.SecretMount("source-tls", SourceTLS, o.TLSSecret))
+	}
+	return out
+}
+
+// Trust says whose rights the volumes of the place need.
+func (o Origin) Trust() guard.Trust {
+	if o.Requester == nil {
+		return guard.Trust{}
+	}
+	out := guard.Trust{Requesters: map[string]string{}}
+	for _, mount := range o.Place.Mounts(true) {
+		out.Requesters[mount.Name] = *o.Requester
 	}
 	return out
 }

@@ -4,6 +4,9 @@
 package restore
 
 import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/backuppod"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
@@ -21,7 +24,7 @@ func (in *Input) Origin() *build.Origin {
 	if r == nil || r.DeletionTimestamp != nil || string(r.UID) != in.Cluster.Status.Restore.UID {
 		return nil
 	}
-	return &build.Origin{Name: "EtcdRestore " + in.Cluster.Name, Place: placeOf(r), Object: r.Spec.Object, Bump: r.Spec.RevisionBump}
+	return &build.Origin{Name: "EtcdRestore " + in.Cluster.Name, Place: placeOf(r), Object: r.Spec.Object, Bump: r.Spec.RevisionBump, Requester: requester(r)}
 }
 
 // recoveryOrigin is what a recovery takes over.
@@ -57,7 +60,8 @@ func (in *Input) backupOrigin(plan *etcdv1beta2.QuorumRecovery) *build.Origin {
 	}
 	for _, b := range in.Recovery.Backups {
 		if b.Name == plan.Backup {
-			return &build.Origin{Name: "The recovery from EtcdBackup " + b.Name, Place: backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage), Object: plan.Object}
+			place := backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage)
+			return &build.Origin{Name: "The recovery from EtcdBackup " + b.Name, Place: place, Object: plan.Object, Requester: requester(b)}
 		}
 	}
 	return nil
@@ -67,6 +71,11 @@ func (in *Input) backupOrigin(plan *etcdv1beta2.QuorumRecovery) *build.Origin {
 func (in *Input) seedMade() bool {
 	result := build.RestoreResult(in.Seed().Pod)
 	return result != nil && result.Outcome == backup.Succeeded
+}
+
+// requester is the record of the user who asked for an object.
+func requester(object client.Object) *string {
+	return new(object.GetAnnotations()[common.RequesterAnnotation])
 }
 
 func placeOf(r *etcdv1beta2.EtcdRestore) backuppod.Place {

@@ -18,6 +18,7 @@ import (
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/ports"
 	"github.com/opcrew/opcrew/internal/workload"
@@ -118,6 +119,14 @@ func Sources(m *customv1.MicroServiceDeploy) []source {
 		return []source{{"instance", m.Spec.Auth.SecretRef.Name}}
 	}
 	return []source{{"tenant", names.TenantAuth}}
+}
+
+// Trust says that the tenant's credentials need no right of the user who asked for the instance: only the proxy has them.
+func Trust(m *customv1.MicroServiceDeploy) guard.Trust {
+	if m.Spec.Auth != nil {
+		return guard.Trust{} // the user names that Secret
+	}
+	return guard.Trust{Volumes: []string{Sources(m)[0].volume}}
 }
 
 // Mount brings the hashes into the pod, and not the tenant's password beside them.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/htpasswd"
 )
 
 const (
@@ -83,6 +84,9 @@ func Matches(lines, user, password string) bool {
 	if len(password) > Longest {
 		return hash == shaOf(password)
 	}
+	if !htpasswd.Usable(first) { // a line of a high cost would occupy a worker for a day
+		return false
+	}
 	return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
 }
 
@@ -98,8 +102,8 @@ func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, a
 	if f.Live != nil && f.Match {
 		lines, again = current(string(f.Live.Data[names.HtpasswdKey]), now)
 	} else if f.Live != nil {
-		if old, _ := current(string(f.Live.Data[names.HtpasswdKey]), now); old != "" {
-			first, _, _ := strings.Cut(old, "\n")
+		old, _ := current(string(f.Live.Data[names.HtpasswdKey]), now)
+		if first, _, _ := strings.Cut(old, "\n"); htpasswd.Usable(first) {
 			lines += "\n" + Until + now.Add(Overlap).UTC().Format(time.RFC3339) + "\n" + first
 			again = Overlap
 		}

@@ -62,10 +62,18 @@ func Assign(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy
 		case winner == m:
 			has = append(has, host)
 		case !siblings(m, winner) || Insists(m) || m.Spec.Path == "" || host != bareHost(m):
-			lost = append(lost, fmt.Sprintf("%s belongs to MicroServiceDeploy %s/%s", host, winner.Namespace, winner.Name))
+			lost = append(lost, host+holder(m, winner))
 		}
 	}
 	return has, lost
+}
+
+// holder says who has a host name. What is in another namespace is not the business of the users of this one.
+func holder(m, winner *customv1.MicroServiceDeploy) string {
+	if winner.Namespace != m.Namespace {
+		return " is in use in another namespace"
+	}
+	return fmt.Sprintf(" belongs to MicroServiceDeploy %s/%s", winner.Namespace, winner.Name)
 }
 
 // winner is who gets a host name: the microservice that has it, else the oldest claimant's.

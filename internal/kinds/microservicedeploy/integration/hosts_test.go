@@ -71,7 +71,11 @@ func TestAHostThatIsClaimedTwiceBelongsToTheOlder(t *testing.T) {
 	s.awaitReady(1)
 	for _, later := range []*shop{s.named("later"), s.elsewhere("later")} {
 		later.create(hosted("v1"))
-		later.await(ready, "False HostTaken", "v1-web.example.com belongs to MicroServiceDeploy "+s.ns+"/web")
+		holder := "belongs to MicroServiceDeploy " + s.ns + "/web"
+		if later.ns != s.ns {
+			holder = "is in use in another namespace"
+		}
+		later.await(ready, "False HostTaken", "v1-web.example.com "+holder)
 		later.await(rolled, "True AllPodsReady")
 		later.expectHosts("")
 		s.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")

@@ -192,6 +192,25 @@ func TestWhatIsMissingIsRecreated(t *testing.T) {
 	}
 }
 
+// Comparing a line of cost 31 takes a day, and so would a reconcile.
+func TestALineThatCostsADayIsNeverCompared(t *testing.T) {
+	bomb := "a:$2a$31$" + htpasswd.Decoy
+	o := newTenant(t, map[string]string{"username": "a", "password": "p", names.HtpasswdKey: bomb + "\nb:" + "$2a$31$" + htpasswd.Decoy})
+	done := make(chan map[string]string, 1)
+	go func() {
+		got, _ := o.look(someTime)
+		done <- got
+	}()
+	select {
+	case got := <-done:
+		if strings.Contains(got[names.HtpasswdKey], "$31$") || len(admits(got[names.HtpasswdKey], "a:p")) != 1 {
+			t.Errorf("expected a line of the password in place of those, got %q", got[names.HtpasswdKey])
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("expected the line to be replaced without a comparison")
+	}
+}
+
 // Whatever someone writes there, lines are well formed and the operator comes to rest.
 func TestHostileValuesDoNoHarm(t *testing.T) {
 	for name, data := range map[string]map[string]string{

@@ -45,7 +45,7 @@ func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpris
 	if out.System, err = r.secret(ctx, c, desired.SystemSecret(c)); err != nil {
 		return out, err
 	}
-	if out.System != nil && !r.Children.Owns(c, out.System) {
+	if out.System != nil && !ensure.Owns(c, out.System) {
 		out.System = nil
 	}
 	if out.Users, err = r.secret(ctx, c, desired.UserSecret(c)); err != nil || out.Users == nil {
@@ -54,7 +54,7 @@ func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpris
 	switch {
 	case c.Spec.ClusterCredentialSecretName != "": // the user may name a Secret of any owner
 		out.External = !metav1.IsControlledBy(out.Users, c)
-	case !r.Children.Owns(c, out.Users):
+	case !ensure.Owns(c, out.Users):
 		out.Users = nil
 	}
 	return out, nil

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 // Guard objects to pods that break the rules of their profile. It reads nothing, so that a check costs no call.
 type Guard struct {
-	rules map[ensure.Security]rules
+	rules map[guard.Security]rules
 }
 
 // rules are the checks of one profile.
@@ -30,7 +30,7 @@ type rules struct {
 
 // NewGuard returns a guard with the rules of all profiles.
 func NewGuard() (*Guard, error) {
-	g := &Guard{rules: map[ensure.Security]rules{}}
+	g := &Guard{rules: map[guard.Security]rules{}}
 	for name, p := range profiles() {
 		evaluator, err := p.evaluator()
 		if err != nil {
@@ -41,21 +41,21 @@ func NewGuard() (*Guard, error) {
 	return g, nil
 }
 
-// Object implements ensure.Guard.
-func (g *Guard) Object(_ context.Context, _ client.Object, pod ensure.Pod) (*ensure.Objection, error) {
-	broken, err := g.Broken(pod.Child.Security, pod.Template)
+// Object implements guard.Guard.
+func (g *Guard) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guard.Objection, error) {
+	broken, err := g.Broken(pod.Security, pod.Template)
 	if err != nil || len(broken) == 0 {
 		return nil, err
 	}
-	return &ensure.Objection{
+	return &guard.Objection{
 		Reason: common.ReasonPodSecurityViolation,
 		Message: fmt.Sprintf("%s is not written: its pod breaks the %s Pod Security Standard: %s",
-			pod.Ref, g.rules[pod.Child.Security].level, strings.Join(broken, ". ")),
+			pod.String(), g.rules[pod.Security].level, strings.Join(broken, ". ")),
 	}, nil
 }
 
 // Broken lists which rules of a profile a pod breaks, where, and what to write instead.
-func (g *Guard) Broken(profile ensure.Security, pod *corev1.PodTemplateSpec) ([]string, error) {
+func (g *Guard) Broken(profile guard.Security, pod *corev1.PodTemplateSpec) ([]string, error) {
 	with, known := g.rules[profile]
 	if !known {
 		return nil, fmt.Errorf("there are no rules of pods named %q", profile)

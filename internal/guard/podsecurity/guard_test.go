@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 // change is what a user or opcrew puts into a pod that meets the restricted standard.
@@ -107,8 +107,8 @@ func TestAPodIsRefusedForTheRulesOfItsProfile(t *testing.T) {
 		"what a command on hosts is": {newPod(onTheHost, privileged, asRoot, unfiltered), "hostNamespaces privileged allowPrivilegeEscalation runAsNonRoot runAsUser seccompProfile_restricted", "hostNamespaces privileged", "hostNamespaces privileged allowPrivilegeEscalation seccompProfile_restricted", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for profile, want := range map[ensure.Security]string{
-				ensure.Restricted: test.restricted, ensure.Baseline: test.baseline, ensure.SSHServer: test.sshd, ensure.HostCommand: test.host,
+			for profile, want := range map[guard.Security]string{
+				guard.Restricted: test.restricted, guard.Baseline: test.baseline, guard.SSHServer: test.sshd, guard.HostCommand: test.host,
 			} {
 				if got := broken(t, profile, test.pod); got != want {
 					t.Errorf("profile %q: expected the pod to break the rules %q, got %q", profile, want, got)
@@ -119,7 +119,7 @@ func TestAPodIsRefusedForTheRulesOfItsProfile(t *testing.T) {
 }
 
 // broken are the names of the rules that a pod breaks.
-func broken(t *testing.T, profile ensure.Security, pod *corev1.PodTemplateSpec) string {
+func broken(t *testing.T, profile guard.Security, pod *corev1.PodTemplateSpec) string {
 	t.Helper()
 	all, err := newGuard(t).Broken(profile, pod)
 	if err != nil {
@@ -143,8 +143,8 @@ func newGuard(t *testing.T) *Guard {
 }
 
 func TestAnObjectionNamesTheRuleTheFieldAndWhatToWrite(t *testing.T) {
-	set := ensure.Ref{GroupVersionKind: schema.GroupVersionKind{Kind: "StatefulSet"}, ObjectKey: client.ObjectKey{Namespace: "shop", Name: "cache"}}
-	objection, err := newGuard(t).Object(t.Context(), nil, ensure.Pod{Ref: set, Template: newPod(hostPath, adding("SYS_ADMIN"))})
+	set := string{GroupVersionKind: schema.GroupVersionKind{Kind: "StatefulSet"}, ObjectKey: client.ObjectKey{Namespace: "shop", Name: "cache"}}
+	objection, err := newGuard(t).Object(t.Context(), nil, guard.Pod{Ref: set, Template: newPod(hostPath, adding("SYS_ADMIN"))})
 	if err != nil || objection == nil {
 		t.Fatalf("expected an objection, got %v (%v)", objection, err)
 	}
@@ -159,7 +159,7 @@ func TestAnObjectionNamesTheRuleTheFieldAndWhatToWrite(t *testing.T) {
 }
 
 func TestAPodOfAnUnknownProfileIsNotWritten(t *testing.T) {
-	pod := ensure.Pod{Child: ensure.Child{Security: "none"}, Template: newPod()}
+	pod := guard.Pod{Child: guard.Child{Security: "none"}, Template: newPod()}
 	if _, err := newGuard(t).Object(t.Context(), nil, pod); err == nil {
 		t.Error("expected an error, as a profile without rules would allow everything")
 	}
@@ -167,7 +167,7 @@ func TestAPodOfAnUnknownProfileIsNotWritten(t *testing.T) {
 
 func TestACheckLeavesThePodAsItIs(t *testing.T) {
 	pod := newPod(withVolume(corev1.VolumeSource{}))
-	if got := broken(t, ensure.Restricted, pod); got != "" {
+	if got := broken(t, guard.Restricted, pod); got != "" {
 		t.Errorf("expected a volume without a source to be an empty directory, got %s", got)
 	}
 	if pod.Spec.Volumes[0].EmptyDir != nil {
@@ -195,9 +195,9 @@ func TestEveryCheckHasWordsAndEveryExemptionIsOfACheck(t *testing.T) {
 
 // Without an exemption, the pod that it is for breaks exactly that check: none is broader than it must be.
 func TestEveryExemptionIsNeeded(t *testing.T) {
-	pods := map[ensure.Security]*corev1.PodTemplateSpec{
-		ensure.SSHServer:   newPod(asRoot, adding("SETUID")),
-		ensure.HostCommand: newPod(onTheHost, privileged, plain, asRoot, unfiltered, with(func(c *corev1.SecurityContext) { c.Privileged = new(true) })),
+	pods := map[guard.Security]*corev1.PodTemplateSpec{
+		guard.SSHServer:   newPod(asRoot, adding("SETUID")),
+		guard.HostCommand: newPod(onTheHost, privileged, plain, asRoot, unfiltered, with(func(c *corev1.SecurityContext) { c.Privileged = new(true) })),
 	}
 	for name, p := range profiles() {
 		for i, e := range p.exempt {
@@ -206,7 +206,7 @@ func TestEveryExemptionIsNeeded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := &Guard{rules: map[ensure.Security]rules{name: {stricter.level, evaluator}}}
+			g := &Guard{rules: map[guard.Security]rules{name: {stricter.level, evaluator}}}
 			got, err := g.Broken(name, pods[name])
 			if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], "rule "+string(e.check)+" ") {
 				t.Errorf("profile %q without exemption %s: expected the pod to break that rule alone, got %v (%v)", name, e.check, got, err)

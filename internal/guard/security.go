@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package ensure
+package guard
 
 // Security names the rules that the finished pod of a child must follow. Package podsecurity has the rules.
 type Security string

@@ -9,7 +9,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
-	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 // exemption is a check that a profile leaves out, and why. A check of baseline that it replaced applies again.
@@ -25,16 +25,16 @@ type profile struct {
 }
 
 // profiles are all rules that pods of opcrew may have, and all exemptions from them.
-func profiles() map[ensure.Security]profile {
-	return map[ensure.Security]profile{
-		ensure.Restricted: {level: api.LevelRestricted},
-		ensure.Baseline:   {level: api.LevelBaseline},
-		ensure.SSHServer: {level: api.LevelRestricted, exempt: []exemption{
+func profiles() map[guard.Security]profile {
+	return map[guard.Security]profile{
+		guard.Restricted: {level: api.LevelRestricted},
+		guard.Baseline:   {level: api.LevelBaseline},
+		guard.SSHServer: {level: api.LevelRestricted, exempt: []exemption{
 			{"runAsNonRoot", "sshd starts as root, to become the user who logs in"},
 			{"runAsUser", "its keys are written by root: ssh refuses those of another user"},
 			{"capabilities_restricted", "root without capabilities can change to no user; capabilities_baseline applies instead"},
 		}},
-		ensure.HostCommand: {level: api.LevelRestricted, exempt: []exemption{
+		guard.HostCommand: {level: api.LevelRestricted, exempt: []exemption{
 			{"privileged", "only a privileged container may enter the namespaces of the host"},
 			{"hostNamespaces", "it finds the host through its process 1, and works while the network of the cluster does not"},
 			{"allowPrivilegeEscalation", "a privileged container always may, and commands such as sudo need it"},

@@ -1,0 +1,165 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rights
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/guard"
+)
+
+// Guard objects to a pod that uses something to which the requester of its owner has no right.
+type Guard struct {
+	// Client creates reviews, and Live reads from the API server.
+	Client client.Client
+	Live   client.Reader
+	// Clock is the time after which a refusal is checked again.
+	Clock clock.PassiveClock
+	// Owns reports whether an object was made for an owner.
+	Owns func(owner, object client.Object) bool
+
+	refusals refusals
+}
+
+// Object returns the first right that the requester lacks; nil if there is none.
+func (g *Guard) Object(ctx context.Context, owner client.Object, pod guard.Pod) (*guard.Objection, error) {
+	if pod.Trust.All {
+		return nil, nil
+	}
+	asked := questionOf(owner, pod)
+	if recent := g.refusals.recent(asked, g.Clock.Now()); recent != nil {
+		return recent, nil
+	}
+	lacking, err := g.lacking(ctx, owner, pod)
+	if err != nil || lacking == nil {
+		return nil, err
+	}
+	return g.refusals.remember(asked, objection(pod, lacking), g.Clock.Now()), nil
+}
+
+// missing is a right that is not proven. who is nil where the requester is unknown.
+type missing struct {
+	reference
+	who *requester
+}
+
+// lacking returns the first right that is not proven, nil if there is none. What costs most is asked last.
+func (g *Guard) lacking(ctx context.Context, owner client.Object, pod guard.Pod) (*missing, error) {
+	known := ways(pod.Live, pod.Trust)
+	siblings, read := map[way]bool{}, false
+	for _, r := range added(pod, known) {
+		who, allowed, err := g.allowed(ctx, owner, pod, r)
+		if err != nil {
+			return nil, err
+		}
+		if allowed {
+			known[r.way()] = true
+			continue
+		}
+		if !read {
+			if siblings, err = g.siblings(ctx, owner, pod); err != nil {
+				return nil, err
+			}
+			read = true
+		}
+		if !siblings[r.way()] {
+			return &missing{r, who}, nil
+		}
+	}
+	return nil, nil
+}
+
+// added are the references of a pod that it has not had before, each of them once.
+func added(pod guard.Pod, known map[way]bool) []reference {
+	var out []reference
+	for _, r := range references(pod.Template.Spec) {
+		again := slices.ContainsFunc(out, func(o reference) bool { return o.way() == r.way() && o.volume == r.volume })
+		if !known[r.way()] && !again && !slices.Contains(pod.Trust.Volumes, r.volume) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ways are the uses of a pod that is in the cluster, except those that do not follow from the spec of its owner.
+func ways(template *corev1.PodTemplateSpec, trust guard.Trust) map[way]bool {
+	out := map[way]bool{}
+	if template == nil {
+		return out
+	}
+	for _, r := range references(template.Spec) {
+		_, ofOther := trust.Requesters[r.volume]
+		if !ofOther && !slices.Contains(trust.Volumes, r.volume) {
+			out[r.way()] = true
+		}
+	}
+	return out
+}
+
+// allowed reports whether what a pod uses belongs to its owner, or the requester has the right to it.
+func (g *Guard) allowed(ctx context.Context, owner client.Object, pod guard.Pod, r reference) (*requester, bool, error) {
+	if own, err := g.belongs(ctx, owner, pod.Namespace, r); own || err != nil {
+		return nil, own, err
+	}
+	record, ofOther := pod.Trust.Requesters[r.volume]
+	if !ofOther {
+		record = owner.GetAnnotations()[common.RequesterAnnotation]
+	}
+	who := parse(record)
+	if who == nil {
+		return nil, false, nil
+	}
+	review := who.review(pod.Namespace, r)
+	if err := g.Client.Create(ctx, review); err != nil {
+		return who, false, fmt.Errorf("review whether %s may %s %s %s: %w", who.Username, r.verb, r.fullResource(), r.name, err)
+	}
+	return who, review.Status.Allowed, nil
+}
+
+// belongs reports whether an object exists and was made for the owner.
+func (g *Guard) belongs(ctx context.Context, owner client.Object, namespace string, r reference) (bool, error) {
+	if r.kind == "" {
+		return false, nil
+	}
+	object := r.object()
+	err := g.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: r.name}, object)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read the owner of %s %s: %w", r.kind, r.name, err)
+	}
+	return g.Owns(owner, object), nil
+}
+
+// siblings are the uses of the other pods that the owner controls: a new pod of a set may use what those use.
+func (g *Guard) siblings(ctx context.Context, owner client.Object, pod guard.Pod) (map[way]bool, error) {
+	out := map[way]bool{}
+	if pod.Kind != "Pod" {
+		return out, nil
+	}
+	list := &corev1.PodList{}
+	labels := client.MatchingLabels{common.OwnerLabel: string(owner.GetUID())}
+	if err := g.Live.List(ctx, list, client.InNamespace(pod.Namespace), labels); err != nil {
+		return nil, fmt.Errorf("list the other pods: %w", err)
+	}
+	for _, sibling := range list.Items {
+		if !metav1.IsControlledBy(&sibling, owner) {
+			continue // any user of the namespace may set the label
+		}
+		for use := range ways(&corev1.PodTemplateSpec{Spec: sibling.Spec}, pod.Trust) {
+			out[use] = true
+		}
+	}
+	return out, nil
+}

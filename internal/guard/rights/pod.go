@@ -1,0 +1,89 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rights
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+)
+
+// free are names that every pod may have: the ServiceAccount without rights, and opcrew's own PriorityClass.
+const (
+	defaultAccount = "default"
+	ownPriority    = "opcrew-microservices"
+)
+
+// references lists what a pod uses, in the order of the pod, without names that are empty.
+func references(pod corev1.PodSpec) []reference {
+	out := settings(pod)
+	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+		out = append(out, environment(c.Name, c.Env, c.EnvFrom)...)
+	}
+	for _, c := range pod.EphemeralContainers {
+		out = append(out, environment(c.Name, c.Env, c.EnvFrom)...)
+	}
+	for _, v := range pod.Volumes {
+		for _, r := range volume(v) {
+			r.volume = v.Name
+			out = append(out, r.at("volume "+v.Name))
+		}
+	}
+	return slices.DeleteFunc(out, func(r reference) bool { return r.name == "" })
+}
+
+// settings are those that hold for the whole pod.
+func settings(pod corev1.PodSpec) []reference {
+	var out []reference
+	for _, name := range []string{pod.ServiceAccountName, pod.DeprecatedServiceAccount} {
+		if name != defaultAccount {
+			out = append(out, account(name).at("serviceAccountName"))
+		}
+	}
+	for _, s := range pod.ImagePullSecrets {
+		out = append(out, secret(s.Name).at("imagePullSecrets"))
+	}
+	if pod.PriorityClassName != ownPriority {
+		out = append(out, used(schedulingv1.GroupName, "priorityclasses", pod.PriorityClassName).at("priorityClassName"))
+	}
+	if pod.RuntimeClassName != nil {
+		out = append(out, used(nodev1.GroupName, "runtimeclasses", *pod.RuntimeClassName).at("runtimeClassName"))
+	}
+	for _, c := range pod.ResourceClaims {
+		if c.ResourceClaimName != nil {
+			out = append(out, used(resourcev1.GroupName, "resourceclaims", *c.ResourceClaimName).at("resource claim "+c.Name))
+		}
+		if c.ResourceClaimTemplateName != nil {
+			out = append(out, used(resourcev1.GroupName, "resourceclaimtemplates", *c.ResourceClaimTemplateName).at("resource claim "+c.Name))
+		}
+	}
+	return out
+}
+
+// environment are the sources of a container's variables.
+func environment(container string, env []corev1.EnvVar, from []corev1.EnvFromSource) []reference {
+	var out []reference
+	for _, e := range env {
+		where := "variable " + e.Name + " of container " + container
+		if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
+			out = append(out, secret(e.ValueFrom.SecretKeyRef.Name).at(where))
+		}
+		if e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil {
+			out = append(out, configMap(e.ValueFrom.ConfigMapKeyRef.Name).at(where))
+		}
+	}
+	for _, e := range from {
+		where := "the environment of container " + container
+		if e.SecretRef != nil {
+			out = append(out, secret(e.SecretRef.Name).at(where))
+		}
+		if e.ConfigMapRef != nil {
+			out = append(out, configMap(e.ConfigMapRef.Name).at(where))
+		}
+	}
+	return out
+}

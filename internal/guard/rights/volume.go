@@ -1,0 +1,108 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rights
+
+import corev1 "k8s.io/api/core/v1"
+
+// volume lists what a volume uses.
+func volume(v corev1.Volume) []reference {
+	var out []reference
+	if v.Secret != nil {
+		out = append(out, secret(v.Secret.SecretName))
+	}
+	if v.ConfigMap != nil {
+		out = append(out, configMap(v.ConfigMap.Name))
+	}
+	if v.PersistentVolumeClaim != nil {
+		out = append(out, claim(v.PersistentVolumeClaim.ClaimName))
+	}
+	out = append(out, projected(v.Projected)...)
+	out = append(out, copied(v.Ephemeral)...)
+	return append(out, drivers(v)...)
+}
+
+func projected(p *corev1.ProjectedVolumeSource) []reference {
+	var out []reference
+	if p == nil {
+		return nil
+	}
+	for _, s := range p.Sources {
+		if s.Secret != nil {
+			out = append(out, secret(s.Secret.Name))
+		}
+		if s.ConfigMap != nil {
+			out = append(out, configMap(s.ConfigMap.Name))
+		}
+	}
+	return out
+}
+
+// copied are the claims whose data a new volume begins with.
+func copied(e *corev1.EphemeralVolumeSource) []reference {
+	if e == nil || e.VolumeClaimTemplate == nil {
+		return nil
+	}
+	var out []reference
+	spec := e.VolumeClaimTemplate.Spec
+	if from := spec.DataSource; from != nil {
+		out = append(out, source(from.APIGroup, from.Kind, from.Name))
+	}
+	if from := spec.DataSourceRef; from != nil {
+		out = append(out, source(from.APIGroup, from.Kind, from.Name))
+	}
+	return out
+}
+
+// source is a claim, or an object of another API, such as a VolumeSnapshot.
+func source(group *string, kind, name string) reference {
+	if kind == "PersistentVolumeClaim" {
+		return claim(name)
+	}
+	if group == nil {
+		return used("", kind, name)
+	}
+	return used(*group, kind, name)
+}
+
+// drivers are the Secrets with which storage is mounted.
+func drivers(v corev1.Volume) []reference {
+	var names []string
+	local := func(ref *corev1.LocalObjectReference) {
+		if ref != nil {
+			names = append(names, ref.Name)
+		}
+	}
+	if v.CSI != nil {
+		local(v.CSI.NodePublishSecretRef)
+	}
+	if v.AzureFile != nil {
+		names = append(names, v.AzureFile.SecretName)
+	}
+	if v.CephFS != nil {
+		local(v.CephFS.SecretRef)
+	}
+	if v.Cinder != nil {
+		local(v.Cinder.SecretRef)
+	}
+	if v.FlexVolume != nil {
+		local(v.FlexVolume.SecretRef)
+	}
+	if v.ISCSI != nil {
+		local(v.ISCSI.SecretRef)
+	}
+	if v.RBD != nil {
+		local(v.RBD.SecretRef)
+	}
+	if v.ScaleIO != nil {
+		local(v.ScaleIO.SecretRef)
+	}
+	if v.StorageOS != nil {
+		local(v.StorageOS.SecretRef)
+	}
+	var out []reference
+	for _, name := range names {
+		out = append(out, secret(name))
+	}
+	return out
+}

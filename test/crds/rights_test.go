@@ -1,0 +1,189 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crds
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/manifest"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+// named is a name in the spec of a kind that its author must have a right to.
+type named struct{ file, spec, want string }
+
+// The names of every kind that are checked when an object is written.
+var names = slices.Concat(
+	podNames("appservice", "pod: {%s}"),
+	podNames("memcached", "pod: {%s}"),
+	podNames("microservicedeploy", "pod: {%s}"),
+	podNames("diva", "client: {pod: {%s}}"),
+	podNames("diva", "manager: {pod: {%s}}"),
+	[]named{
+		{"appservice", "ports: [{port: 80, nodePort: 30777}]", "use nodeports.opcrew.io 30777"},
+		{"microservicedeploy", "ports: [{port: 80, nodePort: 30777}]", "use nodeports.opcrew.io 30777"},
+		{"microservicedeploy", "baseDomain: shop.example.org", "use domains.opcrew.io shop.example.org"},
+		{"microservicedeploy", "{needAuth: true, auth: {secretRef: {name: other}}}", "get secrets other"},
+		{"microservicedeploy", "{config: null, configFrom: {secretRef: {name: other}}}", "get secrets other"},
+		{"diva", "manager: {ports: [{port: 80, nodePort: 30777}]}", "use nodeports.opcrew.io 30777"},
+		{"diva", "{privateKey: null, publicKey: null, ssh: {secretRef: {name: other}}}", "get secrets other"},
+		{"etcdcluster", "TLS: {static: {operatorSecret: other, member: {serverSecret: mine}}}", "get secrets other"},
+		{"etcdcluster", "TLS: {static: {operatorSecret: mine, member: {serverSecret: other}}}", "get secrets other"},
+		{"etcdcluster", "TLS: {static: {member: {peerSecret: other}}}", "get secrets other"},
+		{"etcdbackup", "clientTLSSecret: other", "get secrets other"},
+		{"etcdbackup", "pod: {serviceAccountName: robot}", "impersonate serviceaccounts robot"},
+		{"redisenterprisecluster", "clusterCredentialSecretName: other", "get secrets other"},
+		{"redisenterprisecluster", "certificates: {cmCertificateSecretName: other}", "get secrets other"},
+		{"redisenterprisecluster", "priorityClassName: high", "use priorityclasses.scheduling.k8s.io high"},
+		{"redisenterprisecluster", "serviceAccountName: robot", "impersonate serviceaccounts robot"},
+	},
+	stored("etcdbackup", "storageType"),
+	stored("restore/etcdrestore", "backupStorageType"),
+)
+
+func podNames(file, within string) []named {
+	return []named{
+		{file, fmt.Sprintf(within, "serviceAccountName: robot"), "impersonate serviceaccounts robot"},
+		{file, fmt.Sprintf(within, "priorityClassName: high"), "use priorityclasses.scheduling.k8s.io high"},
+		{file, fmt.Sprintf(within, "runtimeClassName: gold"), "use runtimeclasses.node.k8s.io gold"},
+	}
+}
+
+func stored(file, field string) []named {
+	return []named{
+		{file, "{" + field + ": S3, s3: {path: b/k, awsSecret: other}}", "get secrets other"},
+		{file, "{" + field + ": ABS, abs: {path: b/k, absSecret: other}}", "get secrets other"},
+		{file, "{" + field + ": GCS, gcs: {path: b/k, gcpSecret: other}}", "get secrets other"},
+		{file, "{" + field + ": OSS, oss: {path: b/k, ossSecret: other}}", "get secrets other"},
+		{file, "{" + field + ": PVC, pvc: {path: k, claimName: other}}", "get persistentvolumeclaims other"},
+	}
+}
+
+func TestEveryNameInASpecNeedsARightOfItsAuthor(t *testing.T) {
+	carol := authorOfAllKinds(t)
+	for _, n := range names {
+		t.Run(n.file+"/"+n.spec, func(t *testing.T) {
+			object := sample(t, n.file)
+			if err := client.NewDryRunClient(env.Client).Create(t.Context(), n.in(t, object)); err != nil {
+				t.Fatalf("expected an administrator to have every right, got %v", err)
+			}
+			err := client.NewDryRunClient(carol).Create(t.Context(), n.in(t, object))
+			if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "carol may not "+n.want) {
+				t.Errorf("expected that carol may not %s, got %v", n.want, err)
+			}
+		})
+	}
+}
+
+// in is an object whose spec has the name in place of what it names elsewhere.
+func (n named) in(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	out := object.DeepCopy()
+	spec := map[string]any{}
+	if err := yaml.Unmarshal([]byte(n.spec), &spec); err != nil {
+		t.Fatal(err)
+	}
+	merge(out.Object["spec"].(map[string]any), spec)
+	return out
+}
+
+func merge(into, from map[string]any) {
+	for key, value := range from {
+		inner, isMap := value.(map[string]any)
+		there, exists := into[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(into, key)
+		case isMap && exists:
+			merge(there, inner)
+		default:
+			into[key] = value
+		}
+	}
+}
+
+// sample is the one of a kind, without what carol has no right to.
+func sample(t *testing.T, file string) *unstructured.Unstructured {
+	t.Helper()
+	docs, err := manifest.Read(filepath.Join(env.Root, "config", "samples", file+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		if strings.EqualFold(doc.Object.GetKind(), filepath.Base(file)) {
+			doc.Object.SetNamespace("default")
+			for _, field := range []string{"baseDomain", "path", "current", "ingressClassName", "auth", "needAuth", "configFrom", "TLS", "ports"} {
+				unstructured.RemoveNestedField(doc.Object.Object, "spec", field)
+			}
+			return doc.Object
+		}
+	}
+	t.Fatalf("expected an object in config/samples/%s.yaml", file)
+	return nil
+}
+
+// authorOfAllKinds installs the policies, and returns the client of a user who may edit every kind and nothing else.
+func authorOfAllKinds(t *testing.T) client.Client {
+	t.Helper()
+	for _, object := range slices.Concat(operator.Built(t, env.Root, "config/cluster/rights"), operator.Built(t, env.Root, "config/users")) {
+		env.ApplyObject(t, object)
+	}
+	for _, kind := range []string{"appservice", "memcached", "microservicedeploy", "diva", "etcdcluster", "etcdbackup", "etcdrestore", "redisenterprisecluster"} {
+		binding := &rbacv1.RoleBinding{
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "opcrew-" + kind + "-editor"},
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "carol"}},
+		}
+		binding.Namespace, binding.Name = "default", "carol-"+kind
+		if err := env.Client.Create(t.Context(), binding); client.IgnoreAlreadyExists(err) != nil {
+			t.Fatal(err)
+		}
+	}
+	grantItsOwn(t)
+	carol := env.ClientFor(t, env.ConfigAs("carol"))
+	eventually.True(t, operator.Long, "the roles and policies are in force", func() error {
+		var errs []error
+		for _, file := range []string{"appservice", "memcached", "microservicedeploy", "diva", "etcdcluster", "etcdbackup", "redisenterprisecluster"} {
+			object := sample(t, file)
+			if err := client.NewDryRunClient(carol).Create(t.Context(), object); err != nil {
+				errs = append(errs, err)
+			} else if object.GetAnnotations()["opcrew.io/requester"] == "" {
+				errs = append(errs, fmt.Errorf("%s carries no requester", file))
+			}
+		}
+		return errors.Join(errs...)
+	})
+	return carol
+}
+
+// grantItsOwn gives carol what the samples and the rows name beside the name that is checked.
+func grantItsOwn(t *testing.T) {
+	t.Helper()
+	role := &rbacv1.Role{Rules: []rbacv1.PolicyRule{
+		{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"mine"}},
+		{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"persistentvolumeclaims"}, ResourceNames: []string{"example-etcd-backups"}},
+	}}
+	role.Namespace, role.Name = "default", "carol-own"
+	binding := &rbacv1.RoleBinding{
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "carol"}},
+	}
+	binding.Namespace, binding.Name = "default", "carol-own"
+	for _, object := range []client.Object{role, binding} {
+		if err := env.Client.Create(t.Context(), object); client.IgnoreAlreadyExists(err) != nil {
+			t.Fatal(err)
+		}
+	}
+}
