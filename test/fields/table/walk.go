@@ -65,7 +65,7 @@ func walk(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.T
 	if schema.Items != nil && schema.Items.Schema != nil {
 		path, schema = path+"[]", schema.Items.Schema
 	}
-	if ofKubernetes(goType) || len(schema.Properties) == 0 {
+	if ofKubernetes(goType) || len(schema.Properties) == 0 || isOpen(schema) {
 		return []Field{field}
 	}
 	field.Holds = true
@@ -75,6 +75,11 @@ func walk(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.T
 		fields = append(fields, walk(path+"."+name, &below, member(element(goType), name))...)
 	}
 	return fields
+}
+
+// isOpen reports whether an object is kept as it was written: what its schema has is only for rules.
+func isOpen(schema *apiextensionsv1.JSONSchemaProps) bool {
+	return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
 }
 
 func sortedKeys(m map[string]apiextensionsv1.JSONSchemaProps) []string {
