@@ -141,7 +141,7 @@ func (r *reconciler) claims() volumes.Reader {
 }
 
 func (r *reconciler) observeSecrets(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) (err error) {
-	secrets := access.Reader{Cached: r.Client, Live: r.Live, Children: r.Children}
+	secrets := access.Reader{Cached: r.Client, Live: r.Live}
 	if f.credentials, err = secrets.Credentials(ctx, c); err != nil {
 		return err
 	}

@@ -34,10 +34,7 @@ type Generated struct{ System, Users string }
 
 // Reader reads Secrets: from the cache, and if it has none from the API server. The cache lacks a Secret that was just
 // created, and any that is not labelled.
-type Reader struct {
-	Cached, Live client.Reader
-	Children     *ensure.Applier
-}
+type Reader struct{ Cached, Live client.Reader }
 
 // Credentials reads both Secrets of a cluster.
 func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (out Credentials, err error) {
