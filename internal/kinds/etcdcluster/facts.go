@@ -31,9 +31,9 @@ type reconciler struct {
 	// upkeep is what was done to clusters' data last.
 	upkeep apply.Histories
 	// unbound explains why claims have no volume.
-	unbound *workload.Unbound
-	classes workload.Classes
-	guard   *podsecurity.Guard
+	unbound   *workload.Unbound
+	classes   workload.Classes
+	standards *podsecurity.Guard
 }
 
 // taker takes steps, and reads what they rest on from the API server itself.

@@ -103,7 +103,7 @@ func kindWith(dialer func(*kit.Tools) etcd.Dialer) kit.Registration {
 			}
 			return setup(mgr, &reconciler{
 				Tools: tools, prober: prober, unbound: workload.NewUnbound(tools.Live, tools.Clock),
-				classes: workload.Classes{Live: tools.Live, Clock: tools.Clock}, guard: guard,
+				classes: workload.Classes{Live: tools.Live, Clock: tools.Clock}, standards: standards,
 			})
 		},
 	}

@@ -31,7 +31,7 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 		return f, nil
 	}
 	var err error
-	if f.unsafe, err = unsafe(r.guard, c); err != nil {
+	if f.unsafe, err = unsafe(r.standards, c); err != nil {
 		return f, err
 	}
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{

@@ -65,9 +65,6 @@ func (a *Applier) Until(wait time.Duration) string {
 // Owns reports whether object was made for owner.
 func Owns(owner, object client.Object) bool { return owns(owner, object) }
 
-// Owns reports whether object was made for owner.
-func Owns(owner, object client.Object) bool { return owns(owner, object) }
-
 func (a *Applier) scheme() *runtime.Scheme { return a.Client.Scheme() }
 
 func refOf(gvk schema.GroupVersionKind, object client.Object) Ref {

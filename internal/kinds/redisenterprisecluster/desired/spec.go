@@ -81,7 +81,7 @@ func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container 
 	var out []corev1.Container
 	for _, text := range c.Spec.SideContainersSpec {
 		var side corev1.Container
-		if json.Unmarshal([]byte(text), &side) == nil {
+		if json.Unmarshal([]byte(text.JSON()), &side) == nil {
 			out = append(out, side)
 		}
 	}
