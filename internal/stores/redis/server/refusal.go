@@ -9,7 +9,12 @@ import (
 	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/opcrew/opcrew/internal/stores/plain"
 )
+
+// mostRefusal is the longest text of a refusal that is kept: those of the servers have less.
+const mostRefusal = 512
 
 // Refusal is the answer of a process that does not carry out a command. It begins with a word in capitals, such as ERR, LOADING
 // or NOAUTH.
@@ -31,7 +36,7 @@ func AccessDenied(err error) bool {
 // typed turns answers of a server into refusals.
 func typed(err error) error {
 	if theirs, ok := errors.AsType[goredis.Error](err); ok {
-		return &Refusal{Text: theirs.Error()}
+		return &Refusal{Text: plain.Line(theirs.Error(), mostRefusal)}
 	}
 	return err
 }
