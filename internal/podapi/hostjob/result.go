@@ -78,6 +78,9 @@ type Result struct {
 // command.
 func ParseResult(text string) (Result, error) {
 	var r Result
+	if len(text) > MaxResult {
+		return Result{}, fmt.Errorf("not a result: it has %d bytes, and at most %d are read", len(text), MaxResult)
+	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Result{}, fmt.Errorf("not a result: %w", err)
 	}
@@ -87,6 +90,7 @@ func ParseResult(text string) (Result, error) {
 	if r.ExitCode != nil && (*r.ExitCode < 0 || *r.ExitCode > 255) || r.Bytes < 0 {
 		return Result{}, errors.New("not a result: impossible numbers")
 	}
+	r.tidy()
 	return r, nil
 }
 

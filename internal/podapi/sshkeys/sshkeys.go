@@ -29,14 +29,24 @@ func Digest(files map[string][]byte) string {
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// Served returns the last digest in the log; "" if there is none.
+const (
+	// digestLength is that of a digest, and mostLine the longest line of the log that is read.
+	digestLength, mostLine = 24, 4 << 10
+)
+
+// Served returns the last digest in the log; "" if there is none. Anyone in the pod can write to the log.
 func Served(log string) string {
 	lines := strings.Split(log, "\n")
 	for _, line := range slices.Backward(lines) {
 		var record struct{ Msg, Digest string }
-		if json.Unmarshal([]byte(line), &record) == nil && record.Msg == Serving {
+		if len(line) <= mostLine && json.Unmarshal([]byte(line), &record) == nil && record.Msg == Serving && isDigest(record.Digest) {
 			return record.Digest
 		}
 	}
 	return ""
+}
+
+func isDigest(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && len(text) == digestLength
 }

@@ -28,7 +28,7 @@ const (
 func web(target Target, through ContextDialer) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:           nil,
+			Proxy:                  nil,
 			DialContext:            target.dialer(through),
 			TLSClientConfig:        target.TLS.Clone(),
 			IdleConnTimeout:        keepAlive, // at rest nothing is asked
