@@ -12,7 +12,7 @@ func TestOnlyADigestInTheLogIsTakenForOne(t *testing.T) {
 	digest := Digest(map[string][]byte{"a": []byte("b")})
 	line := func(text string) string { return `{"msg":"Serving","digest":"` + text + `"}` + "\n" }
 	for log, want := range map[string]string{
-		line(digest): digest, line(digest) + line("x"): digest, line(strings.Repeat("a", 5000)): "", line(`\u001b[31m`): "", "": "",
+		line(digest): digest, line(digest) + line("A b"): digest, line(strings.Repeat("a", 5000)): "", line(`\u001b[31m`): "", "": "",
 	} {
 		if got := Served(log); got != want {
 			t.Errorf("%.80q: expected %q, got %q", log, want, got)

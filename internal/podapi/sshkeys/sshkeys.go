@@ -30,8 +30,8 @@ func Digest(files map[string][]byte) string {
 }
 
 const (
-	// digestLength is that of a digest, and mostLine the longest line of the log that is read.
-	digestLength, mostLine = 24, 4 << 10
+	// mostDigest is the longest digest, and mostLine the longest line of the log that is read.
+	mostDigest, mostLine = 64, 4 << 10
 )
 
 // Served returns the last digest in the log; "" if there is none. Anyone in the pod can write to the log.
@@ -47,6 +47,6 @@ func Served(log string) string {
 }
 
 func isDigest(text string) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && len(text) == digestLength
+	plain := func(r rune) bool { return (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') }
+	return len(text) <= mostDigest && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) })
 }

@@ -40,6 +40,8 @@ const (
 	lineFields = 8
 	// mostNodes is how many nodes a table may have: Redis recommends up to a thousand.
 	mostNodes = 2000
+	// mostFields is how many fields a line may have: each slot may be owned, migrating and importing.
+	mostFields = lineFields + 3*(LastSlot+1)
 	// mostField is the longest field, an address with names and shard.
 	mostField = 1 << 10
 	// mostUnreadable is how many open slots in another form are kept, for a message.
@@ -72,6 +74,9 @@ func Parse(text string) ([]Node, error) {
 	var nodes []Node
 	left := LastSlot + 1
 	for line := range strings.Lines(text) {
+		if strings.Count(line, " ") > mostFields {
+			return nil, fmt.Errorf("a line of the table of nodes has more than %d fields", mostFields)
+		}
 		fields := strings.Fields(line)
 		if len(fields) == 0 || fields[0] == "vars" {
 			continue
@@ -118,9 +123,6 @@ func isWord(field string) bool {
 
 // addSlots reads the slots of a line. A node has each slot once at most, and each open slot too.
 func (n *Node) addSlots(fields []string) error {
-	if len(fields) > 3*(LastSlot+1) {
-		return fmt.Errorf("it has %d fields with slots, and there are %d slots", len(fields), LastSlot+1)
-	}
 	for _, field := range fields {
 		if open, is := strings.CutPrefix(field, "["); is {
 			n.addOpen(strings.TrimSuffix(open, "]"))

@@ -15,7 +15,7 @@ import (
 
 // mostTogether bounds the memory of all large answers at a time. It leaves most of the operator's memory, which
 // config/manager/deployment.yaml limits to 512 MiB, to everything else.
-const mostTogether = 64 << 20
+const mostTogether = 32 << 20
 
 // size is how large the answers to some commands may be.
 type size int
@@ -35,7 +35,7 @@ const (
 // Large: GETKEYSINSLOT is asked for 1,024 slots with 100 keys each, and FUNCTION DUMP has the code of all libraries. A key that
 // is moved goes from server to server and not through the operator.
 func (s size) limits() bounded.Limits {
-	out := bounded.Limits{Bytes: 4 << 20, Text: 2 << 20, Elements: 1 << 16, Depth: 4, Line: 64 << 10}
+	out := bounded.Limits{Bytes: 2 << 20, Text: 1 << 20, Elements: 1 << 16, Depth: 4, Line: 64 << 10}
 	if s == large {
 		out.Bytes, out.Text, out.Elements = 16<<20, 16<<20, 1<<17
 	}

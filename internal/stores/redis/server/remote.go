@@ -126,6 +126,9 @@ func encrypting(through ContextDialer, security *tls.Config) ContextDialer {
 
 // Do sends commands in one round trip.
 func (r *remote) Do(ctx context.Context, address string, commands ...Command) ([]any, error) {
+	if err := r.target.own(address); err != nil {
+		return nil, err
+	}
 	client, err := r.client(address, sizeOf(commands))
 	if err != nil {
 		return nil, err

@@ -57,13 +57,14 @@ func Text(answer any) string {
 	return s
 }
 
-// mostFields is how many lines of INFO are read. Servers have 200, and up to 128 kinds of errors.
-const mostFields = 4096
+// mostFields is how many lines of INFO are read, and mostInfo how many bytes. Servers have 200 lines, and up to 128 kinds of
+// errors.
+const mostFields, mostInfo = 4096, 256 << 10
 
-// Fields reads lines of key:value, up to mostFields.
+// Fields reads lines of key:value, up to mostFields and mostInfo.
 func Fields(text string) map[string]string {
 	out := map[string]string{}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(text[:min(len(text), mostInfo)]) {
 		if len(out) == mostFields {
 			break
 		}
