@@ -15,14 +15,19 @@ import (
 	"time"
 )
 
-// announces answers everything with a text that no client can hold.
+// announces refuses HELLO, as servers before version 6 do, and answers everything else with a text that no client can hold.
 func announces(conn net.Conn) {
 	defer conn.Close()
 	for p := make([]byte, 4<<10); ; {
-		if _, err := conn.Read(p); err != nil {
+		n, err := conn.Read(p)
+		if err != nil {
 			return
 		}
-		if _, err := conn.Write([]byte("$9223372036854775800\r\n")); err != nil {
+		answer := "$9223372036854775800\r\n"
+		if strings.Contains(strings.ToLower(string(p[:n])), "hello") {
+			answer = "-ERR unknown command\r\n"
+		}
+		if _, err := conn.Write([]byte(answer)); err != nil {
 			return
 		}
 	}
