@@ -69,12 +69,6 @@ func (j Job) Ended() bool {
 // mostJobs is how many jobs are read. Servers remember a thousand by default, the last one first.
 const mostJobs = 4096
 
-// mostWord is the longest ID, version or state: IDs have 40 characters.
-const mostWord = 128
-
-// word is a short text of a server, which shares no memory with its answer.
-func word(text string) string { return plain.Line(text, mostWord) }
-
 // listed are the elements of an answer that is a list of jobs.
 func listed(answer any) ([]any, error) {
 	lines, _ := answer.([]any)

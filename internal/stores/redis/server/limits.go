@@ -4,10 +4,8 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/opcrew/opcrew/internal/stores/redis/bounded"
@@ -62,15 +60,4 @@ func (c Command) head() string {
 func TooLarge(err error) bool {
 	_, is := errors.AsType[*bounded.ExceededError](err)
 	return is
-}
-
-// limiting checks the answers on the connections of a dialer.
-func (r *remote) limiting(dial ContextDialer, of size) ContextDialer {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return bounded.Conn(conn, of.limits(), r.budget), nil
-	}
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
-// mostRefusal is the longest text of a refusal that is kept: those of the servers have less.
-const mostRefusal = 512
-
 // Refusal is the answer of a process that does not carry out a command. It begins with a word in capitals, such as ERR, LOADING
 // or NOAUTH.
 type Refusal struct{ Text string }

@@ -101,6 +101,17 @@ func (r *remote) connect(address string, of size) *goredis.Client {
 	return goredis.NewClient(options)
 }
 
+// limiting checks the answers on the connections of a dialer.
+func (r *remote) limiting(dial ContextDialer, of size) ContextDialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return bounded.Conn(conn, of.limits(), r.budget), nil
+	}
+}
+
 // encrypting adds TLS, which the client library leaves to a custom dialer.
 func encrypting(through ContextDialer, security *tls.Config) ContextDialer {
 	if security == nil {

@@ -51,30 +51,6 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	return status, nil
 }
 
-// Text is an answer as text; "" for any other answer.
-func Text(answer any) string {
-	s, _ := answer.(string)
-	return s
-}
-
-// mostFields is how many lines of INFO are read, and mostInfo how many bytes. Servers have 200 lines, and up to 128 kinds of
-// errors.
-const mostFields, mostInfo = 4096, 256 << 10
-
-// Fields reads lines of key:value, up to mostFields and mostInfo.
-func Fields(text string) map[string]string {
-	out := map[string]string{}
-	for line := range strings.Lines(text[:min(len(text), mostInfo)]) {
-		if len(out) == mostFields {
-			break
-		}
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			out[key] = value
-		}
-	}
-	return out
-}
-
 // parseInfo reads what INFO reports about the process itself.
 func parseInfo(text string) NodeStatus {
 	info := Fields(text)
