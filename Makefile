@@ -166,6 +166,10 @@ faults-report: ## Show which parts of make faults passed on which commit.
 faults-sample: need-go kube $(BIN)/kwok ## Attack each kind for a minute with a sample of the faults (FAULTS= for another).
 	go test -tags faults -count 1 -timeout 60m -v ./test/faults -args $(FAULTS)
 
+.PHONY: fuzz
+fuzz: need-go ## Fuzz every parser of data from stores, pods and annotations, a minute each (FUZZTIME=, FUZZPROCS=; FUZZ= for some).
+	@hack/fuzz
+
 .PHONY: bench
 bench: need-go kube $(BIN)/kwok $(BIN)/redis-server $(BIN)/redis-cli ## Count and time the kinds, compared with a naive controller and a bare client (about 20 minutes; BENCH= for 5).
 	go test -tags bench -count 1 -timeout 60m -v ./test/bench -args $(BENCH)

@@ -20,9 +20,15 @@ type Schedule struct {
 	zone  *time.Location
 }
 
+// longest is the longest schedule and the longest name of a time zone.
+const longest = 1000
+
 // Parse reads a schedule of five fields. The time zone has its own field, as in a CronJob; empty is UTC. Errors say
 // what to write instead, and name the two fields.
 func Parse(text, zone string) (Schedule, error) {
+	if len(text) > longest || len(zone) > longest {
+		return Schedule{}, fmt.Errorf("schedule %.40q or timeZone %.40q is longer than %d bytes: write five fields such as \"0 3 * * *\"", text, zone, longest)
+	}
 	if strings.HasPrefix(text, "@every") {
 		return Schedule{}, fmt.Errorf("schedule %q: write when, and not how often, in five fields such as \"*/10 * * * *\"", text)
 	}

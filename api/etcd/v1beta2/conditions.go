@@ -44,6 +44,8 @@ const (
 	ReasonStatusLost = "StatusLost"
 	// ReasonClusterIDMismatch: a different cluster than the recorded one answers at the members' addresses. The operator changes nothing then.
 	ReasonClusterIDMismatch = "ClusterIDMismatch"
+	// ReasonForeignURL: a member publishes a URL that leads to no pod of the cluster. The operator does not use it.
+	ReasonForeignURL = "ForeignURL"
 	// ReasonVariablesShadowed: flags of the operator override environment variables of etcd.
 	ReasonVariablesShadowed = "VariablesShadowed"
 	// ReasonUnreachable: the operator cannot reach the members, which may be healthy.

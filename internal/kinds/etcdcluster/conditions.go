@@ -30,7 +30,7 @@ func (r reporter) availability() *report.Availability {
 func (r reporter) membership() *report.Membership {
 	c, d := r.c, r.d
 	return &report.Membership{
-		Cluster: c, Now: r.now, Members: d.members, Unknown: r.membersUnknown(), Claims: len(r.claims),
+		Cluster: c, Now: r.now, Members: d.members, Unknown: r.membersUnknown(), Foreign: r.foreign(c), Claims: len(r.claims),
 		Leaving: planner{r.facts, c, d}.stray(), Waiting: r.waiting(), Target: d.target, Paused: r.paused,
 	}
 }

@@ -76,7 +76,7 @@ func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other stri
 
 // target is where the members are reached. Certificates are read each time, so that renewed ones are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
-	target := etcd.Target{Generation: strconv.FormatBool(c.ServerSecret() != ""), Endpoints: f.endpoints(c)}
+	target := etcd.Target{Generation: strconv.FormatBool(c.ServerSecret() != ""), Endpoints: f.endpoints(c), Addresses: f.addresses(c)}
 	if settings.Upkeep(c).Defragment != nil && settings.Upkeep(c).Defragment.Schedule == "" {
 		target.Waste = upkeep.Waste(settings.Upkeep(c))
 	}
@@ -111,6 +111,30 @@ func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		out = append(out, c.ClientURL(name))
+	}
+	return out
+}
+
+// addresses are where the pods of members, or that of a seed, run, by the host names of their endpoints.
+func (f facts) addresses(c *etcdv1beta2.EtcdCluster) map[string]string {
+	out := map[string]string{}
+	for _, pod := range slices.Concat(f.others.Pods, slices.Collect(maps.Values(f.pods))) {
+		if pod.Status.PodIP != "" && !model.Ended(pod) {
+			out[c.MemberHost(pod.Name)] = pod.Status.PodIP
+		}
+	}
+	return out
+}
+
+// foreign are the URLs that members publish and that are none of the cluster's own. The view may be of a time when the pod of a
+// new member was not known.
+func (f facts) foreign(c *etcdv1beta2.EtcdCluster) []string {
+	target := etcd.Target{Endpoints: f.endpoints(c)}
+	var out []string
+	for _, found := range f.view.Foreign {
+		if _, own := target.Own(found.URL); !own {
+			out = append(out, found.String())
+		}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,10 +51,10 @@ func (s Set) set(kind string, status metav1.ConditionStatus, reason, message str
 	})
 }
 
-// Cut makes a text valid UTF-8 of at most so many bytes. The API server would replace half a character, and the
-// status would differ, and be written, for ever.
+// Cut makes a text valid UTF-8 of at most so many bytes, without the control characters that a store or a pod may have
+// sent. The API server would replace half a character, so that the status would differ, and be written, for ever.
 func Cut(text string, most int) string {
-	text = strings.ToValidUTF8(text, "\ufffd")
+	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
 	if len(text) <= most {
 		return text
 	}
@@ -67,6 +68,14 @@ func (s Set) Remark(kind, reason, message string) {
 		return
 	}
 	s.True(kind, reason, message)
+}
+
+// printable replaces control characters. Line breaks stay: some messages list what is wrong.
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' {
+		return ' '
+	}
+	return r
 }
 
 // Blocker is a condition that blocks Ready while it has one of the statuses.

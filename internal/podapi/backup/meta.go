@@ -78,6 +78,9 @@ func (m Meta) Encode() ([]byte, error) {
 // ParseMeta reads a record, which is untrusted: anyone with access to the store can write it.
 func ParseMeta(text []byte) (Meta, error) {
 	var m Meta
+	if len(text) > MaxMeta {
+		return Meta{}, fmt.Errorf("not a record of a backup: it has %d bytes, and at most %d are read", len(text), MaxMeta)
+	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Meta{}, fmt.Errorf("not a record of a backup: %w", err)
 	}

@@ -187,6 +187,9 @@ func EncodeOrder(o Order) (string, error) {
 // ParseOrder reads an order and refuses unknown fields: half an order must not be carried out.
 func ParseOrder(text string) (Order, error) {
 	var o Order
+	if len(text) > MaxOrder {
+		return Order{}, fmt.Errorf("the order has %d bytes, and at most %d are read", len(text), MaxOrder)
+	}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&o); err != nil {

@@ -112,11 +112,28 @@ func oneLine(text string, most int) string {
 // The container must not have its policy FallbackToLogsOnError.
 func ParseResult(text string) (Result, error) {
 	var r Result
+	if len(text) > MaxResult {
+		return Result{}, fmt.Errorf("not a result: it has %d bytes, and at most %d are read", len(text), MaxResult)
+	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Result{}, fmt.Errorf("not a result: %w", err)
 	}
 	if !slices.Contains([]Outcome{Succeeded, Failed, Stopped, Invalid}, r.Outcome) {
 		return Result{}, errors.New("not a result: unknown outcome")
 	}
+	r.tidy()
 	return r, nil
+}
+
+// tidy makes texts fit for a status: any program in the pod can write the message.
+func (r *Result) tidy() {
+	for _, text := range []*string{(*string)(&r.Reason), &r.Message, &r.Object, &r.EtcdVersion, &r.ClusterID} {
+		*text = oneLine(*text, maxMessage)
+	}
+	for i := range r.PrunedObjects {
+		r.PrunedObjects[i] = oneLine(r.PrunedObjects[i], maxMessage)
+	}
+	if r.Verification != nil {
+		r.Verification.Note = oneLine(r.Verification.Note, maxMessage)
+	}
 }

@@ -42,6 +42,9 @@ func (r Report) Error() string { return string(r.Reason) + ": " + r.Message }
 // container must not have the policy FallbackToLogsOnError, with which it could be output of etcd.
 func ParseReport(text string) (Report, error) {
 	var r Report
+	if len(text) > maxReport {
+		return Report{}, fmt.Errorf("not a report: it has %d bytes, and at most %d are read", len(text), maxReport)
+	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Report{}, fmt.Errorf("not a report: %w", err)
 	}

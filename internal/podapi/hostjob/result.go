@@ -3,13 +3,7 @@
 
 package hostjob
 
-import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"slices"
-	"time"
-)
+import "time"
 
 // State is the state of a run.
 type State string
@@ -71,25 +65,4 @@ type Result struct {
 	Again bool `json:"again,omitempty"`
 	// BootID identifies the boot of the host.
 	BootID string `json:"bootID,omitempty"`
-}
-
-// ParseResult reads a termination message, which is untrusted: root on the host can write it. The
-// container must not have the policy FallbackToLogsOnError, with which it could be output of the
-// command.
-func ParseResult(text string) (Result, error) {
-	var r Result
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return Result{}, fmt.Errorf("not a result: %w", err)
-	}
-	if !slices.Contains(states(), r.State) {
-		return Result{}, errors.New("not a result: unknown state")
-	}
-	if r.ExitCode != nil && (*r.ExitCode < 0 || *r.ExitCode > 255) || r.Bytes < 0 {
-		return Result{}, errors.New("not a result: impossible numbers")
-	}
-	return r, nil
-}
-
-func states() []State {
-	return []State{Succeeded, Failed, Cancelled, TimedOut, Unknown, NotStarted, Invalid}
 }

@@ -18,6 +18,8 @@ const (
 	// maxUserLines limits the cost of a wrong password. Two lines are in use while a password is
 	// changed.
 	maxUserLines = 8
+	// maxFile is more than a Secret can have, and maxComplaints how many bad lines are reported.
+	maxFile, maxComplaints = 4 << 20, 1000
 )
 
 // Complaint is what is wrong with a line. It quotes no part of the line, which may be a password.
@@ -32,11 +34,15 @@ func Parse(text string) ([]*Line, []Complaint) {
 	var bad []Complaint
 	p := parser{users: map[string]int{}, seen: map[[2]string]bool{}}
 	text = strings.TrimPrefix(text, "\ufeff") // Windows editors start files with it
+	if len(text) > maxFile {
+		return nil, []Complaint{{1, fmt.Errorf("the file is longer than %d bytes", maxFile)}}
+	}
 	number := 0
 	for raw := range strings.SplitSeq(text, "\n") {
 		number++
 		l, err := p.line(strings.Trim(raw, " \t\r"))
 		switch {
+		case err != nil && len(bad) == maxComplaints:
 		case err != nil:
 			bad = append(bad, Complaint{number, err})
 		case l != nil:

@@ -29,14 +29,24 @@ func Digest(files map[string][]byte) string {
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// Served returns the last digest in the log; "" if there is none.
+const (
+	// mostDigest is the longest digest, and mostLine the longest line of the log that is read.
+	mostDigest, mostLine = 64, 4 << 10
+)
+
+// Served returns the last digest in the log; "" if there is none. Anyone in the pod can write to the log.
 func Served(log string) string {
 	lines := strings.Split(log, "\n")
 	for _, line := range slices.Backward(lines) {
 		var record struct{ Msg, Digest string }
-		if json.Unmarshal([]byte(line), &record) == nil && record.Msg == Serving {
+		if len(line) <= mostLine && json.Unmarshal([]byte(line), &record) == nil && record.Msg == Serving && isDigest(record.Digest) {
 			return record.Digest
 		}
 	}
 	return ""
+}
+
+func isDigest(text string) bool {
+	plain := func(r rune) bool { return (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') }
+	return len(text) <= mostDigest && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) })
 }

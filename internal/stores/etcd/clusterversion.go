@@ -8,12 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
 const (
@@ -25,15 +26,14 @@ const (
 
 // web is the client for what members only report by HTTP. It follows no redirect and uses no proxy.
 func web(target Target, through ContextDialer) *http.Client {
-	if through == nil {
-		through = (&net.Dialer{Timeout: connectTimeout}).DialContext
-	}
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:           nil,
-			DialContext:     through,
-			TLSClientConfig: target.TLS.Clone(),
-			IdleConnTimeout: keepAlive, // at rest nothing is asked
+			Proxy:                  nil,
+			DialContext:            target.dialer(through),
+			TLSClientConfig:        target.TLS.Clone(),
+			IdleConnTimeout:        keepAlive, // at rest nothing is asked
+			MaxResponseHeaderBytes: mostHeaders,
+			DisableCompression:     true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -41,6 +41,9 @@ func web(target Target, through ContextDialer) *http.Client {
 
 // ClusterVersion asks one member. The path and the answer are the same in all versions of etcd 3.
 func (r *remote) ClusterVersion(ctx context.Context, endpoint string) (string, error) {
+	if err := r.target.own(endpoint); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.open, cancel)()
@@ -66,7 +69,7 @@ func get(ctx context.Context, by *http.Client, url string) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", url, answer.Status)
+		return nil, fmt.Errorf("%s answers %s", url, plain.Line(answer.Status, mostTrouble))
 	}
 	return io.ReadAll(io.LimitReader(answer.Body, mostVersion))
 }
@@ -81,8 +84,8 @@ func parseVersion(body []byte) (string, error) {
 	if said.Cluster == undecided {
 		return "", nil
 	}
-	if _, err := version.ParseSemantic(said.Cluster); err != nil {
-		return "", fmt.Errorf("not an answer of etcd about its version: %w", err)
+	if _, err := version.ParseSemantic(said.Cluster); err != nil || !plain.Words(said.Cluster, mostWord) {
+		return "", fmt.Errorf("not an answer of etcd about its version: %.100q", said.Cluster)
 	}
 	return said.Cluster, nil
 }
@@ -107,14 +110,15 @@ func (v *View) askVersion(ctx context.Context, store Store) {
 func (v *View) informed() (endpoint string, ok bool) {
 	leader, _ := v.Leader()
 	for _, m := range v.Voters() {
-		if !m.Started() || !v.Healthy(m.ID) {
+		at, has := m.Endpoint()
+		if !has || !v.Healthy(m.ID) {
 			continue
 		}
 		if m.ID == leader {
-			return m.ClientURLs[0], true
+			return at, true
 		}
 		if !ok {
-			endpoint, ok = m.ClientURLs[0], true
+			endpoint, ok = at, true
 		}
 	}
 	return endpoint, ok

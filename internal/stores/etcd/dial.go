@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/opcrew/opcrew/internal/stores/prober"
 )
 
 const (
@@ -93,6 +95,9 @@ func (c *conn) learn(version string) {
 }
 
 func (r *remote) conn(endpoint string) (*conn, error) {
+	if err := r.target.own(endpoint); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.open.Err() != nil {
@@ -117,7 +122,8 @@ func connect(endpoint string, target Target, through ContextDialer) (*conn, erro
 		MaxUnaryRetries:      1,            // the next look tries again, other members first
 		DialKeepAliveTime:    keepAlive,
 		DialKeepAliveTimeout: keepAliveTimeout,
-		DialOptions:          dialOptions(through),
+		DialOptions:          dialOptions(target, through),
+		MaxCallRecvMsgSize:   mostAnswer,
 	})
 	if err != nil {
 		return nil, err
@@ -127,18 +133,17 @@ func connect(endpoint string, target Target, through ContextDialer) (*conn, erro
 	return &conn{Client: client, endpoint: endpoint, maintenance: clientv3.NewMaintenanceFromMaintenanceClient(asked, client)}, nil
 }
 
-func dialOptions(through ContextDialer) []grpc.DialOption {
+func dialOptions(target Target, through ContextDialer) []grpc.DialOption {
+	dial := target.dialer(through)
 	params := grpc.ConnectParams{
 		Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: mostBackoff},
 		MinConnectTimeout: timeoutOf(through),
 	}
-	options := []grpc.DialOption{grpc.WithConnectParams(params), grpc.WithChainUnaryInterceptor(failFast)}
-	if through == nil {
-		return options
+	return []grpc.DialOption{
+		grpc.WithConnectParams(params), grpc.WithChainUnaryInterceptor(failFast),
+		grpc.WithMaxHeaderListSize(mostHeaders), grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window),
+		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) { return dial(ctx, "tcp", address) }),
 	}
-	return append(options, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
-		return through(ctx, "tcp", address)
-	}))
 }
 
 func timeoutOf(through ContextDialer) time.Duration {
@@ -149,9 +154,11 @@ func timeoutOf(through ContextDialer) time.Duration {
 }
 
 // failFast makes a call to a member that cannot be reached fail at once with the reason. By default the client waits until its
-// time is over, and loses the reason.
+// time is over, and loses the reason. Calls run in goroutines of their own, where a panic would end the process.
 func failFast(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	return invoke(ctx, method, req, reply, cc, append(slices.Clip(opts), grpc.WaitForReady(false))...)
+	return prober.Contained(func() error {
+		return invoke(ctx, method, req, reply, cc, append(slices.Clip(opts), grpc.WaitForReady(false))...)
+	})
 }
 
 // Close ends the connections.

@@ -124,7 +124,12 @@ func (r *remote) list(ctx context.Context, endpoint string) listing {
 	if err != nil {
 		return listing{err: fmt.Errorf("%s: %w", endpoint, typed(err))}
 	}
-	return listing{endpoint: endpoint, cluster: answer.Header.ClusterId, members: members(answer.Members)}
+	listed := members(answer.Members)
+	if err := checked(listed); err != nil {
+		return listing{err: fmt.Errorf("%s: %w", endpoint, err)}
+	}
+	found := r.target.divide(listed)
+	return listing{endpoint: endpoint, cluster: answer.Header.GetClusterId(), members: found}
 }
 
 // agree makes the member catch up with a quorum. Before 3.5, members list what they know themselves, which may be old.

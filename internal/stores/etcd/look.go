@@ -5,6 +5,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -22,11 +23,12 @@ func (l *looker) Look(ctx context.Context, before View) View {
 	target := l.Target()
 	round := l.begin(ctx, store)
 	round.Ask(target.Endpoints...)
-	round.Ask(endpoints(before.Members)...)
-	if view.list(ctx, store); view.Err == nil {
+	round.Ask(endpoints(target.divide(before.Members))...)
+	if view.list(ctx, store, target); view.Err == nil {
 		round.Ask(endpoints(view.Members)...)
 	}
 	view.fill(target.Endpoints, statuses(round.Wait()))
+	view.Foreign = foreign(view.Members)
 	view.weigh(target.Waste)
 	view.askVersion(ctx, store)
 	view.noteAgreement(before)
@@ -35,7 +37,7 @@ func (l *looker) Look(ctx context.Context, before View) View {
 }
 
 // list lists the members. The version of another cluster does not apply to this one.
-func (v *View) list(ctx context.Context, store Store) {
+func (v *View) list(ctx context.Context, store Store, target Target) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	id, members, err := store.Members(ctx)
@@ -46,15 +48,15 @@ func (v *View) list(ctx context.Context, store Store) {
 	if id != v.ClusterID {
 		v.ClusterVersion = ""
 	}
-	v.ClusterID, v.Members = id, members
+	v.ClusterID, v.Members = id, target.divide(members)
 }
 
 // endpoints are the client endpoints of members.
 func endpoints(members []Member) []string {
 	var out []string
 	for _, m := range members {
-		if m.Started() {
-			out = append(out, m.ClientURLs[0])
+		if at, has := m.Endpoint(); has {
+			out = append(out, at)
 		}
 	}
 	return out
@@ -70,7 +72,7 @@ func (v *View) fill(wanted []string, answers map[string]MemberStatus) {
 	}
 	for _, m := range v.Members {
 		if _, answered := v.Status[m.ID]; !answered && m.Started() {
-			v.Status[m.ID] = MemberStatus{Err: whyNot(m.ClientURLs[0], answers[m.ClientURLs[0]])}
+			v.Status[m.ID] = MemberStatus{Err: m.whyNot(answers)}
 		}
 	}
 	for _, endpoint := range wanted {
@@ -90,7 +92,13 @@ func (v *View) trusts(status MemberStatus) bool {
 	return v.Err != nil || listed && status.ClusterID == v.ClusterID
 }
 
-func whyNot(endpoint string, answer MemberStatus) error {
+// whyNot is why a member that has run has not answered.
+func (m Member) whyNot(answers map[string]MemberStatus) error {
+	endpoint, has := m.Endpoint()
+	answer := answers[endpoint]
+	if !has {
+		return errors.New(Foreign{m.ID, m.Foreign[0]}.String())
+	}
 	if answer.Err != nil {
 		return answer.Err
 	}

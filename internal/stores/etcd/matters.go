@@ -18,6 +18,7 @@ type matters struct {
 	status         map[uint64]state
 	leader         uint64
 	absent         string
+	foreign        []Foreign
 	version        string
 	unversioned    bool
 	work           string
@@ -37,7 +38,7 @@ func (v View) matters() matters {
 	leader, _ := v.Leader()
 	out := matters{
 		failing: v.Err != nil, stale: v.Stale, cluster: v.ClusterID, leader: leader,
-		members: v.Members, status: map[uint64]state{}, absent: joined(v.Absent),
+		members: v.Members, status: map[uint64]state{}, absent: joined(v.Absent), foreign: v.Foreign,
 		version: v.ClusterVersion, unversioned: v.VersionErr != nil,
 		work: v.Work, wasteful: v.Wasteful,
 	}

@@ -5,6 +5,7 @@ package etcd
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -41,7 +42,7 @@ func NewProber(dial Dialer, clock clock.WithTicker, interval func(View) time.Dur
 }
 
 func same(a, b Target) bool {
-	return a.Generation == b.Generation && slices.Equal(a.Endpoints, b.Endpoints)
+	return a.Generation == b.Generation && slices.Equal(a.Endpoints, b.Endpoints) && maps.Equal(a.Addresses, b.Addresses)
 }
 
 func mark(v View, stale bool, work string) View {

@@ -5,9 +5,13 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
 // Status asks one member.
@@ -21,15 +25,19 @@ func (r *remote) Status(ctx context.Context, endpoint string) (MemberStatus, err
 		err = fmt.Errorf("%s: %w", endpoint, typed(err))
 		return MemberStatus{Err: err}, err
 	}
-	c.learn(answer.Version)
-	if answer.Leader != 0 && answer.Leader == answer.Header.MemberId {
+	c.learn(plain.Line(answer.Version, mostWord))
+	header := answer.Header
+	if header == nil {
+		header = &etcdserverpb.ResponseHeader{}
+	}
+	if answer.Leader != 0 && answer.Leader == header.MemberId {
 		r.follow(endpoint)
 	}
 	return MemberStatus{
-		ID: answer.Header.MemberId, ClusterID: answer.Header.ClusterId, Version: answer.Version,
+		ID: header.MemberId, ClusterID: header.ClusterId, Version: plain.Line(answer.Version, mostWord),
 		Leader: answer.Leader, RaftIndex: answer.RaftIndex, RaftTerm: answer.RaftTerm, Applied: answer.RaftAppliedIndex,
-		Revision: answer.Header.Revision, DBSize: answer.DbSize, DBInUse: answer.DbSizeInUse, Quota: answer.DbSizeQuota,
-		Learner: answer.IsLearner, Errors: answer.Errors,
+		Revision: header.Revision, DBSize: answer.DbSize, DBInUse: answer.DbSizeInUse, Quota: answer.DbSizeQuota,
+		Learner: answer.IsLearner, Errors: shortened(answer.Errors),
 	}, nil
 }
 
@@ -62,6 +70,9 @@ func (r *remote) AddVoter(ctx context.Context, peerURL string) (Member, error) {
 func added(answer *clientv3.MemberAddResponse, err error) (Member, error) {
 	if err != nil {
 		return Member{}, typed(err)
+	}
+	if answer.Member == nil {
+		return Member{}, errors.New("the member that was added is not named in the answer")
 	}
 	return member(answer.Member), nil
 }

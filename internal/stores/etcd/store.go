@@ -46,13 +46,23 @@ type Member struct {
 	ID                   uint64
 	Name                 string
 	PeerURLs, ClientURLs []string
+	// Foreign are client URLs that are none of the target's. They are not in ClientURLs, and never asked.
+	Foreign []string
 	// Learner reports that it copies the log and has no vote.
 	Learner bool
 }
 
 // Started reports whether the member has ever run: it then publishes its client URLs. Its name is not evidence: initial members
 // have theirs from the start.
-func (m Member) Started() bool { return len(m.ClientURLs) > 0 }
+func (m Member) Started() bool { return len(m.ClientURLs)+len(m.Foreign) > 0 }
+
+// Endpoint is where the member can be asked; false if it has not run, or publishes no URL of the target.
+func (m Member) Endpoint() (string, bool) {
+	if len(m.ClientURLs) == 0 {
+		return "", false
+	}
+	return m.ClientURLs[0], true
+}
 
 // MemberStatus is what one member reports about itself.
 type MemberStatus struct {
@@ -82,10 +92,12 @@ type MemberStatus struct {
 
 // Target is how to reach a cluster.
 type Target struct {
-	// Endpoints are client URLs of members that are desired or known.
+	// Endpoints are client URLs of members that are desired or known. No other URL is ever asked, whatever members publish.
 	Endpoints []string
+	// Addresses are the IP addresses of the endpoints' hosts, as observed on their pods. A host without one is not dialled.
+	Addresses map[string]string
 	TLS       *tls.Config
-	// Generation changes with the TLS configuration. Another generation, or other endpoints, dial again.
+	// Generation changes with the TLS configuration. Another generation, or other endpoints or addresses, dial again.
 	Generation string
 	// Waste is when free space in a member's data matters to the controller.
 	Waste Waste

@@ -71,7 +71,7 @@ func TestMembersCanBeReachedByADialerThatIsGiven(t *testing.T) {
 				}
 				return (&net.Dialer{}).DialContext(ctx, network, address)
 			}
-			store, err := etcd.DialThrough(dial)(etcd.Target{Endpoints: []string{c.endpoint}, TLS: c.security})
+			store, err := etcd.DialThrough(dial)(etcd.Target{Endpoints: []string{c.endpoint}, TLS: c.security, Addresses: map[string]string{"m1.members.ns.svc": "10.0.0.7", "example.com": "10.0.0.8"}})
 			if err != nil {
 				t.Fatal(err)
 			}

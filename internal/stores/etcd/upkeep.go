@@ -67,5 +67,5 @@ func (r *remote) Hash(ctx context.Context, endpoint string) (Hash, error) {
 	if err != nil {
 		return Hash{}, fmt.Errorf("%s: %w", endpoint, typed(err))
 	}
-	return Hash{Sum: answer.Hash, Revision: answer.Header.Revision, Compacted: answer.CompactRevision}, nil
+	return Hash{Sum: answer.Hash, Revision: answer.Header.GetRevision(), Compacted: answer.CompactRevision}, nil
 }

@@ -30,6 +30,8 @@ type View struct {
 	Decided Decided
 	// Absent are the endpoints of the target that no member has published.
 	Absent []string
+	// Foreign are the URLs that members publish and that are none of the target's.
+	Foreign []Foreign
 	// Wasteful are the members whose free space exceeds the target's Waste.
 	Wasteful []uint64
 	// Work is the name of the work under way beside the looks; "" for none.

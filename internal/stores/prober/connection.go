@@ -3,7 +3,10 @@
 
 package prober
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Use returns the store of the current target. The caller calls done after use.
 func (c *Cluster[T, V, S]) Use() (store S, done func(), err error) {
@@ -58,7 +61,17 @@ func (c *Cluster[T, V, S]) do(ctx context.Context, step func(context.Context, S)
 	c.count(1)
 	defer c.Wake()
 	defer c.count(1)
-	return step(ctx, store)
+	return Contained(func() error { return step(ctx, store) })
+}
+
+// Contained turns a panic, such as that of a client library over a hostile answer, into an error about this cluster.
+func Contained(call func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%w: %v", ErrPanicked, cause)
+		}
+	}()
+	return call()
 }
 
 // Outdate marks the view stale until the next look, which starts at once.

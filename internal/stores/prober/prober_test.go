@@ -5,6 +5,7 @@ package prober
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -142,6 +143,25 @@ func TestWorkIsShownAndLeavesTheViewStale(t *testing.T) {
 		synctest.Wait()
 		if view, _ := p.View(named("one")); view.work != "" || view.stale {
 			t.Errorf("expected a look after the work to show that nothing is under way, got %+v", view)
+		}
+	})
+}
+
+func TestAPanicOfAStepOrOfWorkIsContained(t *testing.T) {
+	probing(t, func(t *testing.T, p *Prober[string, seen, *connection]) {
+		p.Watch(named("one"), "store")
+		waitForLook(p, "one")
+		err := p.Do(t.Context(), named("one"), func(context.Context, *connection) error { panic("makeslice: len out of range") })
+		if !errors.Is(err, ErrPanicked) || !strings.Contains(err.Error(), "makeslice") {
+			t.Errorf("expected the panic of a step to be its error, got %v", err)
+		}
+		if err := p.Begin(named("one"), Work[*connection]{Name: "defragment", Limit: time.Minute, Do: func(context.Context, *connection) { panic("x") }}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(2 * time.Second)
+		if view, _ := p.View(named("one")); view.work != "" || view.err != "" {
+			t.Errorf("expected the work to have ended and the looks to go on, got %+v", view)
 		}
 	})
 }

@@ -15,6 +15,9 @@ const CallTimeout = 2 * time.Second
 // ErrNotWatched is returned for a store that is not watched, or whose prober has not started or has ended.
 var ErrNotWatched = errors.New("the cluster is not watched")
 
+// ErrPanicked reports that an answer of the store could not be read at all, so that it is not known what a step did.
+var ErrPanicked = errors.New("the answer of the store cannot be read")
+
 // Store is an open connection. Close makes calls under way fail.
 type Store interface{ Close() error }
 

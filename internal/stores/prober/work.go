@@ -20,7 +20,7 @@ type Work[S Store] struct {
 	Name string
 	// Limit is how long it may take.
 	Limit time.Duration
-	// Do does it, and keeps the outcome itself.
+	// Do does it, and keeps the outcome itself. A panic ends it without an outcome, as the end of the process would.
 	Do func(context.Context, S)
 }
 
@@ -69,7 +69,10 @@ func (c *Cluster[T, V, S]) carryOut(ctx context.Context, work Work[S]) {
 		return
 	}
 	defer done()
-	work.Do(ctx, store)
+	_ = Contained(func() error { // the next look shows what was done
+		work.Do(ctx, store)
+		return nil
+	})
 }
 
 // endWork notes that no work is under way, and that earlier views are stale.

@@ -47,7 +47,7 @@ func TestAPrimaryWithoutSlotsGetsLibrariesBeforeItsFirst(t *testing.T) {
 			"it has slots":   {dump: aLibrary},
 		} {
 			t.Run(how+": "+what, func(t *testing.T) {
-				known := ownTable + "c:1 10.0.0.3:1@2 master - 0 0 1 connected 9000\n"
+				known := strings.Replace(ownTable, "0-16383", "0-8999 9001-16383", 1) + "c:1 10.0.0.3:1@2 master - 0 0 1 connected 9000\n"
 				store := &scripted{keys: map[int][]any{}, jobs: []string{"success"}, dump: test.dump, nodes: known}
 				step := bare(byJobs)
 				if !test.bare {

@@ -23,7 +23,7 @@ const (
 	// maxText exceeds every answer: CLUSTER NODES of a thousand nodes has 200 KiB.
 	maxText = 4 << 20
 	maxLine = 64 << 10
-	// maxItems limits the items of a list, maxDepth nested lists.
+	// maxItems limits the items of all lists in the answers to a request, maxDepth nested lists.
 	maxItems, maxDepth = 1 << 16, 4
 )
 
@@ -44,6 +44,7 @@ func (e Error) Code() string {
 type Conn struct {
 	conn net.Conn
 	in   *bufio.Reader
+	left int // items that the answers may still announce
 }
 
 // Dial connects.
@@ -55,7 +56,7 @@ func Dial(ctx context.Context, address string) (*Conn, error) {
 	return newConn(conn), nil
 }
 
-func newConn(conn net.Conn) *Conn { return &Conn{conn, bufio.NewReaderSize(conn, maxLine)} }
+func newConn(conn net.Conn) *Conn { return &Conn{conn: conn, in: bufio.NewReaderSize(conn, maxLine)} }
 
 // Close ends the connection.
 func (c *Conn) Close() { _ = c.conn.Close() }
@@ -111,6 +112,7 @@ func exchange[T any](ctx context.Context, c *Conn, name, text string, read func(
 	if _, err := io.WriteString(c.conn, text); err != nil {
 		return none, fmt.Errorf("send %s: %w", name, err)
 	}
+	c.left = maxItems
 	answer, err := read()
 	if refusal, ok := errors.AsType[Error](err); ok {
 		return none, refusal
@@ -157,9 +159,10 @@ func (c *Conn) list(out []string, depth int) ([]string, error) {
 		return append(out, one), err
 	}
 	n, err := strconv.Atoi(rest)
-	if err != nil || n < 0 || n > maxItems || depth == 0 {
+	if err != nil || n < 0 || n > c.left || depth == 0 {
 		return nil, fmt.Errorf("a list of %.40q items is not valid here, or nested too deep", rest)
 	}
+	c.left -= n
 	for range n {
 		if out, err = c.list(out, depth-1); err != nil {
 			return nil, err

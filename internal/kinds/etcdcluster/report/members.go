@@ -22,6 +22,8 @@ type Membership struct {
 	Members []model.Member
 	// Unknown is why the members are not reported on; nil: they are.
 	Unknown *model.Obstacle
+	// Foreign are URLs of members that lead to no pod of the cluster.
+	Foreign []string
 	// Claims is the number of claims.
 	Claims int
 	// Leaving is a pod of a removed member that is about to go; empty: none.
@@ -44,6 +46,8 @@ func (m *Membership) Ready(set condition.Set) {
 		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("spec.hibernate: no member runs; the claims of %d members are kept", m.Claims))
 	case m.Unknown != nil:
 		set.False(kind, m.Unknown.Reason, m.Unknown.Message)
+	case len(m.Foreign) > 0:
+		set.False(kind, etcdv1beta2.ReasonForeignURL, m.Foreign[0]+": clients that follow it leave the cluster; delete the pod of the member if it was not you who changed it")
 	case recovery.AnyLost(m.Members):
 		set.False(kind, etcdv1beta2.ReasonMemberLost, count+firstCause(m.Members, m.Paused))
 	case int32(all) < c.Spec.Size:

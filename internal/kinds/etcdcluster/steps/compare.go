@@ -44,12 +44,13 @@ func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Compar
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for _, m := range voters {
-		if !m.Started() {
-			out.Failed[m.ID] = "it has not run yet"
+		at, has := m.Endpoint()
+		if !has {
+			out.Failed[m.ID] = "it has not run yet, or publishes no address of its pod"
 			continue
 		}
 		asked.Go(func() {
-			sum, err := store.Hash(ctx, m.ClientURLs[0])
+			sum, err := store.Hash(ctx, at)
 			mu.Lock()
 			defer mu.Unlock()
 			if out.Sums[m.ID] = sum; err != nil {

@@ -37,10 +37,11 @@ func (s *Step) Holds(ctx context.Context, store etcd.Store, seen etcd.View) erro
 			continue
 		}
 		left++
-		if len(m.ClientURLs) == 0 {
+		at, has := m.Endpoint()
+		if !has {
 			continue
 		}
-		if status, err := store.Status(ctx, m.ClientURLs[0]); err == nil && status.Leader != 0 {
+		if status, err := store.Status(ctx, at); err == nil && status.Leader != 0 {
 			answer++
 		}
 	}

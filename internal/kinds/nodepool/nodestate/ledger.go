@@ -18,6 +18,9 @@ import (
 // others set, whatever happens to the pools and to this process meanwhile.
 const LedgerAnnotation = "opcrew.io/nodepools"
 
+// maxLedger is the most that all annotations of an object can have together.
+const maxLedger = 256 << 10
+
 // Item names one thing that a pool sets on a node. The key of a taint is key:effect.
 type Item struct {
 	Kind nodesv1.ConflictKind
@@ -140,7 +143,7 @@ func (j *ledgerJSON) of(kind nodesv1.ConflictKind) map[string]entry {
 // itself may not.
 func LedgerOf(node *corev1.Node) Ledger {
 	raw, ok := node.Annotations[LedgerAnnotation]
-	if !ok || !wroteLedger(node) {
+	if !ok || len(raw) > maxLedger || !wroteLedger(node) {
 		return recoverLedger(node)
 	}
 	in := ledgerJSON{}

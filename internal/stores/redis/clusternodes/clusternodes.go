@@ -6,6 +6,7 @@
 package clusternodes
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,8 +35,18 @@ type Range struct{ First, Last int }
 // LastSlot is the highest slot there is (cluster specification, "Key distribution model").
 const LastSlot = 16383
 
-// lineFields are the fields before the slots.
-const lineFields = 8
+const (
+	// lineFields are the fields before the slots.
+	lineFields = 8
+	// mostNodes is how many nodes a table may have: Redis recommends up to a thousand.
+	mostNodes = 2000
+	// mostFields is how many fields a line may have: each slot may be owned, migrating and importing.
+	mostFields = lineFields + 3*(LastSlot+1)
+	// mostField is the longest field, an address with names and shard.
+	mostField = 1 << 10
+	// mostUnreadable is how many open slots in another form are kept, for a message.
+	mostUnreadable = 16
+)
 
 // Is reports whether a node has a flag, such as myself, master, slave, fail or handshake.
 func (n Node) Is(flag string) bool { return slices.Contains(n.Flags, flag) }
@@ -58,15 +69,25 @@ func Myself(nodes []Node) (Node, bool) {
 	return nodes[i], true
 }
 
-// Parse reads a table. It skips the line of variables at the end of nodes.conf.
+// Parse reads a table. It skips the line of variables at the end of nodes.conf. The nodes share no memory with the text.
 func Parse(text string) ([]Node, error) {
 	var nodes []Node
+	left := LastSlot + 1
 	for line := range strings.Lines(text) {
+		if strings.Count(line, " ") > mostFields {
+			return nil, fmt.Errorf("a line of the table of nodes has more than %d fields", mostFields)
+		}
 		fields := strings.Fields(line)
 		if len(fields) == 0 || fields[0] == "vars" {
 			continue
 		}
+		if len(nodes) == mostNodes {
+			return nil, fmt.Errorf("the table of nodes has more than %d nodes", mostNodes)
+		}
 		node, err := parseLine(fields)
+		if left -= node.SlotCount(); err == nil && left < 0 {
+			err = errors.New("a slot has two owners")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("line %.200q of the table of nodes: %w", strings.TrimSpace(line), err)
 		}
@@ -79,24 +100,41 @@ func parseLine(fields []string) (Node, error) {
 	if len(fields) < lineFields {
 		return Node{}, fmt.Errorf("it has %d fields, expected %d at least", len(fields), lineFields)
 	}
+	for i, field := range fields[:lineFields] {
+		if !isWord(field) {
+			return Node{}, fmt.Errorf("field %d is longer than %d bytes or has characters that cannot be printed", i+1, mostField)
+		}
+		fields[i] = strings.Clone(field)
+	}
 	n := Node{ID: fields[0], Flags: strings.Split(fields[2], ","), Linked: fields[7] == "connected"}
 	n.Address, n.Hostname = splitAddress(fields[1])
 	if fields[3] != "-" {
 		n.Primary = fields[3]
 	}
 	n.Epoch, _ = strconv.ParseUint(fields[6], 10, 64) // 0 where there is none
-	for _, field := range fields[lineFields:] {
+	err := n.addSlots(fields[lineFields:])
+	return n, err
+}
+
+// isWord reports whether a field is short and has printable ASCII characters only: it may become part of a status.
+func isWord(field string) bool {
+	return len(field) <= mostField && !strings.ContainsFunc(field, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// addSlots reads the slots of a line. A node has each slot once at most, and each open slot too.
+func (n *Node) addSlots(fields []string) error {
+	for _, field := range fields {
 		if open, is := strings.CutPrefix(field, "["); is {
 			n.addOpen(strings.TrimSuffix(open, "]"))
 			continue
 		}
 		slots, err := parseRange(field)
 		if err != nil {
-			return Node{}, err
+			return err
 		}
 		n.Slots = append(n.Slots, slots)
 	}
-	return n, nil
+	return nil
 }
 
 // addOpen reads SLOT->-ID and SLOT-<-ID.
@@ -104,16 +142,18 @@ func (n *Node) addOpen(field string) {
 	for sign, to := range map[string]*map[int]string{"->-": &n.Migrating, "-<-": &n.Importing} {
 		text, id, is := strings.Cut(field, sign)
 		slot, err := strconv.Atoi(text)
-		if !is || err != nil {
+		if !is || err != nil || slot < 0 || slot > LastSlot || !isWord(id) {
 			continue
 		}
 		if *to == nil {
 			*to = map[int]string{}
 		}
-		(*to)[slot] = id
+		(*to)[slot] = strings.Clone(id)
 		return
 	}
-	n.Unreadable = append(n.Unreadable, field)
+	if len(n.Unreadable) < mostUnreadable {
+		n.Unreadable = append(n.Unreadable, fmt.Sprintf("%.100s", field))
+	}
 }
 
 // splitAddress reads IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].
@@ -139,7 +179,7 @@ func parseRange(field string) (Range, error) {
 	from, errFrom := strconv.Atoi(first)
 	to, errTo := strconv.Atoi(last)
 	if errFrom != nil || errTo != nil || from < 0 || to > LastSlot || from > to {
-		return Range{}, fmt.Errorf("%q is no range of slots", field)
+		return Range{}, fmt.Errorf("%.40q is no range of slots", field)
 	}
 	return Range{from, to}, nil
 }

@@ -37,11 +37,19 @@ func (p Past) Recent(pause time.Duration) bool {
 func Following(list string) time.Duration {
 	for field := range strings.FieldsSeq(list) {
 		if age, is := strings.CutPrefix(field, "age="); is {
-			seconds, _ := strconv.Atoi(age) // it is a number
-			return time.Duration(seconds) * time.Second
+			seconds, _ := strconv.ParseInt(age, 10, 64) // it is a number
+			return Seconds(seconds)
 		}
 	}
 	return 0
+}
+
+// mostSeconds is a hundred years: a server may report any number.
+const mostSeconds = 100 * 366 * 24 * 60 * 60
+
+// Seconds is a time that a server reports, within what a Duration can hold.
+func Seconds(n int64) time.Duration {
+	return time.Duration(min(max(n, 0), mostSeconds)) * time.Second
 }
 
 // freeSince is the first version of Valkey that begins an election whenever it is asked to

@@ -63,10 +63,10 @@ func (b *batch) copyLibraries(ctx context.Context) error {
 	return err
 }
 
-// refusedForGood reports whether a server would refuse the libraries again: it has no FUNCTION (ERR), forbids it (NOPERM), or
-// has a function of that name in another library (ERR). Slots then go without libraries. Any other error passes, and the move
+// refusedForGood reports whether the libraries would be refused again: the server has no FUNCTION (ERR), forbids it (NOPERM), or
+// has a function of that name in another library (ERR), or they are larger than what the operator reads. Slots then go without libraries. Any other error passes, and the move
 // is tried again.
 func refusedForGood(err error) bool {
 	refusal, is := errors.AsType[*server.Refusal](err)
-	return is && (strings.HasPrefix(refusal.Text, "ERR ") || strings.HasPrefix(refusal.Text, "NOPERM "))
+	return server.TooLarge(err) || is && (strings.HasPrefix(refusal.Text, "ERR ") || strings.HasPrefix(refusal.Text, "NOPERM "))
 }

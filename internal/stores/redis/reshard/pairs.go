@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/opcrew/opcrew/internal/stores/prober"
 )
 
 // pairsAtOnce bounds the moves that run at the same time.
@@ -78,7 +80,7 @@ func (m *mover) inPairs(ctx context.Context) error {
 			}
 			m.noteEnds(p.moving)
 			go func() {
-				err := m.move(ctx, move)
+				err := prober.Contained(func() error { return m.move(ctx, move) })
 				ended <- func() { p.ended(move, err) }
 			}()
 		}

@@ -5,7 +5,6 @@ package reshard
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"slices"
 
@@ -51,27 +50,10 @@ func (b *batch) empty(ctx, paced context.Context, slots []int) error {
 	}
 }
 
-// keys are some keys of each slot that has any. A process that has become a replica must not be believed: its new primary may
-// have got keys since.
+// keys are some keys of each slot that has any.
 func (b *batch) keys(ctx context.Context, slots []int) ([][]any, error) {
-	commands := make([]server.Command, len(slots))
-	for i, slot := range slots {
-		commands[i] = server.ClusterCommand("GETKEYSINSLOT", slot, keysAtOnce)
-	}
-	answers, err := b.do(ctx, b.From.Address, append(commands, server.Command{"ROLE"})...)
-	if err != nil {
-		return nil, err
-	}
-	if role, ok := answers[len(slots)].([]any); !ok || len(role) == 0 || server.Text(role[0]) != "master" {
-		return nil, fmt.Errorf("%s is no longer a primary", b.From.Address)
-	}
-	var out [][]any
-	for _, answer := range answers[:len(slots)] {
-		if keys, _ := answer.([]any); len(keys) > 0 {
-			out = append(out, keys)
-		}
-	}
-	return out, nil
+	listed, err := b.list(ctx, slots, keysAtOnce)
+	return slices.DeleteFunc(listed, func(keys []any) bool { return len(keys) == 0 }), err
 }
 
 // pack asks for the sizes of keys and makes parcels of them, each within one slot.

@@ -21,7 +21,7 @@ const (
 	// accept them, as a slot must not stay half moved.
 	mostWeighed = 10_000
 	// weighedTogether is the number of slots whose keys are listed in one request.
-	weighedTogether = 32
+	weighedTogether = 8
 	// mostOfAName is how many bytes of a key an error shows.
 	mostOfAName = 100
 )
@@ -83,16 +83,12 @@ func (b *batch) small(ctx context.Context) (bool, error) {
 // weigh asks for the sizes of the keys of slots, and returns the slots without a key that is too large. tooLarge reports the
 // first such key.
 func (b *batch) weigh(ctx context.Context, slots []int) (light []int, tooLarge, err error) {
-	commands := make([]server.Command, len(slots))
-	for i, slot := range slots {
-		commands[i] = server.ClusterCommand("GETKEYSINSLOT", slot, mostWeighed)
-	}
-	answers, err := b.do(ctx, b.From.Address, commands...)
+	listed, err := b.list(ctx, slots, mostWeighed)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, slot := range slots {
-		keys, _ := answers[i].([]any)
+		keys := listed[i]
 		sizes, err := b.sizes(ctx, keys)
 		if err != nil {
 			return nil, nil, err

@@ -10,8 +10,6 @@ import (
 	"io"
 	"net"
 	"syscall"
-
-	goredis "github.com/redis/go-redis/v9"
 )
 
 // errFull explains a connection to a process without room for another client: the server writes an error before the first
@@ -46,15 +44,13 @@ func (c *unanswered) explain(err error) error {
 	return err
 }
 
-// explaining makes the connections of a client explain why they were closed.
-func explaining(options *goredis.Options) *goredis.Options {
-	dial := goredis.NewDialer(options)
-	options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+// explaining makes connections explain why they were closed.
+func explaining(dial ContextDialer) ContextDialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
 			return &unanswered{TCPConn: tcp}, nil
 		}
 		return conn, err
 	}
-	return options
 }

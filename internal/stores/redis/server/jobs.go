@@ -4,9 +4,12 @@
 package server
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
 // Job is a move of slots that the servers carry out by themselves, with all keys or none: Valkey since 9.0
@@ -63,9 +66,24 @@ func (j Job) Ended() bool {
 	return j.State == "failed" && !j.Retried
 }
 
+// mostJobs is how many jobs are read. Servers remember a thousand by default, the last one first.
+const mostJobs = 4096
+
+// listed are the elements of an answer that is a list of jobs.
+func listed(answer any) ([]any, error) {
+	lines, _ := answer.([]any)
+	if len(lines) > mostJobs {
+		return nil, fmt.Errorf("the server lists %d jobs, and at most %d are read", len(lines), mostJobs)
+	}
+	return lines, nil
+}
+
 // ParseJobs reads CLUSTER GETSLOTMIGRATIONS, the last job first.
 func ParseJobs(answer any) ([]Job, error) {
-	lines, _ := answer.([]any)
+	lines, err := listed(answer)
+	if err != nil {
+		return nil, err
+	}
 	var out []Job
 	for _, line := range lines {
 		job := pairs(line)
@@ -74,8 +92,8 @@ func ParseJobs(answer any) ([]Job, error) {
 			return nil, err
 		}
 		out = append(out, Job{
-			Name: job["name"], Import: job["operation"] == "IMPORT", Slots: slots, To: job["target_node"],
-			State: job["state"], Message: job["message"],
+			Name: word(job["name"]), Import: job["operation"] == "IMPORT", Slots: slots, To: word(job["target_node"]),
+			State: word(job["state"]), Message: plain.Line(job["message"], mostRefusal),
 		})
 	}
 	return out, nil
@@ -86,7 +104,9 @@ func pairs(answer any) map[string]string {
 	words, _ := answer.([]any)
 	out := map[string]string{}
 	for i := 0; i+1 < len(words); i += 2 {
-		out[Text(words[i])] = Text(words[i+1])
+		if key := Text(words[i]); len(key) <= mostWord {
+			out[key] = Text(words[i+1])
+		}
 	}
 	return out
 }
@@ -104,7 +124,10 @@ func underWay(jobs []Job) []Job {
 
 // ParseTasks reads CLUSTER MIGRATION STATUS.
 func ParseTasks(answer any) ([]Job, error) {
-	lines, _ := answer.([]any)
+	lines, err := listed(answer)
+	if err != nil {
+		return nil, err
+	}
 	var out []Job
 	for _, line := range lines {
 		task := pairs(line)
@@ -113,8 +136,8 @@ func ParseTasks(answer any) ([]Job, error) {
 			return nil, err
 		}
 		job := Job{
-			Name: task["id"], Import: task["operation"] == "import", Slots: slots, To: task["dest"],
-			State: task["state"], Message: task["last_error"],
+			Name: word(task["id"]), Import: task["operation"] == "import", Slots: slots, To: word(task["dest"]),
+			State: word(task["state"]), Message: plain.Line(task["last_error"], mostRefusal),
 		}
 		job.Retried = job.Import && job.State == "failed" // the other end may wait for a next attempt that never comes
 		out = append(out, job)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
 // Refusal is the answer of a process that does not carry out a command. It begins with a word in capitals, such as ERR, LOADING
@@ -31,7 +33,7 @@ func AccessDenied(err error) bool {
 // typed turns answers of a server into refusals.
 func typed(err error) error {
 	if theirs, ok := errors.AsType[goredis.Error](err); ok {
-		return &Refusal{Text: theirs.Error()}
+		return &Refusal{Text: plain.Line(theirs.Error(), mostRefusal)}
 	}
 	return err
 }

@@ -14,6 +14,9 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/opcrew/opcrew/internal/stores/prober"
+	"github.com/opcrew/opcrew/internal/stores/redis/bounded"
 )
 
 const (
@@ -31,10 +34,17 @@ type ContextDialer func(ctx context.Context, network, address string) (net.Conn,
 type remote struct {
 	target  Target
 	through ContextDialer // nil: the network of this process
+	budget  *bounded.Budget
 
 	mu      sync.Mutex
 	closed  bool
-	clients map[string]*goredis.Client
+	clients map[line]*goredis.Client
+}
+
+// line is one client of a process: answers of different sizes go over different connections.
+type line struct {
+	address string
+	size    size
 }
 
 // quiet disables the log of the client library: errors are in the View.
@@ -49,28 +59,31 @@ func Dial(target Target) (Store, error) { return DialThrough(nil)(target) }
 
 // DialThrough returns a Dialer for real clusters whose connections another dialer opens; nil is the network of this process.
 func DialThrough(through ContextDialer) Dialer {
+	budget := bounded.NewBudget(mostTogether)
 	return func(target Target) (Store, error) {
 		quiet()
-		return &remote{target: target, through: through, clients: map[string]*goredis.Client{}}, nil
+		return &remote{target: target, through: through, budget: budget, clients: map[line]*goredis.Client{}}, nil
 	}
 }
 
 func (r *remote) Credentials() Credentials { return r.target.Credentials }
 
-func (r *remote) client(address string) (*goredis.Client, error) {
+func (r *remote) client(address string, of size) (*goredis.Client, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, errors.New("the connections have been closed")
 	}
-	if r.clients[address] == nil {
-		r.clients[address] = connect(address, r.target.Credentials, r.through)
+	key := line{address, of}
+	if r.clients[key] == nil {
+		r.clients[key] = r.connect(address, of)
 	}
-	return r.clients[address], nil
+	return r.clients[key], nil
 }
 
 // connect makes a client that does not retry: the operator looks again, and knows whether a step may be repeated.
-func connect(address string, by Credentials, through ContextDialer) *goredis.Client {
+func (r *remote) connect(address string, of size) *goredis.Client {
+	by := r.target.Credentials
 	options := &goredis.Options{
 		Addr: address, Username: by.User, Password: by.Password, TLSConfig: by.TLS,
 		Protocol: 2, DisableIdentity: true,
@@ -79,11 +92,24 @@ func connect(address string, by Credentials, through ContextDialer) *goredis.Cli
 		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1,
 		PoolSize: lanes, MaxIdleConns: lanes,
 	}
-	if through == nil {
-		return goredis.NewClient(explaining(options))
+	if r.through == nil {
+		options.Dialer = explaining(goredis.NewDialer(options))
+	} else {
+		options.Dialer, options.DialTimeout = encrypting(r.through, by.TLS), throughTimeout
 	}
-	options.Dialer, options.DialTimeout = encrypting(through, by.TLS), throughTimeout
+	options.Dialer = r.limiting(options.Dialer, of)
 	return goredis.NewClient(options)
+}
+
+// limiting checks the answers on the connections of a dialer.
+func (r *remote) limiting(dial ContextDialer, of size) ContextDialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return bounded.Conn(conn, of.limits(), r.budget), nil
+	}
 }
 
 // encrypting adds TLS, which the client library leaves to a custom dialer.
@@ -111,10 +137,22 @@ func encrypting(through ContextDialer, security *tls.Config) ContextDialer {
 
 // Do sends commands in one round trip.
 func (r *remote) Do(ctx context.Context, address string, commands ...Command) ([]any, error) {
-	client, err := r.client(address)
+	if err := r.target.own(address); err != nil {
+		return nil, err
+	}
+	client, err := r.client(address, sizeOf(commands))
 	if err != nil {
 		return nil, err
 	}
+	var answers []any
+	err = prober.Contained(func() (err error) {
+		answers, err = exchange(ctx, client, address, commands)
+		return err
+	})
+	return answers, err
+}
+
+func exchange(ctx context.Context, client *goredis.Client, address string, commands []Command) ([]any, error) {
 	pipe := client.Pipeline()
 	sent := make([]*goredis.Cmd, len(commands))
 	for i, command := range commands {

@@ -48,27 +48,36 @@ func parseSlot(text string) (SlotRange, error) {
 	}
 	from, err := strconv.Atoi(first)
 	if err != nil {
-		return SlotRange{}, fmt.Errorf("slots %q: %w", text, err)
+		return SlotRange{}, fmt.Errorf("slots %.40q are no numbers", text)
 	}
 	to, err := strconv.Atoi(last)
 	if err != nil {
-		return SlotRange{}, fmt.Errorf("slots %q: %w", text, err)
+		return SlotRange{}, fmt.Errorf("slots %.40q are no numbers", text)
 	}
 	if from < 0 || to < from || to >= SlotCount {
-		return SlotRange{}, fmt.Errorf("slots %q: not within 0-%d", text, SlotCount-1)
+		return SlotRange{}, fmt.Errorf("slots %.40q: not within 0-%d", text, SlotCount-1)
 	}
 	return SlotRange{from, to}, nil
 }
 
-// ParseSlots reads ranges with commas between them, such as 0-5460,7000, in any order.
+// ParseSlots reads ranges with commas between them, such as 0-5460,7000, in any order. What it needs does not grow with the
+// number of ranges.
 func ParseSlots(text string) (Slots, error) {
-	var numbers []int
+	var has [SlotCount]bool
 	for part := range strings.SplitSeq(text, ",") {
 		slots, err := parseSlot(part)
 		if err != nil {
 			return nil, err
 		}
-		numbers = append(numbers, Slots{slots}.Numbers()...)
+		for n := slots.First; n <= slots.Last; n++ {
+			has[n] = true
+		}
+	}
+	var numbers []int
+	for n := range has {
+		if has[n] {
+			numbers = append(numbers, n)
+		}
 	}
 	return SlotsOf(numbers...), nil
 }

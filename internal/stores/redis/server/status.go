@@ -10,7 +10,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
@@ -52,23 +51,6 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	return status, nil
 }
 
-// Text is an answer as text; "" for any other answer.
-func Text(answer any) string {
-	s, _ := answer.(string)
-	return s
-}
-
-// Fields reads lines of key:value.
-func Fields(text string) map[string]string {
-	out := map[string]string{}
-	for line := range strings.Lines(text) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			out[key] = value
-		}
-	}
-	return out
-}
-
 // parseInfo reads what INFO reports about the process itself.
 func parseInfo(text string) NodeStatus {
 	info := Fields(text)
@@ -77,7 +59,7 @@ func parseInfo(text string) NodeStatus {
 		return n
 	}
 	status := NodeStatus{
-		RunID: info["run_id"], Version: Version{Number: info["redis_version"]},
+		RunID: word(info["run_id"]), Version: Version{Number: word(info["redis_version"])},
 		Loading: number("loading") == 1, LinkUp: info["master_link_status"] == "up",
 		Offset:     number("master_repl_offset"),
 		UsedMemory: number("used_memory"), Dataset: number("used_memory_dataset"), MaxMemory: number("maxmemory"),
@@ -87,12 +69,12 @@ func parseInfo(text string) NodeStatus {
 		Redirects: redirects(info),
 	}
 	if own, isValkey := info["valkey_version"]; isValkey {
-		status.Version = Version{Number: own, Valkey: true}
+		status.Version = Version{Number: word(own), Valkey: true}
 	}
 	if info["role"] == "slave" {
-		status.Past = elections.Past{Led: number("second_repl_offset") > 0, Uptime: time.Duration(number("uptime_in_seconds")) * time.Second}
+		status.Past = elections.Past{Led: number("second_repl_offset") > 0, Uptime: elections.Seconds(number("uptime_in_seconds"))}
 		status.Offset = number("slave_repl_offset")
-		status.Source = net.JoinHostPort(info["master_host"], info["master_port"])
+		status.Source = net.JoinHostPort(word(info["master_host"]), word(info["master_port"]))
 		status.Unlinked = !status.LinkUp && info["master_link_down_since_seconds"] == "-1"
 	}
 	return status

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"slices"
 )
 
 // Place is one of the two places for a process in every pod of a cluster.
@@ -53,6 +54,15 @@ func (t Target) Addresses() []string {
 		out[i] = node.Address
 	}
 	return out
+}
+
+// own fails for an address at which the controller has seen no process: servers report where others are, and must not send the
+// operator elsewhere. A target without processes leaves addresses to its caller.
+func (t Target) own(address string) error {
+	if len(t.Nodes) == 0 || slices.Contains(t.Addresses(), address) {
+		return nil
+	}
+	return fmt.Errorf("%.100q is not the address of a pod of this cluster, and is not asked", address)
 }
 
 // Store is an open connection to the processes of one cluster. It is safe for concurrent use.

@@ -1,0 +1,190 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostiletest_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/opcrew/opcrew/internal/stores/etcd"
+	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
+	"github.com/opcrew/opcrew/internal/stores/hostiletest"
+	"github.com/opcrew/opcrew/internal/stores/prober"
+	"github.com/opcrew/opcrew/internal/stores/redis"
+	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
+)
+
+const (
+	// perSort is how many clusters of a sort are hostile at the same time.
+	perSort = 50
+	// period is how long looks are counted.
+	period = 2 * time.Second
+	// interval is the time between two looks at the cluster that is well, and eager that of others.
+	interval, eager = 50 * time.Millisecond, 250 * time.Millisecond
+	// mostHeap is far below the 512 MiB of the operator's container (config/manager/deployment.yaml).
+	mostHeap = 160 << 20
+	// perCluster is how many goroutines one hostile cluster may need.
+	perCluster = 24
+	// own marks the target of the cluster that is well.
+	own = "own"
+)
+
+func TestMain(m *testing.M) { hostiletest.Main(m) }
+
+func named(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: "shop", Name: name}
+}
+
+// attack runs a prober of the cluster that is well, before, during and after it watches hostile ones.
+func attack[T, V any, S prober.Store](t *testing.T, p *prober.Prober[T, V, S], well T, looks *atomic.Int64, hostile map[string]T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Start(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	go func() {
+		for range p.Events() { //nolint:revive // the controller's part is not tested here
+		}
+	}()
+	p.Watch(named(own), well)
+	before, rest := count(looks), hostiletest.Kept()
+	for _, sort := range slices.Sorted(maps.Keys(hostile)) {
+		t.Run(sort, func(t *testing.T) {
+			for i := range perSort {
+				p.Watch(named(fmt.Sprintf("%s-%d", sort, i)), hostile[sort])
+			}
+			during := count(looks)
+			for i := range perSort {
+				p.Forget(named(fmt.Sprintf("%s-%d", sort, i)))
+			}
+			t.Logf("%d looks, %d MiB, %d goroutines", during.looks, during.Heap>>20, during.Goroutines)
+			during.judge(t, before, rest.Goroutines+perCluster*perSort)
+		})
+	}
+	count(looks) // the connections end meanwhile
+	after, left := count(looks), hostiletest.Kept()
+	after.judge(t, before, rest.Goroutines+perSort)
+	if left.Heap > rest.Heap+32<<20 {
+		t.Errorf("expected the memory to be free again, got %d MiB where %d were", left.Heap>>20, rest.Heap>>20)
+	}
+}
+
+// counted is what a period showed.
+type counted struct {
+	hostiletest.Cost
+	looks int64
+}
+
+func count(looks *atomic.Int64) counted {
+	begun := looks.Load()
+	cost := hostiletest.Watch(period)
+	return counted{cost, looks.Load() - begun}
+}
+
+func (c counted) judge(t *testing.T, before counted, goroutines int) {
+	t.Helper()
+	if c.Heap > mostHeap {
+		t.Errorf("expected at most %d MiB, got %d", mostHeap>>20, c.Heap>>20)
+	}
+	if c.Goroutines > goroutines {
+		t.Errorf("expected at most %d goroutines, got %d", goroutines, c.Goroutines)
+	}
+	if c.looks < before.looks/4 { // the servers need a part of this machine; a cluster that waits for them is not looked at at all
+		t.Errorf("expected the looks at the other cluster to be as frequent as the %d before, got %d", before.looks, c.looks)
+	}
+}
+
+func TestHostileRedisServersCostLittleAndDelayNoOtherCluster(t *testing.T) {
+	world := &redissim.World{}
+	world.Run(redissim.Process{Cluster: own, Pod: "own-0", Place: redis.Home, Address: "own:6379", Volume: "own"})
+	var looks atomic.Int64
+	dial := func(real redis.Dialer) redis.Dialer {
+		return func(target redis.Target) (redis.Store, error) {
+			if target.Generation == own {
+				return world.Dial(target)
+			}
+			return real(target)
+		}
+	}(redis.DialThrough(nil))
+	p := redis.NewProber(dial, clock.RealClock{}, func(v redis.View) time.Duration {
+		if _, is := v.Nodes["own:6379"]; is {
+			looks.Add(1)
+			return interval
+		}
+		return eager
+	})
+	target := func(address string) redis.Target {
+		return redis.Target{Nodes: []redis.Node{{Address: address}}, Credentials: redis.Credentials{User: "opcrew", Password: "secret"}}
+	}
+	well := target("own:6379")
+	well.Generation = own
+	hostile := map[string]redis.Target{}
+	for sort, address := range hostiletest.Start(t).Redis {
+		hostile[sort] = target(address)
+	}
+	attack(t, p.Prober, well, &looks, hostile)
+}
+
+func TestHostileMembersOfEtcdCostLittleAndDelayNoOtherCluster(t *testing.T) {
+	world := &etcdtest.World{}
+	const url = "http://own:2379"
+	world.Run(etcdtest.Process{Name: own, PeerURL: "http://own:2380", ClientURL: url, Volume: own, InitialCluster: "own=http://own:2380", Token: own})
+	var looks atomic.Int64
+	p := etcd.NewProber(func(target etcd.Target) (etcd.Store, error) {
+		if target.Generation == own {
+			return world.Dial(target)
+		}
+		return etcd.Dial(target)
+	}, clock.RealClock{}, func(v etcd.View) time.Duration {
+		if _, is := v.ByName(own); is {
+			looks.Add(1)
+			return interval
+		}
+		return eager
+	})
+	hostile := map[string]etcd.Target{}
+	for sort, at := range hostiletest.Start(t).Etcd {
+		hostile[sort] = etcd.Target{Endpoints: []string{at}}
+	}
+	attack(t, p, etcd.Target{Endpoints: []string{url}, Generation: own}, &looks, hostile)
+}
+
+func TestAMemberCannotSendTheOperatorToAnotherHost(t *testing.T) {
+	var asked atomic.Int64
+	victim := "http://" + hostiletest.Serve(hostiletest.Endless("HTTP/1.1 200 OK\r\n", "x"))
+	counted := hostiletest.Member(nil, nil, nil) // answers if it is asked
+	members := []*pb.Member{{ID: 1, Name: "a", ClientURLs: []string{victim}}, {ID: 2, Name: "b", ClientURLs: []string{counted, "http://u@" + victim[7:]}}}
+	liar := hostiletest.Member(members, hostiletest.Well(), nil)
+	dialled := hostiletest.Dials(&asked, liar[7:])
+	p := etcd.NewProber(etcd.DialThrough(dialled), clock.RealClock{}, func(etcd.View) time.Duration { return interval })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Start(ctx) }()
+	p.Watch(named("liar"), etcd.Target{Endpoints: []string{liar}})
+	var seen etcd.View
+	for end := time.Now().Add(10 * time.Second); len(seen.Foreign) == 0 && time.Now().Before(end); {
+		hostiletest.Watch(interval)
+		seen, _ = p.View(named("liar"))
+	}
+	hostiletest.Watch(10 * interval) // some more looks
+	cancel()
+	<-ended
+	if len(seen.Foreign) != 3 || asked.Load() > 0 {
+		t.Errorf("expected three URLs to be reported and none to be dialled, got %v, %d dialled", seen.Foreign, asked.Load())
+	}
+}

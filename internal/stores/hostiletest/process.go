@@ -1,0 +1,59 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostiletest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// serving is the variable that makes a test's process serve.
+const serving = "OPCREW_HOSTILE_SERVERS"
+
+// Addresses are those of all hostile servers, by store and name.
+type Addresses struct{ Redis, Etcd map[string]string }
+
+// Main serves in a process that Start has started, until its input ends, and runs the tests in any other. The memory of the
+// servers would count as that of the client otherwise.
+func Main(m *testing.M) {
+	if os.Getenv(serving) == "" {
+		os.Exit(m.Run())
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(Addresses{ServeRedis(), ServeEtcd()}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// Start runs the servers in a process of their own until the test ends.
+func Start(t *testing.T) Addresses {
+	t.Helper()
+	servers := exec.Command(os.Args[0])
+	servers.Env, servers.Stderr = append(os.Environ(), serving+"=yes"), os.Stderr
+	input, err := servers.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := servers.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := servers.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		_ = servers.Wait() // it ends with its input
+	})
+	var out Addresses
+	if err := json.NewDecoder(output).Decode(&out); err != nil {
+		t.Fatalf("expected the addresses of the servers, got %v", err)
+	}
+	return out
+}

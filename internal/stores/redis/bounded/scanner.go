@@ -1,0 +1,188 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bounded
+
+import "fmt"
+
+// Limits bound the answers to what was written last to a connection: those of one pipeline together.
+type Limits struct {
+	// Bytes is the most bytes, announced or received, and Text the most bytes of one text.
+	Bytes, Text int64
+	// Elements is the most elements of all lists, and Depth how deep lists may be nested.
+	Elements int64
+	Depth    int
+	// Line is the most bytes of a line.
+	Line int64
+}
+
+// ExceededError reports an answer beyond a limit. The connection is closed then.
+type ExceededError struct {
+	What         string
+	Found, Limit int64
+}
+
+func (e *ExceededError) Error() string {
+	return fmt.Sprintf("an answer with %s is refused, as at least %d are announced and %d are allowed: check what listens at this address", e.What, e.Found, e.Limit)
+}
+
+// InvalidError reports an answer that is not RESP2. The connection is closed then.
+type InvalidError struct{ What string }
+
+func (e *InvalidError) Error() string {
+	return "an answer is refused, as it is not of Redis: " + e.What
+}
+
+type state int
+
+const (
+	atKind state = iota
+	inLine
+	inText
+)
+
+// scanner follows the structure of RESP2 byte by byte and keeps none of its content.
+type scanner struct {
+	limits Limits
+
+	state    state
+	kind     byte
+	last     byte // of the line
+	length   int64
+	number   int64
+	digits   int
+	negative bool
+	rest     int64   // of the text
+	open     []int64 // elements left in the lists that are open
+
+	bytes, elements int64 // since the last write
+}
+
+// begin begins the answers to another write.
+func (s *scanner) begin() { s.bytes, s.elements = 0, 0 }
+
+// between reports whether the last answer is complete.
+func (s *scanner) between() bool { return s.state == atKind && len(s.open) == 0 }
+
+// scan reads the next bytes. After an error the answer must not be read further.
+func (s *scanner) scan(p []byte) error {
+	for len(p) > 0 {
+		if s.state == inText {
+			n := min(int64(len(p)), s.rest)
+			p, s.rest = p[n:], s.rest-n
+			if s.rest == 0 {
+				s.complete()
+			}
+			continue
+		}
+		if err := s.count(1); err != nil {
+			return err
+		}
+		if err := s.next(p[0]); err != nil {
+			return err
+		}
+		p = p[1:]
+	}
+	return nil
+}
+
+func (s *scanner) next(b byte) error {
+	if s.state == atKind {
+		return s.begins(b)
+	}
+	if s.length++; s.length > s.limits.Line {
+		return &ExceededError{"a line of many bytes", s.length, s.limits.Line}
+	}
+	last := s.last
+	s.last = b
+	if b == '\n' {
+		if last != '\r' {
+			return &InvalidError{"a line ends without a carriage return"}
+		}
+		return s.endLine()
+	}
+	if s.kind != '$' && s.kind != '*' || b == '\r' && s.digits > 0 {
+		return nil
+	}
+	return s.digit(b, last)
+}
+
+func (s *scanner) begins(b byte) error {
+	switch b {
+	case '+', '-', ':', '$', '*':
+		s.state, s.kind, s.last, s.length, s.number, s.digits, s.negative = inLine, b, 0, 0, 0, 0, false
+		return nil
+	}
+	return &InvalidError{fmt.Sprintf("it begins with %q", b)}
+}
+
+// digit checks a length as its digits pass: the library must not see it before.
+func (s *scanner) digit(b, last byte) error {
+	switch {
+	case b == '-' && s.digits == 0 && !s.negative:
+		s.negative = true
+		return nil
+	case b < '0' || b > '9' || last == '\r':
+		return &InvalidError{fmt.Sprintf("a length has the character %q", b)}
+	}
+	s.digits++
+	s.number = s.number*10 + int64(b-'0')
+	if s.negative && s.number > 1 {
+		return &InvalidError{"a length is negative"}
+	}
+	return s.announced()
+}
+
+// announced checks the length so far. It only grows with further digits, and is below the limits before each.
+func (s *scanner) announced() error {
+	switch {
+	case s.negative:
+		return nil
+	case s.kind == '$' && s.number > s.limits.Text:
+		return &ExceededError{"a text of many bytes", s.number, s.limits.Text}
+	case s.kind == '$' && s.bytes+s.number > s.limits.Bytes:
+		return &ExceededError{"texts of many bytes", s.bytes + s.number, s.limits.Bytes}
+	case s.kind == '*' && s.elements+s.number > s.limits.Elements:
+		return &ExceededError{"lists of many elements", s.elements + s.number, s.limits.Elements}
+	}
+	return nil
+}
+
+func (s *scanner) endLine() error {
+	isLength := s.kind == '$' || s.kind == '*'
+	switch {
+	case isLength && (s.digits == 0 || s.negative && s.number != 1):
+		return &InvalidError{"a length is missing"}
+	case !isLength || s.negative || s.kind == '*' && s.number == 0:
+		s.complete()
+		return nil
+	case s.kind == '$':
+		s.state, s.rest = inText, s.number+int64(len("\r\n"))
+		return s.count(s.rest)
+	}
+	s.elements += s.number
+	if len(s.open) >= s.limits.Depth {
+		return &ExceededError{"lists nested many times", int64(len(s.open)) + 1, int64(s.limits.Depth)}
+	}
+	s.open, s.state = append(s.open, s.number), atKind
+	return nil
+}
+
+// count counts bytes before they are passed on.
+func (s *scanner) count(n int64) error {
+	if s.bytes += n; s.bytes > s.limits.Bytes {
+		return &ExceededError{"many bytes", s.bytes, s.limits.Bytes}
+	}
+	return nil
+}
+
+// complete ends a value, and the lists of which it is the last element.
+func (s *scanner) complete() {
+	s.state = atKind
+	for n := len(s.open); n > 0; n-- {
+		if s.open[n-1]--; s.open[n-1] > 0 {
+			return
+		}
+		s.open = s.open[:n-1]
+	}
+}

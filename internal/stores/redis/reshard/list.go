@@ -1,0 +1,51 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reshard
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/stores/redis/server"
+)
+
+// list lists up to so many keys of each slot. If all of that is more than the operator reads, it asks for less at a time: names
+// of keys may be long.
+func (b *batch) list(ctx context.Context, slots []int, most int) ([][]any, error) {
+	out, err := b.ask(ctx, slots, most)
+	switch half := len(slots) / 2; {
+	case err == nil || !server.TooLarge(err) || half == 0 && most == 1:
+		return out, err
+	case half == 0:
+		return b.list(ctx, slots, max(1, most/10))
+	default:
+		first, err := b.list(ctx, slots[:half], most)
+		if err != nil {
+			return nil, err
+		}
+		second, err := b.list(ctx, slots[half:], most)
+		return append(first, second...), err
+	}
+}
+
+// ask asks for keys in one round trip. A process that has become a replica must not be believed: its new primary may have got
+// keys since.
+func (b *batch) ask(ctx context.Context, slots []int, most int) ([][]any, error) {
+	commands := make([]server.Command, len(slots))
+	for i, slot := range slots {
+		commands[i] = server.ClusterCommand("GETKEYSINSLOT", slot, most)
+	}
+	answers, err := b.do(ctx, b.From.Address, append(commands, server.Command{"ROLE"})...)
+	if err != nil {
+		return nil, err
+	}
+	if role, ok := answers[len(slots)].([]any); !ok || len(role) == 0 || server.Text(role[0]) != "master" {
+		return nil, fmt.Errorf("%s is no longer a primary", b.From.Address)
+	}
+	out := make([][]any, len(slots))
+	for i, answer := range answers[:len(slots)] {
+		out[i], _ = answer.([]any)
+	}
+	return out, nil
+}
