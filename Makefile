@@ -201,13 +201,17 @@ vulnerabilities: need-go ## Look for known vulnerabilities of the code that is u
 fields: need-go kube $(BIN)/kwok ## Edit every field of live objects on a real API server and check the effect in its row (10 minutes).
 	go test -vet=off -tags fields -count 1 -timeout 30m -v ./test/fields
 
+.PHONY: attack
+attack: need-go kube $(BIN)/kwok ## Attack opcrew as a tenant, on a real API server, with and without each defence (3 minutes).
+	go test -tags attack -count 1 -timeout 15m ./test/attack
+
 .PHONY: field-tables
 field-tables: need-go ## Write the field tables into the pages of the kinds, from test/fields/rows.
 	@go test -count 1 ./test/fields/table -run ThePagesShowTheTables -update >/dev/null
 
 .PHONY: verify
 verify: generate manifests rights field-tables build-installer lint vulnerabilities ## Check that generated files are committed and modules agree, and lint and vet.
-	go vet -tags e2e,gateway,bench,faults,fields ./... ./api/... ./applyconfigurations/...
+	go vet -tags e2e,gateway,bench,faults,fields,attack ./... ./api/... ./applyconfigurations/...
 	cd hack/localcluster && go vet ./...
 	cd test/consumer && GOWORK=off go test ./...
 	@go run ./hack/figures -imports

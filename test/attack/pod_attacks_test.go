@@ -93,7 +93,7 @@ func podAttacks() []attack {
 			harm: aPodHas("root", func(spec corev1.PodSpec) bool {
 				return is(spec.SecurityContext, func(s corev1.PodSecurityContext) bool { return is(s.RunAsUser, func(u int64) bool { return u == 0 }) })
 			})},
-		{name: "one field that drops all defaults", source: "review 8", item: 8, needs: podSecurity,
+		{name: "one field that drops all defaults", source: "review 8", item: 8, needs: podSecurity, pods: true,
 			manifest: etcdWith(`pod: {securityContext: {fsGroup: 1000}}`),
 			harm: aPodHas("no seccomp profile", func(spec corev1.PodSpec) bool {
 				return is(spec.SecurityContext, func(s corev1.PodSecurityContext) bool { return s.SeccompProfile == nil })
@@ -107,7 +107,7 @@ func podAttacks() []attack {
 		{name: "a probe of another host in a Diva", source: "review 9, CVE-2020-8555", item: 9, needs: podSecurity,
 			manifest: system(`probes: {readiness: {httpGet: {host: 169.254.169.254, port: 80}}}`, ""),
 			refused:  []string{"host"}, stops: violates("host"), harm: probed},
-		{name: "namespaces of the node", source: "OWASP K01, CVE-2020-15257", needs: schema,
+		{name: "namespaces of the node", source: "OWASP K01, CVE-2020-15257", needs: schema, pods: true,
 			manifest: app(`pod: {hostNetwork: true, hostPID: true, hostIPC: true, nodeName: control-plane}`),
 			harm:     aPodHas("a namespace of the node", func(s corev1.PodSpec) bool { return s.HostNetwork || s.HostPID || s.HostIPC || s.NodeName != "" }),
 			control: func(w *world) {

@@ -19,7 +19,7 @@ import (
 const theirs = `
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: web, labels: {app.kubernetes.io/managed-by: opcrew, opcrew.io/owner: of-nobody}}
+metadata: {name: web, labels: {app.kubernetes.io/managed-by: opcrew, opcrew.io/owner: of-another}}
 spec:
   selector: {matchLabels: {app: theirs}}
   template: {metadata: {labels: {app: theirs}}, spec: {containers: [{name: theirs, image: "theirs:1"}]}}
@@ -40,7 +40,7 @@ func referenceAttacks() []attack {
 				w.has(`{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {containers: [{name: a, image: a}], volumes: [{name: v, secret: {secretName: ops-ssh}}]}}`)
 			}},
 		{name: "a child with the name of an object of another kind of opcrew", source: "OWASP K03", needs: ownership,
-			before:   func(w *world) { w.has(strings.Replace(theirs, "opcrew.io/owner: of-nobody", "team: a", 1)) },
+			before:   func(w *world) { w.has(strings.Replace(theirs, "opcrew.io/owner: of-another", "team: a", 1)) },
 			manifest: strings.Replace(micro("fullName: web"), "name: shop}", "name: web}", 1), stops: &report{"NameTaken", []string{"web"}},
 			harm: changed("theirs:1"), control: func(w *world) { w.reimage("web", "mallory:1") }},
 		{name: "a status that the tenant writes", source: "OWASP K03, CVE-2020-8554", needs: rbac,
@@ -67,7 +67,7 @@ func referenceAttacks() []attack {
 			manifest: `
 apiVersion: app.example.com/v1
 kind: AppService
-metadata: {name: other-web, labels: {opcrew.io/owner: of-nobody, app.kubernetes.io/managed-by: opcrew}}
+metadata: {name: other-web, labels: {opcrew.io/owner: of-another, app.kubernetes.io/managed-by: opcrew}}
 spec: {image: "nginx:1.26"}
 `, harm: changed("theirs:1"), control: func(w *world) { w.reimage("web", "mallory:1") }},
 	}

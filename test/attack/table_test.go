@@ -49,6 +49,8 @@ type attack struct {
 	stops *report
 	// harm describes the harm that is done; "" for none. nil: it is harm that the request is accepted.
 	harm func(w *world) string
+	// pods expects pods, which must be harmless, where Ready need not be False.
+	pods bool
 	// control does the harm as an administrator, where no switch turns the defence off.
 	control func(w *world)
 }

@@ -54,24 +54,24 @@ func tenantAttacks() []attack {
 	port := strings.Replace(app("size: 1"), "{port: 80}", "{port: 80, nodePort: PORT}", 1)
 	return []attack{
 		{name: "the host name of another tenant", source: "review 9, CVE-2021-25740", item: 9, needs: requester,
-			before: taken(inOther(host, "shop", "treasury")), manifest: host, refused: []string{"baseDomain"}, stops: &report{"", nil},
+			before: taken(inOther(host, "shop", "treasury")), manifest: host, refused: []string{"baseDomain"}, stops: &report{"", []string{"apps.example.com"}},
 			harm: reveals("treasury"), control: func(w *world) {
 				w.subject = w.has(inOther(host, "shop", "treasury-2"))
 				w.other = "treasury-2"
 			}},
 		{name: "the node port of another tenant", source: "review 9", item: 9, needs: requester,
 			before: taken(strings.Replace(inOther(port, "web", "treasury"), "PORT", "30742", 1)), manifest: strings.Replace(port, "PORT", "30742", 1),
-			refused: []string{"nodePort"}, stops: &report{"", nil}, harm: reveals("treasury"),
+			refused: []string{"nodePort"}, stops: &report{"", []string{"30742"}}, harm: reveals("treasury"),
 			control: func(w *world) {
 				w.subject = w.has(strings.Replace(inOther(app("size: 1"), "web", "treasury-2"), "PORT", "30743", 1))
 				w.other = "treasury-2"
 			}},
-		{name: "the key that logs in to all clients of a Diva", source: "review 9, OWASP K08", item: 9, needs: clientKeys,
+		{name: "the key that logs in to all clients of a Diva", source: "review 9, OWASP K08", item: 9, needs: clientKeys, pods: true,
 			manifest: system("", ""), harm: clientReadsLoginKey, control: func(w *world) {
 				w.has(`{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {id: "-----BEGIN OPENSSH PRIVATE KEY-----"}}`)
 				w.has(`{apiVersion: v1, kind: Pod, metadata: {name: ops-client-0, labels: {diva-client: ops}}, spec: {containers: [{name: a, image: a}], volumes: [{name: v, secret: {secretName: keys}}]}}`)
 			}},
-		{name: "a host key that all clients of a Diva share", source: "review 9", item: 9, needs: clientKeys,
+		{name: "a host key that all clients of a Diva share", source: "review 9", item: 9, needs: clientKeys, pods: true,
 			manifest: system("", ""), harm: clientsShareHostKey, control: func(w *world) {
 				w.has(`{apiVersion: v1, kind: Secret, metadata: {name: ops-ssh}, stringData: {knownHosts: "*.ops-client ssh-ed25519 AAAA"}}`)
 			}},
@@ -127,7 +127,7 @@ func storeAttacks() []attack {
 		{name: "a zone of the tenant for the members of etcd", source: "review 3", item: 3, needs: answers,
 			manifest: etcdWith(`pod: {ClusterDomain: mallory.example.com}`), refused: []string{"ClusterDomain"}, stops: &report{"", []string{"ClusterDomain"}},
 			harm: func(w *world) string { return w.cluster.dials.to(w.ns, "mallory.example.com") }},
-		{name: "a backup of the metadata service of the cloud", source: "CVE-2020-8555, CVE-2020-8562", needs: schema,
+		{name: "a backup of the metadata service of the cloud", source: "CVE-2020-8555, CVE-2020-8562", needs: schema, pods: true, before: payrollAndClaim,
 			manifest: backupTo(`"http://169.254.169.254"`),
 			harm: aPodHas("a token for the API server", func(s corev1.PodSpec) bool {
 				return s.AutomountServiceAccountToken == nil || *s.AutomountServiceAccountToken
@@ -145,21 +145,42 @@ spec: {etcdCluster: {name: theirs}, backupStorageType: PVC, pvc: {claimName: c, 
 		{name: "encryption that is not given", source: "review 6, OWASP K07", item: 6, needs: network,
 			manifest: redisPod("dataInternodeEncryption: true"), refused: []string{"dataInternodeEncryption"},
 			stops: &report{"", []string{"dataInternodeEncryption"}},
-			harm:  withoutPolicy("dataInternodeEncryption", "cache"), control: func(*world) {}},
-		{name: "a neighbour at the bus of Redis", source: "review 6, OWASP K07", item: 6, needs: network,
-			manifest: redisPod("persistentSpec: {enabled: false}"), stops: nil, harm: withoutPolicy("the bus of Redis", "cache"), control: func(*world) {}},
-		{name: "a neighbour at the peer port of etcd", source: "review 6, OWASP K07", item: 6, needs: network,
-			manifest: etcdWith(""), stops: nil, harm: withoutPolicy("the peer port of etcd", "store"), control: func(*world) {}},
+			harm:  claimsReady, control: func(w *world) {
+				w.subject = w.has(redisPod("dataInternodeEncryption: true"))
+				w.claimReady()
+			}},
+		{name: "a neighbour at the bus of Redis", source: "review 6, OWASP K07", item: 6, needs: network, pods: true,
+			manifest: redisPod("persistentSpec: {enabled: false}"), harm: withoutPolicy("the bus of Redis", "cache"), control: func(w *world) { w.has(unprotected) }},
+		{name: "a neighbour at the peer port of etcd", source: "review 6, OWASP K07", item: 6, needs: network, pods: true,
+			manifest: etcdWith(""), harm: withoutPolicy("the peer port of etcd", "store"), control: func(w *world) { w.has(unprotected) }},
 	}
 }
 
-// withoutPolicy is harm by pods of an object whose operator has reported, and that no NetworkPolicy protects.
+// unprotected is a pod that no NetworkPolicy selects.
+const unprotected = `{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {containers: [{name: a, image: a}]}}`
+
+// claimsReady is harm by an object that is reported Ready without the protection that it asks for.
+func claimsReady(w *world) string {
+	if ready, err := w.ready(); err == nil && ready.Status == "True" && !strings.Contains(ready.Message, "dataInternodeEncryption") {
+		return "Ready is True, and the data is not encrypted"
+	}
+	return ""
+}
+
+// claimReady has the object report that it is ready, as an administrator.
+func (w *world) claimReady() {
+	w.Helper()
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"opcrew.io/paused":"true"}},"status":{"conditions":[{"type":"Ready","status":"True","reason":"AllReady","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`))
+	if err := w.admin.Status().Patch(w.Context(), w.subject, patch); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// withoutPolicy is harm by pods that no NetworkPolicy protects. Policies are to be there before pods.
 func withoutPolicy(what, name string) func(w *world) string {
 	return func(w *world) string {
-		if w.subject != nil {
-			if ready, err := w.ready(); err != nil || ready.Reason == "Pending" {
-				return ""
-			}
+		if len(w.specs(w.ns)) == 0 {
+			return ""
 		}
 		list := &networkingv1.NetworkPolicyList{}
 		if err := w.admin.List(w.Context(), list, client.InNamespace(w.ns)); err != nil {

@@ -98,9 +98,9 @@ func (w *world) parse(manifest string) *unstructured.Unstructured {
 }
 
 // apply creates an object as the tenant.
-func (w *world) apply(manifest string) error {
+func (w *world) apply(manifest string, options ...client.CreateOption) error {
 	w.subject = w.parse(manifest)
-	return w.tenant.Create(w.Context(), w.subject)
+	return w.tenant.Create(w.Context(), w.subject, options...)
 }
 
 // ready is the condition Ready of what the tenant applied, or its last condition where there is none of that name.

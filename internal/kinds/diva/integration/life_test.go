@@ -26,7 +26,7 @@ func TestFromCreationToReadyThereIsOneWriteAChildAndTwoOfStatus(t *testing.T) {
 	writes := env.Settled(t, mark).Writes()
 	t.Logf("writes: %v", writes.Tally())
 	want := map[string]int{
-		"patch services": 2, "patch configmaps": 1, "create secrets": 1, "patch persistentvolumeclaims": 2, "patch networkpolicies": 1,
+		"patch services": 2, "patch configmaps": 1, "create secrets": 2, "patch persistentvolumeclaims": 2, "patch networkpolicies": 1,
 		"patch poddisruptionbudgets": 1, "patch statefulsets": 1, "patch deployments": 1, "patch divas/status": 2,
 	}
 	if diff := cmp.Diff(want, writes.Tally()); diff != "" {
