@@ -27,8 +27,8 @@ type neighbors struct {
 	ns string
 }
 
-// listed is an access that only pod web is in.
-const listed = `{"access":[{"podSelector":{"matchLabels":{"app":"web"}}}]}`
+// listed is an access that of the pods only web is in, and the machine of the tests, which asks members.
+const listed = `{"access":[{"podSelector":{"matchLabels":{"app":"web"}}},{"ipBlock":{"cidr":"10.214.255.0/30"}}]}`
 
 func newNeighbors(t *testing.T, c *cluster, ns string) *neighbors {
 	t.Helper()
