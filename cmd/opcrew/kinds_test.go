@@ -13,10 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
+	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
 const root = "../.."
@@ -140,6 +143,25 @@ func TestEveryLayerIsDeployedWithItsKindsAndRights(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestThePodsOfTheDataLayerHaveTheLabelsAndTheNamespaceThatPoliciesOfStoresSelect(t *testing.T) {
+	for _, object := range operator.Built(t, root, "config/default") {
+		if object.GetKind() != "Deployment" || object.GetName() != "opcrew-"+kit.Data {
+			continue
+		}
+		found, _, err := unstructured.NestedStringMap(object.Object, "spec", "template", "metadata", "labels")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range workload.OperatorLabels(kit.Data) {
+			if found[key] != value || object.GetNamespace() != deployed {
+				t.Errorf("expected pods with the label %s=%s in %s, or stores refuse the operator; got %v in %s", key, value, deployed, found, object.GetNamespace())
+			}
+		}
+		return
+	}
+	t.Error("expected a Deployment of the data layer")
 }
 
 // rulesOf reads the cluster-wide rules of a generated file.

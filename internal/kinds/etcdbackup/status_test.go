@@ -4,6 +4,7 @@
 package etcdbackup
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 	"github.com/opcrew/opcrew/internal/podapi/backup"
@@ -65,6 +67,28 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 				t.Errorf("expected Ready to be\n%s, it is\n%s", c.want, got)
 			}
 		})
+	}
+}
+
+func TestABackupThatIsReadOrSentInTheClearSaysSo(t *testing.T) {
+	plain := backuptest.New(backuptest.Every(3600), backuptest.InRun(etcdv1beta2.RunSucceeded, 0), backuptest.HasSaved)
+	plain.Spec.S3.Endpoint, plain.Spec.EtcdEndpoints = "http://minio:9000", []string{"http://db:2379"}
+	for name, c := range map[string]struct{ secret, endpoint, ready, unencrypted string }{
+		"by http to the store":       {"", "http://minio:9000", "True Saved", "True PlainHTTP: Backups and the keys of the store travel unencrypted, as s3.endpoint is http://minio:9000"},
+		"by https to the store":      {"", "https://minio:9000", "True Saved", ""},
+		"with TLS that has no use":   {"client", "https://minio:9000", "False ProtectionMissing: clientTLSSecret asks for TLS", ""},
+		"with both of them":          {"client", "http://minio:9000", "False ProtectionMissing", "True PlainHTTP"},
+		"to Amazon, by its own URLs": {"", "", "True Saved", ""},
+	} {
+		b := plain.DeepCopy()
+		b.Spec.ClientTLSSecret, b.Spec.S3.Endpoint = c.secret, c.endpoint
+		got := reported(t, b, facts{now: backuptest.Noon})
+		if ready := conditionOf(got, "Ready"); !strings.HasPrefix(ready, c.ready) {
+			t.Errorf("%s: expected Ready to be %s, got %s", name, c.ready, ready)
+		}
+		if text := conditionOf(got, common.ConditionUnencrypted); !strings.HasPrefix(text, c.unencrypted) || c.unencrypted == "" && strings.HasPrefix(text, "True") {
+			t.Errorf("%s: expected Unencrypted to be %q, got %q", name, c.unencrypted, text)
+		}
 	}
 }
 

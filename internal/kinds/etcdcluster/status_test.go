@@ -256,6 +256,17 @@ func TestAQuorumThatCannotComeBackIsNoRecovery(t *testing.T) {
 	}
 }
 
+func TestAClusterThatAsksForTLSAndNamesNoSecretsIsNotReady(t *testing.T) {
+	w := observed(clustertest.New(), 3)
+	if got := conditionOf(reported(w), common.ConditionProtectionMissing); got != "none" {
+		t.Errorf("expected nothing to be said of a cluster that asks for no TLS, got %s", got)
+	}
+	got := reported(w.asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.TLS = &etcdv1beta2.TLSPolicy{} }))
+	if ready := conditionOf(got, etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(ready, "False ProtectionMissing: TLS names no Secrets") {
+		t.Errorf("expected Ready to say that nothing is encrypted and what to do, got %s", ready)
+	}
+}
+
 func TestNothingIsSaidToBeUpToDateBeforeThereIsAnything(t *testing.T) {
 	w := uncertified(observed(clustertest.New(clustertest.Unformed), 0))
 	for _, kind := range []string{etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.EtcdClusterMembersReady, etcdv1beta2.EtcdClusterAvailable} {

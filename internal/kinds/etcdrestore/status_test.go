@@ -111,6 +111,15 @@ func TestReadyReportsTheProgressOfARestore(t *testing.T) {
 	}
 }
 
+func TestARestoreByHTTPSaysThatTheBackupTravelsInTheClear(t *testing.T) {
+	r := newRestore()
+	r.Spec.BackupStorageType, r.Spec.S3 = etcdv1beta2.StorageS3, &etcdv1beta2.S3Source{Path: "a/b", Endpoint: "http://minio:9000"}
+	reportAt(r, facts{}, kit.Outcome{}, noon)
+	if !meta.IsStatusConditionTrue(r.Status.Conditions, common.ConditionUnencrypted) {
+		t.Errorf("expected condition Unencrypted, got %+v", r.Status.Conditions)
+	}
+}
+
 func TestARestoreStaysSucceededWhateverHappensToTheCluster(t *testing.T) {
 	r := newRestore()
 	reportAt(r, of("uid-of-restore", etcdv1beta2.PhaseRestored, serving), kit.Outcome{}, noon)

@@ -47,6 +47,13 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"recovery is asked for while slots are not served": {scene: running(3), do: func(s *scene) { s.Spec.ClusterRecovery = true; s.silence(0) }, state: "Error", wants: map[string]string{
 			"RecoveryRequested": "True Recovering: clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. 10923 of 16384 slots",
 		}},
+		"encryption is asked for": {scene: running(3), do: func(s *scene) { s.Spec.DataInternodeEncryption = "true" }, state: "Running", wants: map[string]string{
+			"ProtectionMissing": "True ProtectionMissing: Protection that the spec asks for is missing: dataInternodeEncryption: replication and the cluster bus are not encrypted",
+			"Ready":             "False ProtectionMissing", "FieldsIgnored": "True NotServed",
+		}, says: "Remove the fields to accept that"},
+		"encryption is switched off": {scene: running(3), do: func(s *scene) { s.Spec.DataInternodeEncryption = "false" }, state: "Running", wants: map[string]string{
+			"ProtectionMissing": "none", "Ready": "True",
+		}},
 		"recovery is not asked for": {scene: running(3), state: "Running", wants: map[string]string{"RecoveryRequested": "none"}},
 		"one pod alone":             {scene: running(1), state: "Running", wants: map[string]string{"Ready": "True AllPodsReady", "Redundant": "False TooFewNodes"}},
 		"a pod is gone": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0"); s.silence(0) }, state: "Running", wants: map[string]string{
