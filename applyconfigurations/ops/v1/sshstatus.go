@@ -22,9 +22,9 @@ type SSHStatusApplyConfiguration struct {
 	PreviousFingerprint *string `json:"previousFingerprint,omitempty"`
 	// publicKey is the key with which the manager logs in.
 	PublicKey *string `json:"publicKey,omitempty"`
-	// hostKey is the public key with which clients prove their identity.
+	// hostKey is the public key with which clients of earlier versions prove their identity. Others have a key each.
 	HostKey *string `json:"hostKey,omitempty"`
-	// formerHostKeys are lost host keys that running clients still use.
+	// formerHostKeys are lost host keys that running clients of earlier versions still use.
 	FormerHostKeys []string `json:"formerHostKeys,omitempty"`
 }
 

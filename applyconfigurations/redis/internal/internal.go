@@ -26,6 +26,11 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.opcrew.opcrew.api.common.Access
+  list:
+    elementType:
+      namedType: io.k8s.api.networking.v1.NetworkPolicyPeer
+    elementRelationship: atomic
 - name: com.github.opcrew.opcrew.api.common.Container
   map:
     fields:
@@ -309,6 +314,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.opcrew.opcrew.api.redis.v1alpha1.RedisEnterpriseClusterSpec
   map:
     fields:
+    - name: access
+      type:
+        namedType: com.github.opcrew.opcrew.api.common.Access
     - name: activeActive
       type:
         namedType: com.github.opcrew.opcrew.api.redis.v1alpha1.Unused
@@ -1785,6 +1793,30 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: weight
       type:
         scalar: numeric
+- name: io.k8s.api.networking.v1.IPBlock
+  map:
+    fields:
+    - name: cidr
+      type:
+        scalar: string
+    - name: except
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+- name: io.k8s.api.networking.v1.NetworkPolicyPeer
+  map:
+    fields:
+    - name: ipBlock
+      type:
+        namedType: io.k8s.api.networking.v1.IPBlock
+    - name: namespaceSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+    - name: podSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
 - name: io.k8s.apimachinery.pkg.api.resource.Quantity
   scalar: untyped
   list:
