@@ -122,7 +122,7 @@ func applier(mgr ctrl.Manager, opts Options) (*ensure.Applier, error) {
 	}
 	out := &ensure.Applier{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock, Guards: []guard.Guard{standards}}
 	if opts.RequesterChecks {
-		out.Guards = append(out.Guards, &rights.Guard{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock, Owns: ensure.Owns})
+		out.Guards = append(out.Guards, &rights.Guard{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: opts.Clock})
 	}
 	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -143,8 +142,9 @@ func newGuard(t *testing.T) *Guard {
 }
 
 func TestAnObjectionNamesTheRuleTheFieldAndWhatToWrite(t *testing.T) {
-	set := string{GroupVersionKind: schema.GroupVersionKind{Kind: "StatefulSet"}, ObjectKey: client.ObjectKey{Namespace: "shop", Name: "cache"}}
-	objection, err := newGuard(t).Object(t.Context(), nil, guard.Pod{Ref: set, Template: newPod(hostPath, adding("SYS_ADMIN"))})
+	objection, err := newGuard(t).Object(t.Context(), nil, guard.Pod{
+		Kind: "StatefulSet", ObjectKey: client.ObjectKey{Namespace: "shop", Name: "cache"}, Template: newPod(hostPath, adding("SYS_ADMIN")),
+	})
 	if err != nil || objection == nil {
 		t.Fatalf("expected an objection, got %v (%v)", objection, err)
 	}
@@ -159,7 +159,7 @@ func TestAnObjectionNamesTheRuleTheFieldAndWhatToWrite(t *testing.T) {
 }
 
 func TestAPodOfAnUnknownProfileIsNotWritten(t *testing.T) {
-	pod := guard.Pod{Child: guard.Child{Security: "none"}, Template: newPod()}
+	pod := guard.Pod{Security: "none", Template: newPod()}
 	if _, err := newGuard(t).Object(t.Context(), nil, pod); err == nil {
 		t.Error("expected an error, as a profile without rules would allow everything")
 	}

@@ -25,8 +25,6 @@ type Guard struct {
 	Live   client.Reader
 	// Clock is the time after which a refusal is checked again.
 	Clock clock.PassiveClock
-	// Owns reports whether an object was made for an owner.
-	Owns func(owner, object client.Object) bool
 
 	refusals refusals
 }
@@ -139,7 +137,7 @@ func (g *Guard) belongs(ctx context.Context, owner client.Object, namespace stri
 	case err != nil:
 		return false, fmt.Errorf("read the owner of %s %s: %w", r.kind, r.name, err)
 	}
-	return g.Owns(owner, object), nil
+	return guard.Owns(owner, object), nil
 }
 
 // siblings are the uses of the other pods that the owner controls: a new pod of a set may use what those use.

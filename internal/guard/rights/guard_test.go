@@ -84,8 +84,7 @@ func mounted(volume, name string) change {
 }
 
 func child(kind string, template, live *corev1.PodTemplateSpec) guard.Pod {
-	ref := string{GroupVersionKind: corev1.SchemeGroupVersion.WithKind(kind), ObjectKey: client.ObjectKey{Namespace: "shop", Name: "web"}}
-	return guard.Pod{Ref: ref, Template: template, Live: live}
+	return guard.Pod{Kind: kind, ObjectKey: client.ObjectKey{Namespace: "shop", Name: "web"}, Template: template, Live: live}
 }
 
 func madeFor(uid, name string) *corev1.Secret {

@@ -62,9 +62,6 @@ func (a *Applier) Until(wait time.Duration) string {
 	return a.Clock.Now().Add(wait).UTC().Round(time.Second).Format("15:04:05Z")
 }
 
-// Owns reports whether object was made for owner.
-func Owns(owner, object client.Object) bool { return owns(owner, object) }
-
 func (a *Applier) scheme() *runtime.Scheme { return a.Client.Scheme() }
 
 func refOf(gvk schema.GroupVersionKind, object client.Object) Ref {

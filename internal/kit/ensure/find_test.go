@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 func ownedBy(uid types.UID, name string) []metav1.OwnerReference {
@@ -32,7 +34,7 @@ func TestAChildIsOwnedByItsControllerOrElseByItsLabel(t *testing.T) {
 		"the label of an earlier owner of our name": {metav1.ObjectMeta{Labels: label("uid-of-last-years-shop")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := owns(shop(), &corev1.ConfigMap{ObjectMeta: test.meta}); got != test.ours {
+			if got := guard.Owns(shop(), &corev1.ConfigMap{ObjectMeta: test.meta}); got != test.ours {
 				t.Errorf("ours: %t, expected %t", got, test.ours)
 			}
 		})

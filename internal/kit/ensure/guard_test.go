@@ -11,14 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 // noImage objects to pods of one image.
 type noImage string
 
-func (n noImage) Object(_ context.Context, _ client.Object, pod Pod) (*Objection, error) {
+func (n noImage) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guard.Objection, error) {
 	if pod.Template.Spec.Containers[0].Image == string(n) {
-		return &Objection{Reason: "Forbidden", Message: pod.Ref.String() + " has image " + string(n)}, nil
+		return &guard.Objection{Reason: "Forbidden", Message: pod.String() + " has image " + string(n)}, nil
 	}
 	return nil, nil
 }
@@ -37,7 +39,7 @@ func TestAPodThatAGuardObjectsToIsNotWrittenEvenIfItIsPinned(t *testing.T) {
 		"a later default is forbidden":   {pinnedWeb("old", "web:1", 2), pinnedWeb("old", "bad:1", 3), "web:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := guards{[]Guard{noImage("bad:1")}, clientgoscheme.Scheme}
+			all := guards{[]guard.Guard{noImage("bad:1")}, clientgoscheme.Scheme}
 			live := asServed(t, mustDeclare(t, shop(), test.there), &appsv1.Deployment{})
 			in := mustDeclare(t, shop(), test.wanted)
 			in.keep(live)
@@ -63,7 +65,7 @@ func TestAPodThatAGuardObjectsToIsNotWrittenEvenIfItIsPinned(t *testing.T) {
 }
 
 func TestAChildWithoutPodsIsOfNoInterestToGuards(t *testing.T) {
-	all := guards{[]Guard{noImage("")}, clientgoscheme.Scheme}
+	all := guards{[]guard.Guard{noImage("")}, clientgoscheme.Scheme}
 	in := mustDeclare(t, shop(), fromJSON(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"demo"}}`))
 	if denied, err := all.object(t.Context(), shop(), in, nil); denied != nil || err != nil {
 		t.Errorf("expected no objection, got %+v (%v)", denied, err)

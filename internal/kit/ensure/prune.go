@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 // Prune deletes the children of owner, of the kinds of the given empty lists, that are not declared, except
@@ -53,7 +55,7 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 			return fmt.Errorf("kind of a child to prune: %w", err)
 		}
 		ref := Ref{gvk, client.ObjectKeyFromObject(object)}
-		if !owns(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
+		if !guard.Owns(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
 			return nil
 		}
 		result, err := a.prune(ctx, owner, ref, object, hold)

@@ -11,26 +11,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/guard"
 )
 
 // ours reports whether an object is the child: made for owner, or data that an earlier owner of the same kind
 // and name has left.
 func (in *intent) ours(owner, object client.Object) bool {
-	if owns(owner, object) {
+	if guard.Owns(owner, object) {
 		return true
 	}
 	left := object.GetAnnotations()[common.KeptForAnnotation]
 	return in.child.Keep && left != "" && left == in.object.GetAnnotations()[common.KeptForAnnotation] &&
 		object.GetLabels()[common.ManagedByLabel] == common.Name && metav1.GetControllerOf(object) == nil
-}
-
-// owns reports whether object was made for owner: by its controller reference, or by its owner label if the
-// reference was removed.
-func owns(owner, object client.Object) bool {
-	if controller := metav1.GetControllerOf(object); controller != nil {
-		return controller.UID == owner.GetUID()
-	}
-	return object.GetLabels()[common.OwnerLabel] == string(owner.GetUID())
 }
 
 // takenBy is the message about an object of another owner that has the name of a child.

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
-	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // Credentials are what the Secrets hold.
@@ -42,7 +42,7 @@ func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpris
 	if out.System, err = r.secret(ctx, c, desired.SystemSecret(c)); err != nil {
 		return out, err
 	}
-	if out.System != nil && !ensure.Owns(c, out.System) {
+	if out.System != nil && !guard.Owns(c, out.System) {
 		out.System = nil
 	}
 	if out.Users, err = r.secret(ctx, c, desired.UserSecret(c)); err != nil || out.Users == nil {
@@ -51,7 +51,7 @@ func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpris
 	switch {
 	case c.Spec.ClusterCredentialSecretName != "": // the user may name a Secret of any owner
 		out.External = !metav1.IsControlledBy(out.Users, c)
-	case !ensure.Owns(c, out.Users):
+	case !guard.Owns(c, out.Users):
 		out.Users = nil
 	}
 	return out, nil

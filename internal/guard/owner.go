@@ -1,0 +1,20 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+)
+
+// Owns reports whether object was made for owner: by its controller reference, or by its owner label if the
+// reference was removed.
+func Owns(owner, object client.Object) bool {
+	if controller := metav1.GetControllerOf(object); controller != nil {
+		return controller.UID == owner.GetUID()
+	}
+	return object.GetLabels()[common.OwnerLabel] == string(owner.GetUID())
+}
