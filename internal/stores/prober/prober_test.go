@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// seen is a view of the test's store: the number of looks, and the error of the last one.
+// seen is a view of the test's store: the number of reads, and the error of the latest.
 type seen struct {
 	looks int
 	err   string
@@ -26,7 +26,7 @@ type connection struct{ target string }
 
 func (*connection) Close() error { return nil }
 
-// looking looks at the store in the target; "hostile" makes each look panic.
+// looking reads the store that the target names. With the target "hostile" each read panics.
 type looking struct {
 	*Cluster[string, seen, *connection]
 	rounds *Rounds[string]
@@ -59,7 +59,7 @@ func (l *looking) Look(ctx context.Context, before seen) seen {
 
 func (*looking) End() {}
 
-// probing runs a prober of such stores in a bubble with its own time.
+// probing calls test with a prober of such stores in a synctest bubble, which has its own time.
 func probing(t *testing.T, test func(*testing.T, *Prober[string, seen, *connection])) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestWorkIsShownAndLeavesTheViewStale(t *testing.T) {
 		if view, _ := p.View(named("one")); view.work != "defragment" || view.stale {
 			t.Errorf("expected the view to name the work and to be fresh, got %+v", view)
 		}
-		if err := p.Begin(named("one"), work); err != ErrBusy { //nolint:errorlint // it is returned without wrapping
+		if err := p.Begin(named("one"), work); err != ErrBusy { //nolint:errorlint // Begin returns it without wrapping
 			t.Errorf("expected a second work to be refused, got %v", err)
 		}
 		close(release)
@@ -146,7 +146,7 @@ func TestWorkIsShownAndLeavesTheViewStale(t *testing.T) {
 	})
 }
 
-// waitForLook waits for the first look and returns its error.
+// waitForLook waits for the first read, and returns its error.
 func waitForLook(p *Prober[string, seen, *connection], name string) string {
 	time.Sleep(1500 * time.Millisecond)
 	view, _ := p.View(named(name))
