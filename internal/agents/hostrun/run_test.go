@@ -25,7 +25,7 @@ func TestTheExitCodeOrTheSignalIsReportedWithTheOutput(t *testing.T) {
 	for _, test := range []struct {
 		command string
 		state   hostjob.State
-		code    int // -1: a signal
+		code    int // -1 stands for a signal
 		signal  string
 	}{
 		{"echo out; echo err >&2", hostjob.Succeeded, 0, ""},
@@ -63,10 +63,10 @@ func TestACommandInheritsNothingFromTheContainer(t *testing.T) {
 	}
 	p := newPod(t)
 	p.env = []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GODEBUG=x=y"}
-	// A shell that ignores or blocks signals and holds files open could start the agent.
+	// The agent may be started by a shell that ignores or blocks signals and holds files open.
 	p.before = []string{"sh", "-c", `trap "" HUP INT QUIT PIPE TSTP USR1; umask 077; exec 7</dev/null; env --block-signal=USR2 true && exec env --block-signal=USR2 "$@"; exec "$@"`, "sh"}
 	p.order.Envs = []string{"A=1", "B=two words"}
-	// The shell reads its own state before it starts a process, because it blocks all signals meanwhile.
+	// The shell reads its own state before it starts a process, because it blocks all signals while it starts one.
 	p.order.Args = []string{"sh", "-c", `while read -r key value; do case $key in SigBlk: | SigIgn: | NoNewPrivs:) echo "$key $value" ;; esac; done </proc/$$/status
 		env | grep -v ^PWD= | sort; pwd; umask; ls /proc/self/fd; readlink /proc/self/fd/0; ps -o sid= -p $$ | grep -c $$`}
 	r := p.run("")

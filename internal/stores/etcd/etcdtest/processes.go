@@ -12,7 +12,7 @@ type process struct {
 	id      uint64
 	serving bool // true after its first contact with a quorum
 	hung    bool
-	busy    bool // the process is being defragmented
+	busy    bool   // the process is being defragmented
 	reason  string // why the process cannot start
 }
 

@@ -20,7 +20,7 @@ type Node struct {
 	Flags    []string
 	Primary  string // the ID of a replica's primary
 	Epoch    uint64 // if two nodes claim a slot, the others believe the one with the greater epoch
-	Linked   bool // whether the link to the node is up
+	Linked   bool   // whether the link to the node is up
 	Slots    []Range
 	// Migrating and Importing hold the open slots, with the ID of the other end. Only the server's own line has them.
 	// Unreadable holds open slots in an unknown format. They are still owned by the source, and the rest of the table is

@@ -29,7 +29,7 @@ type node struct {
 	// jobs holds the slot migrations out of the process, the latest first.
 	jobs []*job
 	// tasks holds the slot migrations into the process, the latest first.
-	tasks []*task
+	tasks     []*task
 	redirects int64
 }
 

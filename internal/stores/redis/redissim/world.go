@@ -24,8 +24,8 @@ type World struct {
 
 	mu         sync.Mutex
 	running    map[string]*node              // by address
-	clusters   map[string][]*node // running processes, in a fixed order
-	pods       map[string][]*node // running processes, by pod
+	clusters   map[string][]*node            // running processes, in a fixed order
+	pods       map[string][]*node            // running processes, by pod
 	folders    map[string]*folder            // by volume
 	acked      map[string]map[string]written // acknowledged writes, by cluster
 	violations map[string][]string           // by cluster

@@ -8,25 +8,25 @@ import "github.com/opcrew/opcrew/internal/stores/redis"
 // rules returns the rules in order of urgency. The first rule that has a step decides.
 func rules() []rule {
 	return []rule{
-		seen, // stops everything while the view is stale
-		admit, // lets replicas copy new processes, whatever else is wrong
-		distinct, // stops everything while two processes have one ID
-		create, // gives epochs to the processes of a new cluster
-		renew, // gives a new ID to processes that left and came back
+		seen,      // stops everything while the view is stale
+		admit,     // lets replicas copy new processes, whatever else is wrong
+		distinct,  // stops everything while two processes have one ID
+		create,    // gives epochs to the processes of a new cluster
+		renew,     // gives a new ID to processes that left and came back
 		introduce, // introduces processes that do not know another's address
-		takeover, // replaces primaries that no election can replace
-		giveUp, // removes primaries whose data the user has given up
-		assign, // assigns the slots of a new cluster, and those that were given up
-		moving, // waits for slots that are being moved, as do all later rules
+		takeover,  // replaces primaries that no election can replace
+		giveUp,    // removes primaries whose data the user has given up
+		assign,    // assigns the slots of a new cluster, and those that were given up
+		moving,    // waits for slots that are being moved, as do all later rules
 		afterFailure,
-		settle, // finishes moves that were interrupted
-		failback, // makes homes the primary again
-		handover, // makes the guest the primary before its primary is stopped
+		settle,    // finishes moves that were interrupted
+		failback,  // makes homes the primary again
+		handover,  // makes the guest the primary before its primary is stopped
 		replicate, // makes processes follow the primary of their shard
-		forget, // forgets processes that have been replaced
-		balance, // moves slots out of pods that leave, and evenly over those that stay
-		leave, // removes emptied processes from the cluster
-		serving, // takes no step, and reports processes that are missing
+		forget,    // forgets processes that have been replaced
+		balance,   // moves slots out of pods that leave, and evenly over those that stay
+		leave,     // removes emptied processes from the cluster
+		serving,   // takes no step, and reports processes that are missing
 	}
 }
 

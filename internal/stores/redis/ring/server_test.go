@@ -106,7 +106,7 @@ func (s *server) stop() {
 		return
 	}
 	_ = s.cmd.Process.Kill() // it may have ended already
-	_ = s.cmd.Wait() // it returns that it was killed
+	_ = s.cmd.Wait()         // it returns that it was killed
 	s.cmd = nil
 }
 
