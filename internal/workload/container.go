@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// drain is how many seconds a deleted pod still serves, until proxies send it no more requests.
+	// drain is for how many seconds a deleted pod still serves requests, until proxies send it no more.
 	drain = 5
-	// grace is the grace period of a pod in seconds, including drain.
+	// grace is the grace period of a pod in seconds. It includes drain.
 	grace = 35
 )
 
-// Container builds the container of the application.
+// Container returns the container of the application.
 func Container(name, image string, ports []common.Port) *corev1ac.ContainerApplyConfiguration {
 	c := corev1ac.Container().WithName(name).WithImage(image).
 		WithPorts(ContainerPorts(ports)...).
@@ -36,8 +36,8 @@ func Container(name, image string, ports []common.Port) *corev1ac.ContainerApply
 	return c
 }
 
-// modest allows what ordinary images do when they start: servers such as nginx start as root, bind a low port, and
-// change their user.
+// modest returns a security context that allows what ordinary images do when they start: servers such as nginx start as
+// root, bind a low port, and change their user.
 func modest() *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
@@ -45,7 +45,8 @@ func modest() *corev1ac.SecurityContextApplyConfiguration {
 			WithAdd("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"))
 }
 
-// Restricted allows nothing but to run, for images that need no more.
+// Restricted returns a security context without any capabilities and with a read-only root filesystem, for images that
+// need no more.
 func Restricted() *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
@@ -53,7 +54,7 @@ func Restricted() *corev1ac.SecurityContextApplyConfiguration {
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
-// WithEnvs sets the environment of a container, given in the types of the API.
+// WithEnvs sets the environment of a container, which is given in the types of the API.
 func WithEnvs(c *corev1ac.ContainerApplyConfiguration, envs []corev1.EnvVar) {
 	c.WithEnv(podtemplate.Convert[[]*corev1ac.EnvVarApplyConfiguration](envs)...)
 }
@@ -82,8 +83,8 @@ func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceLi
 	return out
 }
 
-// InvalidImage returns what is wrong with an image reference, empty for a valid one. The API server accepts any text,
-// and the kubelet would report the error for each pod.
+// InvalidImage returns what is wrong with an image reference; "" if it is valid. The API server accepts any text, and
+// the kubelet would report the error for each pod.
 func InvalidImage(image string) string {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
 		return fmt.Sprintf("%q is no image (%s); write one such as registry.example.com/team/app:1.0", image, err)

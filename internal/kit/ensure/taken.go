@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// ours reports whether an object is the child: made for owner, or data that an earlier owner of the same kind
-// and name has left.
+// ours reports whether an object is the child: it was made for owner, or holds data that an earlier owner of the same
+// kind and name left behind.
 func (in *intent) ours(owner, object client.Object) bool {
 	if owns(owner, object) {
 		return true
@@ -24,8 +24,8 @@ func (in *intent) ours(owner, object client.Object) bool {
 		object.GetLabels()[common.ManagedByLabel] == common.Name && metav1.GetControllerOf(object) == nil
 }
 
-// owns reports whether object was made for owner: by its controller reference, or by its owner label if the
-// reference was removed.
+// owns reports whether object was made for owner. It uses the controller reference, or the owner label if the reference
+// was removed.
 func owns(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOf(object); controller != nil {
 		return controller.UID == owner.GetUID()
@@ -33,7 +33,7 @@ func owns(owner, object client.Object) bool {
 	return object.GetLabels()[common.OwnerLabel] == string(owner.GetUID())
 }
 
-// takenBy is the message about an object of another owner that has the name of a child.
+// takenBy returns the message about another owner's object that has the name of a child.
 func takenBy(ref Ref, object client.Object) string {
 	whose, remedy := "names no owner", "delete it"
 	manager := object.GetLabels()[common.ManagedByLabel]
@@ -51,7 +51,7 @@ func takenBy(ref Ref, object client.Object) string {
 	return fmt.Sprintf("%s already exists and %s; it is left alone: %s, or give this object another name", ref, whose, remedy)
 }
 
-// leaving is the message about a child that is being deleted.
+// leaving returns the message about a child that is being deleted.
 func leaving(ref Ref, object client.Object) string {
 	return ref.String() + " is being deleted; it is recreated when it is gone" + heldBy(object)
 }
@@ -63,7 +63,8 @@ func heldBy(object client.Object) string {
 	return ""
 }
 
-// whyStripped is the message about a child that is not in the cache. A child with data must not be deleted.
+// whyStripped returns the message about a child that is not in the cache. It does not suggest deleting a child with
+// data.
 func (in *intent) whyStripped() string {
 	out := fmt.Sprintf("%s has lost the label %s: %s, by which the operator sees what becomes of it; put it back", in.Ref, common.ManagedByLabel, common.Name)
 	if in.child.Keep {

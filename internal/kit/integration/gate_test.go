@@ -16,7 +16,7 @@ import (
 // gate holds back the events of a process's cache, in their order, while it is closed.
 type gate struct {
 	mu   sync.Mutex
-	shut chan struct{} // nil: open
+	shut chan struct{} // nil while the gate is open
 }
 
 func (g *gate) close() {
@@ -53,7 +53,7 @@ type gated struct {
 }
 
 func (s *gated) Watch(options metav1.ListOptions) (watch.Interface, error) {
-	events, err := s.ListerWatcher.Watch(options) //nolint:staticcheck // the interface that is wrapped has this one
+	events, err := s.ListerWatcher.Watch(options) //nolint:staticcheck // the wrapped interface has this method
 	if err != nil {
 		return nil, err
 	}
