@@ -19,7 +19,8 @@ import (
 // that a quota was raised.
 const refusalInterval = time.Minute
 
-// refusal holds the independent patches of an object that were refused, and until when they are not tried again.
+// refusal holds the independent patches of an object that were refused, and the time until which they are not tried
+// again.
 type refusal struct {
 	patches string
 	err     error

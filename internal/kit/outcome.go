@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Outcome holds what was done about a plan.
+// Outcome describes what was done when a plan was carried out.
 type Outcome struct {
 	// Now is when the plan was carried out. It is the time of the report.
 	Now time.Time

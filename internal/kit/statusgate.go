@@ -39,8 +39,8 @@ type lastStatus struct {
 	at time.Time
 	// creating reports that this process was the first to reconcile the object, and the object has not been Ready since.
 	creating bool
-	// held is since when an object that is being created has had progress to report; zero if it has none. hold is for how
-	// long that progress is held back.
+	// held is the time since which an object that is being created has had progress to report; zero if it has none. hold
+	// is how long that progress is held back.
 	held time.Time
 	hold time.Duration
 }
@@ -58,9 +58,9 @@ func (s lastStatus) wait(now time.Time, interval time.Duration) time.Duration {
 	return min(interval, max(0, interval-now.Sub(s.at)))
 }
 
-// waitProgress returns how long a status that only reports progress must wait. While an object is being created it
-// waits for more progress, the longer the longer there was none: most objects are Ready soon after their first claim or
-// pod, so that one status can report both.
+// waitProgress returns how long a status that only reports progress must wait. While an object is being created, the
+// wait grows with the time since the last status. Most objects are Ready soon after their first claim or pod, so that
+// one status can report both.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {
 	last := g.objects.Get(key)
 	switch {
@@ -75,7 +75,7 @@ func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Dura
 	return max(last.wait(now, progressInterval), last.hold-now.Sub(last.held))
 }
 
-// hold returns for how long progress is held back that comes after a time without progress.
+// hold returns how long to hold back progress that comes after a time without progress.
 func (g *statusGate) hold(silence time.Duration) time.Duration {
 	hold := min(max(2*silence, shortestHold), longestHold)
 	return max(hold, min(time.Duration(g.creating.Load())*holdForEach, mostHold))

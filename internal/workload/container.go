@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// drain is for how many seconds a deleted pod still serves requests, until proxies send it no more.
+	// drain is the time, in seconds, for which a deleted pod still serves requests, until proxies send it no more.
 	drain = 5
 	// grace is the grace period of a pod in seconds. It includes drain.
 	grace = 35

@@ -26,7 +26,7 @@ func TestWhatIsAnImageAndWhatIsNone(t *testing.T) {
 		}
 	}
 	for _, image := range []string{
-		"just a image url", // another tutorial's manifest has this text in place of an image
+		"just a image url", // another tutorial's manifest has this text instead of an image
 		"", " ", "Nginx", "registry.example.com/Team/app", "nginx:", "nginx:1 ", " nginx", "nginx@sha256:123", "nginx@", ":1", "/nginx",
 		"nginx:tag:tag", "https://registry.example.com/app", "nginx:" + strings.Repeat("a", 129), "nginx;rm", "nginx\n",
 		strings.Repeat("0123456789abcdef", 4), // an ID is not a name

@@ -22,8 +22,8 @@ type Volumes struct {
 	Claims []*corev1.PersistentVolumeClaim
 	// Patched holds the names of claims whose last patch by opcrew is not in the cache yet.
 	Patched map[string]bool
-	// Rigid maps StorageClasses that do not let volumes grow to the reason, and Unread those that could not be read to the
-	// error: see Classes.
+	// Rigid maps StorageClasses that do not let volumes grow to the reason. Unread maps StorageClasses that could not be
+	// read to the error: see Classes.
 	Rigid, Unread map[string]string
 }
 

@@ -49,8 +49,8 @@ type store struct {
 	seen []fs.FileInfo // the files at the last read; only refresh uses it
 }
 
-// watch polls the directories until ctx ends. A stat costs little, and notifications can miss it when a kubelet
-// switches the symlinks to update a Secret.
+// watch polls the directories until ctx ends. A stat costs little, and file notifications can miss the switch of
+// symlinks by which a kubelet updates a Secret.
 func (s *store) watch(ctx context.Context, c clock.WithTicker) {
 	ticker := c.NewTicker(pollInterval)
 	defer ticker.Stop()

@@ -33,7 +33,7 @@ const (
 // process of its host.
 type machine struct {
 	t    *testing.T
-	proc string // the /proc of this machine, as the test sees it
+	proc string // directory in the test's /proc with the first process of the host
 }
 
 // newMachine creates a machine. It skips the test if that is not possible.
@@ -64,7 +64,7 @@ func newMachine(t *testing.T, how string) *machine {
 	return &machine{t, fmt.Sprintf("/proc/%d", cmd.Process.Pid)}
 }
 
-// path returns where the test finds a file of the machine.
+// path returns where the test finds a file of the host.
 func (m *machine) path(path string) string { return m.proc + "/root" + path }
 
 // pod returns a pod that sees the host's processes, like a pod with hostPID.

@@ -15,8 +15,8 @@ import (
 
 // Options are the settings from the command line.
 type Options struct {
-	// Order is the file with the order, Secrets the directory of its Secrets, and Result the file for the result. All
-	// three are in the container.
+	// Order is the file with the order, Secrets the directory with the order's Secrets, and Result the file for the
+	// result. All three are in the container.
 	Order, Secrets, Result string
 	// Markers is a directory on the host.
 	Markers string

@@ -29,8 +29,8 @@ const resultFile = binaryFile + 1
 func runStage(ctx context.Context, open func(dir string) (markers.Ledger, error)) error {
 	unix.CloseOnExec(binaryFile)
 	unix.CloseOnExec(resultFile)
-	// Only SIGKILL may end this process, because the command's processes would lose their parent. Signals are caught and
-	// not ignored, because the kernel resets only caught signals for the command.
+	// No signal other than SIGKILL may end this process, because the command's processes would lose their parent. Signals
+	// are caught instead of ignored, because the kernel resets only caught signals for the command.
 	signal.Notify(make(chan os.Signal, 1))
 	runner := bufio.NewReader(os.Stdin)
 	h := &host{boot: bootID(), log: os.Stdout}

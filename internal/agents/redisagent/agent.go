@@ -29,7 +29,7 @@ const (
 	headerBytes = 16 << 10
 )
 
-// Run serves until ctx ends. It may then cut off responses; clients repeat these requests.
+// Run serves until ctx ends. Responses may then be cut off, and clients repeat their requests.
 func Run(ctx context.Context, o Options, c clock.PassiveClock, log *slog.Logger) error {
 	certs, err := newCertificates(o, c, log)
 	if err != nil {

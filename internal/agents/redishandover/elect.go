@@ -188,7 +188,7 @@ func (h *handover) nodeTimeout(ctx context.Context) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// attemptTime returns how long to wait before the same replica may be told to fail over again.
+// attemptTime returns how long to wait before a failover to the same replica is requested again.
 func attemptTime(nodeTimeout time.Duration) time.Duration {
 	return elections.Pause(nodeTimeout) + 500*time.Millisecond
 }

@@ -16,7 +16,7 @@ const (
 	// pause is how long to wait between two reads of the state. A handover takes some hundred milliseconds at most,
 	// because the replica requests votes at once.
 	pause = 50 * time.Millisecond
-	// longPause is the same while a DNS name must change, or the last election is too recent.
+	// longPause is used instead while a DNS name must change, or the last election is too recent.
 	longPause = 500 * time.Millisecond
 	// lingering is how long a server without slots continues to answer, as it may have lost its slots a moment ago. It
 	// redirects clients with an old slot map, which may need several redirects. Some would otherwise keep the old map for

@@ -46,14 +46,15 @@ func (in inputs) defaults() []directive {
 		// A server starts from the append-only file. Snapshots would only use memory and disk.
 		{"save", `""`},
 		{"maxmemory-policy", "noeviction"},
-		// Without it, a replica that is writing its first append-only file ignores SIGTERM until the kubelet kills it.
+		// Without this directive, a replica that is writing its first append-only file ignores SIGTERM until the kubelet
+		// kills it.
 		{"shutdown-on-sigterm", "force"},
 		// A shard has only one replica, so there is no other replica to wait for.
 		{"repl-diskless-sync-delay", "0"},
 		{"cluster-node-timeout", "5000"}, // milliseconds
 	}
 	if in.movesSlots() {
-		// Otherwise a busy server waits for a moment without writes before it hands over slots. This amount is sent in well
+		// By default a busy server waits for a moment without writes before it hands over slots. This amount is sent in well
 		// under a second, during which clients wait.
 		out = append(out, directive{"slot-migration-max-failover-repl-bytes", strconv.Itoa(16 << 20)})
 		// The operator always reads the whole log of slot moves, so the log is kept short.

@@ -50,8 +50,8 @@ func (s Set) set(kind string, status metav1.ConditionStatus, reason, message str
 	})
 }
 
-// Cut returns a text as valid UTF-8 of at most a number of bytes. The API server would replace half a character. The
-// status would then always differ, and be written again for ever.
+// Cut shortens a text to at most most bytes, and makes it valid UTF-8. The API server would replace half a character.
+// The status would then always differ, and be written again for ever.
 func Cut(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if len(text) <= most {

@@ -45,8 +45,8 @@ func (a *Applier) Forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	a.writes.forget(Ref{gvk, key})
 }
 
-// Contest counts a write that brings an object to an intent, given by its hash. It returns 0, or for how long to leave
-// the object alone instead. Another intent starts another count, so that edits of a user are not a contest.
+// Contest counts a write that brings an object to an intent, given by its hash. It returns 0, or how long to leave the
+// object alone instead. Another intent starts another count, so that edits of a user are not a contest.
 func (a *Applier) Contest(uid types.UID, intent string) time.Duration {
 	return a.contests.enter(uid, intent, a.Clock.Now())
 }

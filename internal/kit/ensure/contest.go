@@ -34,7 +34,7 @@ type contest struct {
 	backoff time.Duration
 }
 
-// enter counts a write and returns 0, or returns for how long to leave the object alone.
+// enter counts a write and returns 0, or returns how long to leave the object alone.
 func (c *contests) enter(uid types.UID, intent string, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

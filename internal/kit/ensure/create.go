@@ -36,8 +36,8 @@ func (a *Applier) create(ctx context.Context, owner *parent, in *intent, hold bo
 }
 
 // postpone counts the creation of a child. After too many creations it returns a result to report instead: a contest if
-// another client deletes the child, or a delay if the operator itself replaces it, such as a pod that ends as soon as
-// it has started.
+// another client deletes the child, or a delay if the operator itself replaces it, such as a pod that ends soon after
+// its start.
 func (a *Applier) postpone(in *intent) *Result {
 	what := in.hash()
 	if in.child.Random {

@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Prune deletes the children of owner that are not declared, of the kinds given by empty lists, except those that stay
-// (stays may be nil). With hold it only reports what it would delete. If a child has changed since the cache showed it,
-// the child is not deleted, and the error is a conflict.
+// Prune deletes the children of owner that are not declared, except those that stay (stays may be nil). kinds holds an
+// empty list of each kind to prune. With hold it only reports what it would delete. A child that has changed since the
+// cache showed it is not deleted, and the error is a conflict.
 func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, stays func(client.Object) bool, hold bool) ([]Result, error) {
 	keep := map[Ref]bool{}
 	for _, child := range declared {

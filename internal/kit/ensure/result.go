@@ -5,7 +5,7 @@ package ensure
 
 import "time"
 
-// Action is what was done about one child.
+// Action says what was done about one child.
 type Action string
 
 // Held means that a change was held back because nothing may be changed. The last five say why nothing was done: the
@@ -26,7 +26,7 @@ const (
 	Denied    Action = "Denied"
 )
 
-// Result holds what was done about one child.
+// Result describes what was done about one child.
 type Result struct {
 	Ref    Ref
 	Action Action

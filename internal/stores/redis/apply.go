@@ -113,7 +113,7 @@ func (s Replicate) Apply(ctx context.Context, store Store) error {
 	return err
 }
 
-// ErrNotElected reports that a replica was told to become the primary, and was not elected.
+// ErrNotElected reports that a replica was to become the primary, and was not elected.
 var ErrNotElected = errors.New("it was not elected")
 
 // Apply requests the failover and waits for the election. A second request meanwhile would make the replica start over.

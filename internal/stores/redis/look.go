@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Look reads all processes at the same time. It reads the progress of a move first, so that after the end of a move the
-// processes are seen in the state after it.
+// Look reads all processes at the same time. It reads the progress of a move first, so that if the move has ended, the
+// processes are read after its end.
 func (l *looker) Look(ctx context.Context, before View) View {
 	view := View{At: l.Clock().Now(), Move: l.moves.Progress()}
 	store, done, err := l.Use()

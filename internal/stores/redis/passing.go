@@ -3,7 +3,8 @@
 
 package redis
 
-// unclaimed returns the slots that no process that answers claims, but that one such process lists for another.
+// unclaimed returns the slots that no answering process claims, but that an answering process lists for another
+// process.
 func (v View) unclaimed() Slots {
 	var claimed [SlotCount]bool
 	answers := map[string]bool{}

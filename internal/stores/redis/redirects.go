@@ -6,8 +6,8 @@ package redis
 import "time"
 
 const (
-	// calm is after how long without a redirect a process is no longer needed to redirect clients. The next command of a
-	// client with an old slot map is redirected, and the client then requests a new map.
+	// calm is the time without a redirect after which a process is no longer needed to redirect clients. The next command
+	// of a client with an old slot map is redirected, and the client then requests a new map.
 	calm = 2 * time.Second
 	// RedirectGrace limits how long an emptied process stays to redirect clients. Clients commonly refresh their map every
 	// ten seconds, and a client that never follows redirects must not keep a pod for ever.
@@ -37,7 +37,7 @@ func (v View) redirecting() bool {
 }
 
 // countRedirects records which processes have redirected a client since the previous read. A count that cannot be read
-// is treated as rising, so that the process stays for all of RedirectGrace.
+// is treated as rising, so that the process is kept for all of RedirectGrace.
 func (l *looker) countRedirects(at time.Time, target Target, nodes map[string]NodeStatus) {
 	for _, node := range target.Nodes {
 		status, last := nodes[node.Address], l.last[node]

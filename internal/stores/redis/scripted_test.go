@@ -29,7 +29,7 @@ type scripted struct {
 	got  []string
 	// fails is a word of the command that fails.
 	fails string
-	// jobs holds the successive states of a job; the last state stays. Without states the servers have no jobs.
+	// jobs holds the successive states of a job. The last state is repeated. Without states the servers have no jobs.
 	jobs []string
 	job  string
 	// replication is the answer to INFO. The default is a primary whose replica has all data.
@@ -46,7 +46,7 @@ type scripted struct {
 	// calls counts round trips. setting is how long a SETSLOT blocks its connection.
 	calls   int
 	setting time.Duration
-	// task holds the successive states of a job of Redis; the last state stays.
+	// task holds the successive states of a job of Redis. The last state is repeated.
 	task []string
 }
 

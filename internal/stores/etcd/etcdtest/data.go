@@ -108,7 +108,7 @@ func (w *World) formed(token string) *cluster {
 	return nil
 }
 
-// copies makes a new member's data corrupt if that of the leader is, from which it copies.
+// copies makes a new member's data corrupt if it copies from a leader whose data is corrupt.
 func copies(w *World, p Process, c *cluster) {
 	for _, from := range w.processes {
 		if on := w.disks[from.Volume]; from.cluster == c && c.leader != 0 && from.id == c.leader && on.corrupt {

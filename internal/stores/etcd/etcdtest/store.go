@@ -19,7 +19,7 @@ type store struct {
 	closed bool
 }
 
-// Dial is an etcd.Dialer.
+// Dial implements etcd.Dialer.
 func (w *World) Dial(target etcd.Target) (etcd.Store, error) {
 	return &store{world: w, target: target}, nil
 }

@@ -28,8 +28,8 @@ func (s *store) Compact(ctx context.Context, revision int64) error {
 	})
 }
 
-// compact drops history on all members. While writes are refused, followers keep reporting the previous size, because
-// etcd updates the size when it commits, and counts space that one commit frees only at the next.
+// compact drops history on all members. While writes are refused, followers keep reporting the previous size: etcd
+// updates the size only at a commit, and counts the space that a commit frees only at the next commit.
 func compact(w *World, c *cluster, revision int64) {
 	before := c.data.inUse()
 	c.data.compact(revision)

@@ -14,15 +14,16 @@ import (
 
 // World holds all clusters. Set its fields before use.
 type World struct {
-	// LearnerLooks is after how many member lists a running learner has caught up.
+	// LearnerLooks is the number of member lists after which a running learner has caught up.
 	LearnerLooks int
 	// AllConnected refuses every addition while a voter is down, as etcd up to 3.6.8 does. Later versions require only a
 	// quorum of the new members.
 	AllConnected bool
-	// VersionLooks is after how many member lists the cluster version rises, when all members run a newer minor version.
-	// In etcd the leader checks that every few seconds.
+	// VersionLooks is the number of member lists after which the cluster version rises, if all members run a newer minor
+	// version. In etcd the leader checks that every few seconds.
 	VersionLooks int
-	// SnapshotCount is after how many entries members write a snapshot to the disk, like etcd's flag; 0 stands for 10000.
+	// SnapshotCount is the number of log entries after which members write a snapshot to the disk, like etcd's flag; 0
+	// stands for 10000.
 	SnapshotCount uint64
 	// AdvanceMost limits the entries that one call of Advance adds; 0 means no limit.
 	AdvanceMost uint64

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Pause returns for how long after its last election, won or lost, a replica begins no other: 4 node timeouts, at least
-// 4 seconds (cluster.c, clusterHandleSlaveFailover, auth_retry_time). An earlier request only stops writes, or makes
-// two primaries for a while: see docs/design/redis.md.
+// Pause returns the time after an election, won or lost, in which a replica does not begin another: 4 node timeouts, at
+// least 4 seconds (cluster.c, clusterHandleSlaveFailover, auth_retry_time). An earlier request only stops writes, or
+// makes two primaries for a while: see docs/design/redis.md.
 func Pause(nodeTimeout time.Duration) time.Duration { return 2 * max(2*nodeTimeout, 2*time.Second) }
 
 // Past describes what a replica was before.

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// banned is for how long a process ignores a forgotten node that others mention.
+// banned is the time for which a process ignores a forgotten node that others mention.
 const banned = time.Minute
 
 // reads lists the commands that change nothing.

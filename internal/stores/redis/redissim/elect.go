@@ -37,8 +37,8 @@ func (n *node) elected() bool {
 	return votes > all/2
 }
 
-// HandOver makes replicas on other pods the primaries in place of those of a pod that is about to be stopped, as the
-// hook of its containers does.
+// HandOver promotes replicas on other pods, so that they replace the primaries of a pod that is about to be stopped.
+// The hook of the pod's containers does the same.
 func (w *World) HandOver(pod string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,7 +5,7 @@ package redissim
 
 import "time"
 
-// rounds is after how many rounds news has reached every process that can be reached.
+// rounds is the number of rounds after which news has reached every process that can be reached.
 const rounds = 4
 
 // gossip lets the processes of a cluster exchange news, elect primaries, and catch up with them.
@@ -95,8 +95,8 @@ func (n *node) miss(p *peer) {
 	}
 }
 
-// hearOfOthers learns the peers that another process can reach. The node will meet those that it does not know, and
-// takes over the new addresses of those that it cannot reach.
+// hearOfOthers learns the peers that another process can reach. The node will meet unknown peers, and takes over the
+// new addresses of peers that it cannot reach.
 func (n *node) hearOfOthers(other *node) {
 	for _, p := range other.known() {
 		if p.id == n.id || other.reach(p) == nil || time.Now().Before(n.banned[p.id]) {

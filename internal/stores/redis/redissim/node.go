@@ -21,8 +21,8 @@ type node struct {
 	// barred reports that no replica may copy the process yet. source is the address that a replica copies.
 	barred bool
 	source string
-	// silent holds since when peers cannot be reached, by ID. meets holds the addresses of peers to meet. banned holds
-	// until when forgotten peers are ignored, by ID.
+	// silent holds the times since which peers cannot be reached, by ID. meets holds the addresses of peers to meet.
+	// banned holds the times until which forgotten peers are ignored, by ID.
 	silent map[string]time.Time
 	meets  []string
 	banned map[string]time.Time

@@ -195,8 +195,8 @@ func scaled(r *rig, byJobs bool) {
 	}
 }
 
-// leave waits until pods have left, and returns how long after their last slot that was. Until asks after the end of
-// the move, a client with an old map sends them a request every second.
+// leave waits until pods have left, and returns how long after the end of the slot move that was. A client with an old
+// map sends a request every second, for the time asks after the end of the move.
 func (r *rig) leave(asks time.Duration) time.Duration {
 	r.Helper()
 	var ended, asked time.Time

@@ -27,7 +27,7 @@ func (w *World) judge(cluster string, nodes []*node) {
 	}
 }
 
-// Whole returns what is wrong with a cluster that is expected to be complete with a number of pods: each slot has one
+// Whole returns what is wrong with a cluster that should be complete and have a number of pods: each slot has one
 // primary, each primary has a replica in sync on another pod, the processes know each other and no others, and no write
 // is lost.
 func (w *World) Whole(cluster string, pods int) error {

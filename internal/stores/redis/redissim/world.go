@@ -17,9 +17,9 @@ import (
 type World struct {
 	// Timeout is how long a process must be silent before the others elect another in its place; 0 stands for 300 ms.
 	Timeout time.Duration
-	// SyncLooks is after how many reads a replica is in sync.
+	// SyncLooks is the number of reads after which a replica is in sync.
 	SyncLooks int
-	// JobLooks is after how many reads a job is done.
+	// JobLooks is the number of reads after which a job is done.
 	JobLooks int
 
 	mu         sync.Mutex

@@ -30,8 +30,8 @@ func (b *batch) carry(ctx, paced context.Context) error {
 	return large
 }
 
-// close empties slots, and makes the importing end their owner, then the other end, which refuses while it has keys of
-// them. The importing end informs all other processes at once (cluster.c, clusterBroadcastPong).
+// close empties slots, and then makes the importing end their owner, first there and then at the source, which refuses
+// while it has keys of them. The importing end informs all other processes at once (cluster.c, clusterBroadcastPong).
 func (b *batch) close(ctx, paced context.Context, slots []int) error {
 	if err := b.empty(ctx, paced, slots); err != nil {
 		return err

@@ -22,8 +22,8 @@ func (b *batch) mayOpen(ctx, paced context.Context) (large, err error) {
 	return b.leaveOut(ctx)
 }
 
-// open opens the slots at both ends, also if they were left open: either end may have a new primary that does not know
-// it.
+// open opens the slots at both ends, also if they were left open, because either end may have a new primary that does
+// not know that they are open.
 func (b *batch) open(ctx context.Context) error {
 	if err := b.rebind(ctx); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (b *batch) rebind(ctx context.Context) error {
 	return b.setSlots(ctx, b.To.Address, wrong, "NODE", b.From.ID)
 }
 
-// misplaced returns the slots that a process lists under another owner than id. If that other owner has a later epoch
-// it returns an error, as the real owner has changed.
+// misplaced returns the slots that a process lists under another owner than id. It returns an error if that other owner
+// has a later epoch, because the slots then have a new owner.
 func misplaced(s server.NodeStatus, slots []int, id string) ([]int, error) {
 	owner, known := s.Peer(id)
 	if !known || owner.Role != server.Primary {

@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// mostRetries is after how many failures a job of Redis is cancelled. After a brief fault the servers' own retry is
-// better than a new job.
+// mostRetries is the number of failures after which a job of Redis is cancelled. After a brief fault the servers' own
+// retry is better than a new job.
 const mostRetries = 3
 
 // byTask makes the receiving end import the slots, and waits until it is done. After a stop or a lost answer the job

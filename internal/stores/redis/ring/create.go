@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// create gives an epoch to each process of a new cluster. All processes must answer: one that does not may have data,
-// and then the cluster is not new.
+// create gives an epoch to each process of a new cluster. It waits until all processes answer: a process that does not
+// answer may have data, and then the cluster is not new.
 func create(in *input) verdict {
 	if slices.ContainsFunc(in.answering(), func(p *proc) bool { return !p.status.Fresh() }) {
 		return verdict{}
@@ -30,8 +30,8 @@ func create(in *input) verdict {
 	return take(redis.SetEpoch{Epochs: epochs}, "begin a cluster of %d pods", in.nodes)
 }
 
-// number returns the first epoch of a process. Homes get the greater epochs: once a guest follows a home, no primary
-// has the guest's epoch, which otherwise would look like that of a lost election (see spent).
+// number returns the first epoch of a process. Homes get the greater epochs. If a guest had the greatest epoch, no
+// primary would have it once the guest follows a home, as after a lost election (see spent).
 func number(p *proc) uint64 {
 	if p.Place == redis.Home {
 		return 2*uint64(p.Pod) + 2

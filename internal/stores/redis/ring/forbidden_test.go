@@ -96,7 +96,8 @@ func (j judge) claimed(slot int) bool {
 	return false
 }
 
-// owners returns the IDs of the processes that are listed as owners of slots, without those that deny it themselves.
+// owners returns the IDs of slot owners. A process that answers counts if it claims slots itself, and any other process
+// if it is listed as the owner of slots.
 func (j judge) owners() map[string]bool {
 	out := map[string]bool{}
 	all := j.answering()

@@ -6,8 +6,8 @@ package ring
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
 // forget removes the IDs of replaced processes from the tables. All processes must answer, as a silent process may have
-// one of these IDs. Removing a primary would lose its shard while its replica waits for votes, or at the replica
-// itself.
+// one of these IDs. A primary is not removed while its replica waits for votes, nor at the replica itself, because its
+// shard would be lost.
 func forget(in *input) verdict {
 	dead := in.dead()
 	if len(dead) == 0 || len(in.silent()) > 0 {

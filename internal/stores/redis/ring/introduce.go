@@ -26,9 +26,9 @@ func renew(in *input) verdict {
 	return out
 }
 
-// introduce makes the best-connected member meet the members that it does not know at their current address; all others
-// hear of them from it. If that is not enough, such as after all addresses changed at once, all members meet. Only a
-// MEET tells a process a new address: the cluster bus dials addresses, never names.
+// introduce makes the best-connected member meet the members whose current address it does not know. The others hear of
+// them from it. If that is not enough, such as after all addresses changed at once, all members meet. Only a MEET gives
+// a process a new address: the cluster bus dials addresses, never names.
 func introduce(in *input) verdict {
 	members := in.members()
 	if len(members) == 0 {

@@ -31,8 +31,8 @@ func Left(view redis.View, wanted Ring, pod int) bool {
 	return len(in.answering()) > 0 && len(in.lost) == 0
 }
 
-// isComplete reports whether no process is missing: those that answer serve all slots and know no other process. A
-// silent process was then never in the cluster, for example because its pod could not start.
+// isComplete reports whether no process is missing: the processes that answer serve all slots, and know no other
+// process. A process that does not answer was then never in the cluster, such as one in a pod that could not start.
 func isComplete(in *input) bool {
 	return in.served() && len(in.dead()) == 0 && in.election() == "" && !slices.ContainsFunc(in.primaries(), (*proc).open)
 }

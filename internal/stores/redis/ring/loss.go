@@ -26,7 +26,7 @@ func Missing(view redis.View, wanted Ring) Loss {
 }
 
 // begins reports whether the processes that answer form a new cluster: none of them has, or lists for another, a slot
-// or a key. There may be other processes in their tables, from before the number of pods was changed.
+// or a key. Their tables may list processes that were added and removed when the number of pods changed.
 func (in *input) begins() bool {
 	return in.unowned.Len() == redis.SlotCount && len(in.view.Passing) == 0 && !hasKeys(in.answering())
 }

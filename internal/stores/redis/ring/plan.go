@@ -11,7 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// mostFailures is after how many failures in a row slots are moved key by key, whatever the reason for the failures.
+// mostFailures is the number of failures in a row after which slots are moved key by key, whatever the reason for the
+// failures.
 const mostFailures = 3
 
 func newPlan(in *input) redis.MoveSlots {

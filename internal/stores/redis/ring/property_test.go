@@ -74,8 +74,8 @@ func random(r *rand.Rand) *world {
 	return w
 }
 
-// lose loses both copies of a shard, with or without what the others know of them, or restarts its replica without the
-// primary. The user gives up the shard's data.
+// lose loses both copies of a shard, in some cases also what the others know of them, or it restarts the replica
+// without the primary. The user gives up the shard's data.
 func (w *world) lose(shard, how int) {
 	home, guest := fmt.Sprintf("h%d", shard), fmt.Sprintf("g%d", (shard+1)%len(w.ring.Pods))
 	w.ring.GivenUp = redis.SlotsOf(append(w.ring.GivenUp.Numbers(), w.one(home).Slots.Numbers()...)...)

@@ -101,7 +101,7 @@ func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfIt
 }
 
 // usurp gives pod 2 the address of pod 0, which comes back at another address without data. Only the guest of pod 1
-// still has pod 0's data. It is resumed once the operator has seen the danger.
+// still has pod 0's data. That guest is resumed once the operator has seen the danger.
 func (o *operator) usurp(goOn func()) {
 	o.t.Helper()
 	was := o.host(0)

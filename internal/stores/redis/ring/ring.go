@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package ring decides what to do next so that the processes of a Redis cluster form a ring. Each pod has two
-// processes: the home of pod i is the primary of shard i, and the guest of pod i is the replica of shard i-1. So each
-// shard is on two pods, and any one pod can be lost. The leader of a shard is its current primary, which is the guest
-// after a failover.
+// processes, at its places home and guest: the home of pod i is the primary of shard i, and the guest of pod i is the
+// replica of shard i-1. So each shard is on two pods, and any one pod can be lost. The leader of a shard is its current
+// primary, which after a failover is the guest.
 //
 // The package is pure: from what all processes report and what is desired it chooses at most one step, and names why
 // other steps are not taken. Package redis reads and writes.
@@ -30,7 +30,7 @@ type Ring struct {
 	// GivenUp are slots whose data the user gives up if it is lost. In a cluster that had data, only these are assigned
 	// without data.
 	GivenUp redis.Slots
-	// Elections is for how long after an election a replica must not take part in another: see elections.Pause.
+	// Elections is the time after an election in which a replica must not take part in another: see elections.Pause.
 	Elections time.Duration
 	// LostElection holds the addresses of replicas that have just lost an election, which may have begun some time after
 	// the request.

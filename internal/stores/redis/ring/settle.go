@@ -8,7 +8,7 @@ import (
 )
 
 // settle finishes interrupted moves. An open slot may have keys at both ends, so that closing it at its owner would
-// lose some. If the other end is not known, the slot is closed once no other primary has keys of it.
+// lose some keys. If the other end is not known, the slot is closed once no other primary has keys of it.
 func settle(in *input) verdict {
 	var out verdict
 	var moves moveSet
@@ -94,7 +94,8 @@ func cancel(ps processes, p *proc, slot int) verdict {
 	return take(step, "close slots at %s that are no longer moved", p)
 }
 
-// destination returns where a slot goes: to the process that imports it, or to the process that has replaced that one.
+// destination returns where a slot goes: to the process that imports it, or to the process that has replaced the
+// importing process.
 func destination(ps processes, owner *proc, slot int) *proc {
 	for _, p := range ps.primaries() {
 		if _, importing := p.status.Importing[slot]; importing {

@@ -39,8 +39,8 @@ func shard(leader *proc, followers []*proc) Shard {
 	return out
 }
 
-// Unserved returns the slots that no answering process owns, or was about to get while the view was read. For slots
-// whose owner refuses clients see Refused.
+// Unserved returns the slots that no answering process owns, without those that changed hands while the view was read.
+// For slots whose owner refuses clients see Refused.
 func Unserved(view redis.View, wanted Ring) redis.Slots {
 	served := view.Passing.Numbers()
 	for _, p := range survey(view, wanted).leaders() {

@@ -31,8 +31,8 @@ func rescue(ps processes, p *proc) verdict {
 	return take(redis.Takeover{Address: p.Address}, "make %s lead, which has keys of slots that were on their way to its primary", p)
 }
 
-// awaits reports whether a silent process may have the only keys of a slot that is being moved to it. If another
-// process leads its shard it has none, as it will follow that process and drop its keys.
+// awaits reports whether a silent process may have the only keys of a slot that is being moved to it. It has none if
+// another process leads its shard, because it will follow that process and drop its own keys.
 func awaits(ps processes, slot int) bool {
 	return !ps.covered() && slices.ContainsFunc(ps.primaries(), func(p *proc) bool {
 		id, open := p.status.Migrating[slot]

@@ -29,8 +29,8 @@ type world struct {
 type process struct {
 	redis.NodeStatus
 	address string
-	// down marks a process that does not answer, and whose address the others know. alone marks one that has never met any
-	// other.
+	// down marks a process that does not answer, but whose address the others know. alone marks a process that has never
+	// met another process.
 	down, alone bool
 	// remembered marks a process that is down after it reported which process it copies.
 	remembered bool
