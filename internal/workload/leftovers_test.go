@@ -70,7 +70,7 @@ func TestReadyNamesWhatIsLeftOverOnlyWhileItIsTrue(t *testing.T) {
 func TestAPodThatHangsBeyondTheWantedNumberDoesNotHoldUpTheRest(t *testing.T) {
 	hanging := func(name string) client.Object {
 		pod := podOf(web.Name, name, deletedAt(1), onLostNode)
-		pod.Finalizers = []string{"example.com/held"} // the fake server refuses an object with a deletion time and no finalizer
+		pod.Finalizers = []string{"example.com/held"} // the fake server requires one with a deletion time
 		return pod
 	}
 	set := newStatefulSet(1)

@@ -113,7 +113,7 @@ func TestAMembersConditionReportsWhatBlocksIt(t *testing.T) {
 func former(kind, set, name string, options ...podOption) *corev1.Pod {
 	pod := podOf(set, name, append(options, isGoing)...)
 	pod.OwnerReferences[0].UID, pod.OwnerReferences[0].Kind = "uid-of-an-earlier-one", kind
-	pod.Finalizers = []string{"example.com/held"} // the fake server refuses an object with a deletion time and no finalizer
+	pod.Finalizers = []string{"example.com/held"} // the fake server requires one with a deletion time
 	return pod
 }
 

@@ -58,7 +58,7 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	r.stop()
 
 	must(t, os.RemoveAll(m.o.DataDir))
-	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost) // although the pod does not have the operator's new permission yet
+	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost) // before the pod has the new permission
 	m.allow(etcdstart.Established)
 	must(t, os.Remove(m.o.Latch))
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost)

@@ -110,7 +110,7 @@ func TestGuessingPasswordsIsLimited(t *testing.T) {
 			heard++
 		}
 	}
-	if most := limiter.FailuresAtOnce + int(time.Since(begin).Seconds()) + 1; heard > most { // one more is allowed each second
+	if most := limiter.FailuresAtOnce + int(time.Since(begin).Seconds()) + 1; heard > most { // one more each second
 		t.Errorf("expected at most %d guesses to be checked, got %d", most, heard)
 	}
 }

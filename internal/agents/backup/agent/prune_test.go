@@ -22,7 +22,7 @@ func TestASaveRemovesOnlyTheOldestBackups(t *testing.T) {
 		b.object(named(revision, n+1), revision)
 	}
 	b.put(named(7, 0), []byte("half"), nil)   // older than all backups that are kept
-	b.put(named(101, 4), []byte("made"), nil) // incomplete, but not older than the backups that are kept, so it is kept too
+	b.put(named(101, 4), []byte("made"), nil) // incomplete, but not older than the kept ones: kept too
 	o := b.saving(5)
 	o.Save.Keep = 2
 	r := b.runs(o, backup.Succeeded, "")

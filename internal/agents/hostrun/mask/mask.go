@@ -33,7 +33,7 @@ type needle struct {
 	matched int
 }
 
-// New returns a Masker that hides these values, whole or line by line. It compares bytes, so text of any encoding works.
+// New returns a Masker that hides these values, whole or line by line. It compares bytes, so any encoding works.
 func New(values ...string) *Masker {
 	m := &Masker{}
 	for _, value := range values {

@@ -77,7 +77,7 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home.wipe(t)
 	o.restart(o.host(0), home) // at once, before any process has noticed that it is missing
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement") // the operator forces an election on Redis 7.0; Valkey 9 begins one by itself
+	o.tookSteps("take the lead by agreement") // after an election: forced on Redis 7.0, not on Valkey 9
 	o.keeps(w)
 }
 
@@ -169,7 +169,7 @@ func (o *operator) forced(s *server, words string) {
 	o.t.Helper()
 	var err error
 	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // Dial does not connect yet
+		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // not connected yet
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		err = redis.Apply(ctx, store, redis.ForceFailover{Address: s.address})
 		cancel()

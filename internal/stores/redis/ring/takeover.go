@@ -30,7 +30,7 @@ func replace(in *input, id string) verdict {
 	answer, all := in.quorum()
 	slots, majority := brief(in.lost[id]), answer > all/2
 	heir, running := in.heir(id), in.running()
-	if heir == nil || heir.status.Unlinked { // its data may be old, and a process that comes back with newer data would have to drop it
+	if heir == nil || heir.status.Unlinked { // another process may have newer data, and would drop it
 		running = in.keepers()
 	}
 	switch {
