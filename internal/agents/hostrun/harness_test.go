@@ -31,7 +31,7 @@ const patience = 60 * time.Second
 // With these first arguments the test binary is another program.
 const (
 	dyingRunner = "run-on-dying-host" // a runner that starts dyingHost
-	dyingHost   = "dying-host"        // a host stage that kills itself at a moment
+	dyingHost   = "dying-host"        // a host stage that kills itself at a given moment
 	firstOfHost = "first-of-host"     // the first process of a host
 )
 

@@ -72,7 +72,7 @@ func TestACommandInheritsNothingFromTheContainer(t *testing.T) {
 	r := p.run("")
 	want := "SigBlk: 0000000000000000\nSigIgn: 0000000000000000\nNoNewPrivs: 0\n" + strings.Join(slices.Sorted(slices.Values([]string{
 		"A=1", "B=two words", "HOME=" + who.HomeDir, "LANG=C.UTF-8", "LOGNAME=" + who.Username, "PATH=" + program.Path, "SHELL=" + shellOf(t, who.Uid), "USER=" + who.Username,
-	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n" // 3 is the directory that ls reads, 1 the session of its own
+	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n" // 3 is the directory that ls reads; the last 1 counts the session
 	if r.Tail != want {
 		t.Errorf("expected no signals blocked or ignored, no lock on privileges, and nothing of the container:\n%s\ngot\n%s", want, r.Tail)
 	}
@@ -120,7 +120,7 @@ func TestMuchOutputNeedsLittleMemory(t *testing.T) {
 	if got := int64(len(p.log())); got != r.Bytes {
 		t.Errorf("expected all of the output in the log, got %d bytes", got)
 	}
-	// The runner has waited for its other processes, so that the largest of them counts.
+	// The runner has waited for the other processes, so the largest of them counts too.
 	if most := c.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; most > 64<<10 {
 		t.Errorf("expected at most 64 MiB of memory, got %d KiB", most)
 	}
@@ -223,7 +223,7 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	}
 }
 
-// The marker is taken by then, so the run cannot be repeated.
+// The marker has been written by then, so the run cannot be repeated.
 func TestARefusalOfTheKernelIsReported(t *testing.T) {
 	p := newPod(t)
 	must(t, os.WriteFile(p.path("script"), []byte("#!/none/there\n"), 0o755))

@@ -53,7 +53,7 @@ type gated struct {
 }
 
 func (s *gated) Watch(options metav1.ListOptions) (watch.Interface, error) {
-	events, err := s.ListerWatcher.Watch(options) //nolint:staticcheck // the wrapped interface has this method
+	events, err := s.ListerWatcher.Watch(options) //nolint:staticcheck // the interface that is wrapped has this one
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func TestWorkIsShownAndLeavesTheViewStale(t *testing.T) {
 		if view, _ := p.View(named("one")); view.work != "defragment" || view.stale {
 			t.Errorf("expected the view to name the work and to be fresh, got %+v", view)
 		}
-		if err := p.Begin(named("one"), work); err != ErrBusy { //nolint:errorlint // Begin returns it without wrapping
+		if err := p.Begin(named("one"), work); err != ErrBusy { //nolint:errorlint // it is returned without wrapping
 			t.Errorf("expected a second work to be refused, got %v", err)
 		}
 		close(release)

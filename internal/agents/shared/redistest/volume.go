@@ -65,7 +65,7 @@ func (v *volume) program() {
 	}
 	path := filepath.Join(v.Dir, "path")
 	v.must(os.Mkdir(path, 0o700))
-	v.Path = path + ":/usr/bin:/bin" // also for a program that is a script
+	v.Path = path + ":/usr/bin:/bin" // so that the program may be a script
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		v.must(os.Symlink(program, filepath.Join(path, name)))
 	}

@@ -27,7 +27,7 @@ func mayLead(in *input, replica, primary *proc) verdict {
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
 	case replica.mustRest != "":
 		return refuse(Acquainted, "%s %s, and servers let no election follow so soon", replica, replica.mustRest)
-	case !votesFor(primary, replica, primary): // the primary does not even pause for a replica that it does not know as its own
+	case !votesFor(primary, replica, primary): // a primary ignores the request of a replica that it does not know as its own
 		return refuse(Acquainted, "%s has yet to hear that %s follows it", primary, replica)
 	case voters <= all/2:
 		return refuse(Acquainted, "%d of %d primaries have heard that %s follows %s", voters, all, replica, primary)

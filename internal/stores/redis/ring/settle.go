@@ -33,7 +33,7 @@ func settle(in *input) verdict {
 	case len(plan.Moves) == 0:
 	case !pausing(in.view):
 		out.add(take(plan, "finish the move of slots that were left open"))
-	case len(halfOpen) > 0: // clients cannot get keys that have moved already until the slots are open at both ends
+	case len(halfOpen) > 0: // until the slots are open at both ends, clients cannot get keys that have been moved
 		out.add(take(redis.OpenSlots{Moves: halfOpen}, "open slots again that are not open at both ends of their move"))
 	}
 	return out
@@ -76,7 +76,7 @@ func unfinished(in *input, slot int) (*redis.Move, verdict) {
 		return &redis.Move{From: owner.end(), To: to.end()}, verdict{}
 	case in.election() != "":
 		return nil, refuse(Election, "slot %d is open: %s", slot, in.election())
-	case awaits(in.processes, slot) && len(in.keepers()) > 0: // if it were closed it would be served without the keys that have moved
+	case awaits(in.processes, slot) && len(in.keepers()) > 0: // if it were closed, its owner would serve it without the keys that have been moved
 		return nil, refuse(Fenced, "slot %d is open to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(in.keepers()), remedy(in.keepers()))
 	}
 	return nil, cancel(in.processes, owner, slot)
